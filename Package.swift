@@ -1,0 +1,124 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "humon",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "humon", targets: ["App"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "Notation"),
+        .target(
+            name: "Postgres",
+            dependencies: [
+                "CLibPQ", "Notation",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(
+            name: "EmbeddedPostgres",
+            dependencies: [
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
+        .target(
+            name: "EventStore",
+            dependencies: [
+                "Postgres", "Notation",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [.embedInCode("db")]
+        ),
+        .target(
+            name: "Users",
+            dependencies: ["EventStore", "Postgres", "Notation", .product(name: "Crypto", package: "swift-crypto")]
+        ),
+        .target(name: "Events", dependencies: ["Users", "EventStore", "Postgres", "Notation"]),
+        .target(name: "Attendances", dependencies: ["Events", "Users", "EventStore", "Postgres", "Notation"]),
+        .target(
+            name: "HTTP",
+            dependencies: [
+                "Attendances", "Events", "Users", "Notation",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            resources: [.embedInCode("openapi.yaml")]
+        ),
+        .executableTarget(
+            name: "App",
+            dependencies: [
+                "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            resources: [.embedInCode("Demo/cities.tsv")]
+        ),
+        .target(
+            name: "TestDatabase",
+            dependencies: [
+                "EmbeddedPostgres", "EventStore", "Postgres", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/TestDatabase"
+        ),
+        .testTarget(name: "ArchitectureTests", dependencies: []),
+        .testTarget(name: "NotationTests", dependencies: ["Notation"]),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestDatabase"]),
+        .testTarget(name: "EventStoreTests", dependencies: ["EventStore", "TestDatabase"]),
+        .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
+        .testTarget(name: "EventsTests", dependencies: ["Events", "TestDatabase"]),
+        .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestDatabase"]),
+        .testTarget(
+            name: "HTTPTests",
+            dependencies: ["HTTP", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird")]
+        ),
+        .testTarget(name: "AppTests", dependencies: ["App", "TestDatabase"]),
+    ]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6),
+        .treatAllWarnings(as: .error),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+        .enableUpcomingFeature("ExistentialAny"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}

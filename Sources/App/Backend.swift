@@ -1,0 +1,62 @@
+internal import Attendances
+internal import EventStore
+internal import Events
+internal import Logging
+internal import Postgres
+internal import ServiceLifecycle
+internal import Users
+
+/// The modules on one log and one database: composed here and nowhere else.
+struct Backend: Sendable {
+    static let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
+
+    let users: UsersModule
+    let events: EventsModule
+    let attendances: AttendancesModule
+    /// In dependency order: what stops last comes first.
+    let services: [any Service]
+    private let readers: PostgresClient
+
+    init(_ database: Database, connections: Int, surroundings: Surroundings = .system, logger: Logger) {
+        readers = PostgresClient(database.asApplication(connections: connections), logger: logger)
+        let writer = PostgresClient(database.asApplication(connections: 1), logger: logger)
+        let log = EventLog(client: writer, projections: Self.projections, logger: logger)
+        users = UsersModule(log: log, database: readers, surroundings: surroundings)
+        events = EventsModule(log: log, database: readers, surroundings: surroundings)
+        attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
+        services = [readers, writer, log]
+    }
+
+    /// Whether the same request may succeed later.
+    static func isUnavailability(_ error: any Error) -> Bool {
+        switch error {
+        case let error as PostgresError: error.isUnavailability
+        case is EventLogError: true
+        default: false
+        }
+    }
+
+    /// - Throws: `PostgresError` when the database does not answer.
+    func checkHealth() async throws { try await readers.query("SELECT 1") }
+
+    /// Migrates, builds the read models that are missing, and refuses those that do not fit.
+    static func prepare(_ database: Database, logger: Logger) async throws {
+        try await database.migrate(logger: logger)
+        try await withPostgres(database.asApplication(connections: 1), logger: logger) { client in
+            try await ReadModels(projections: projections, client: client, logger: logger).prepare()
+        }
+    }
+
+    /// Runs the services for as long as the body does.
+    func run<Value: Sendable>(logger: Logger, _ body: @Sendable @escaping () async throws -> Value) async throws -> Value {
+        let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: logger))
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let result: Result<Value, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            return try result.get()
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Events
+internal import Foundation
+internal import Logging
+
+/// `humon demo`
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fill the database with plausible gatherings around the world's cities.",
+        discussion: "Everything goes through the same commands as the API's. A server may run meanwhile."
+    )
+
+    /// So many commands are under way at once.
+    private static let concurrency = 256
+
+    @Option(help: "How many events to create.")
+    var events = 1_000
+
+    @Option(help: "The same seed makes the same gatherings.")
+    var seed: UInt64 = 1
+
+    func validate() throws {
+        guard (1...10_000_000).contains(events) else { throw ValidationError("--events must be from 1 to 10000000.") }
+    }
+
+    func run() async throws {
+        let settings = try await Settings.load()
+        let logger = Logger.humon(settings.logLevel)
+        let (count, seed) = (events, seed)
+        let example = try await Database.with(settings, .asVisitor, logger: logger) { database in
+            try await Backend.prepare(database, logger: logger)
+            let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
+            return try await backend.run(logger: logger) {
+                try await fill(backend, DemoWorld(seed: seed, start: Surroundings.system.now()), events: count)
+            }
+        }
+        let place = example.coordinates
+        print(
+            """
+
+            Created \(count) events. Try, while `humon serve` runs:
+
+              curl 'http://\(settings.host):\(settings.port)/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'
+
+            """
+        )
+    }
+}
+
+/// Signs the hosts up, creates the events and lets some people attend each.
+private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) async throws -> DemoWorld.Gathering {
+    var world = world
+    let hosts = try await backend.signUp(world.hosts(forEvents: count))
+    var bar = ProgressBar(total: count)
+    var last = world.gathering()
+    var created = 0
+    while created < count {
+        let gatherings = (0..<min(2_000, count - created)).map { _ in world.gathering() }
+        try await concurrently(gatherings.count) { index in
+            try await backend.host(gatherings[index], by: hosts)
+        }
+        created += gatherings.count
+        last = gatherings.last ?? last
+        bar.show(created)
+    }
+    return last
+}
+
+/// Runs so many pieces of work, a limited number of them at once.
+func concurrently(_ count: Int, atOnce limit: Int = 256, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<count {
+            if index >= limit { try await group.next() }
+            group.addTask { try await work(index) }
+        }
+        try await group.waitForAll()
+    }
+}
+
+/// One line on standard error, drawn anew; a line a tenth where that is no terminal.
+struct ProgressBar {
+    private static let width = 40
+
+    let total: Int
+    private var shownTenths = -1
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+
+    init(total: Int) { self.total = total }
+
+    mutating func show(_ done: Int) {
+        let filled = done * Self.width / total
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
+        if isTerminal {
+            write("\r\(bar) \(done) of \(total)" + (done == total ? "\n" : ""))
+        } else if done * 10 / total > shownTenths {
+            shownTenths = done * 10 / total
+            write("\(done) of \(total)\n")
+        }
+    }
+
+    private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}

@@ -1,0 +1,82 @@
+internal import EmbeddedPostgres
+internal import EventStore
+internal import Foundation
+internal import Logging
+internal import Postgres
+
+/// The database that a command works on: the one that `DATABASE_URL` names, or a private one.
+struct Database: Sendable {
+    /// The role whose rights the application has; `db/grants.sql` makes it.
+    private static let applicationRole = "humon_app"
+
+    let url: String
+    private let settings: Settings
+
+    /// Whether a command needs the private cluster to itself.
+    enum Use: Sendable {
+        /// For as long as it runs; there is one of them a directory.
+        case asServer
+        /// Beside a server, if one runs.
+        case asVisitor
+    }
+
+    /// Starts the private cluster where there is no `DATABASE_URL`, and stops it after the body.
+    static func with<Value: Sendable>(
+        _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
+    ) async throws -> Value {
+        if let url = settings.databaseURL { return try await body(Database(url: url, settings: settings)) }
+        if case .asVisitor = use, let url = try EmbeddedCluster.urlOfRunning(in: settings.data) {
+            return try await body(Database(url: url, settings: settings))
+        }
+        var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
+        // What failed statements were is for the operator of a real server; here it would only fill a file.
+        configuration.settings["log_min_error_statement"] = "panic"
+        let cluster = try await EmbeddedCluster.start(configuration, logger: logger)
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(Database(url: cluster.url, settings: settings))) } catch { result = .failure(error) }
+        try await cluster.stop()
+        return try result.get()
+    }
+
+    /// With the rights of the URL's user: for migrations.
+    var asOwner: PostgresConfiguration {
+        var configuration = PostgresConfiguration(url: url)
+        configuration.connections = 1
+        configuration.isPooled = settings.isDatabasePooled
+        configuration.statementTimeoutSeconds = Double(settings.statementTimeoutSeconds)
+        configuration.acquireTimeoutSeconds = Double(configuration.connectTimeoutSeconds)
+        return configuration
+    }
+
+    /// With the rights of the application: for everything else.
+    func asApplication(connections: Int) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(url: url)
+        configuration.connections = connections
+        configuration.isPooled = settings.isDatabasePooled
+        configuration.statementTimeoutSeconds = Double(settings.statementTimeoutSeconds)
+        configuration.role = Self.applicationRole
+        // Every statement of the API has an index. A plan made while a table was small must not outlive its growth.
+        configuration.sessionSettings = ["enable_seqscan": "off"]
+        return configuration
+    }
+
+    /// Applies what is missing, or refuses to go on without it.
+    func migrate(logger: Logger) async throws {
+        try await withPostgres(asOwner, logger: logger) { client in
+            let migrator = Migrator(client: client)
+            guard settings.migrates else {
+                let pending = try await migrator.pending()
+                guard pending.isEmpty else { throw PendingMigrations(names: pending) }
+                return
+            }
+            for name in try await migrator.migrate() { logger.notice("migration applied", metadata: ["name": "\(name)"]) }
+        }
+    }
+}
+
+struct PendingMigrations: Error, CustomStringConvertible {
+    var names: [String]
+    var description: String {
+        "The database lacks migrations (\(names.joined(separator: ", "))): run humon migrate, or set HUMON_MIGRATE=true."
+    }
+}

@@ -1,0 +1,34 @@
+internal import Attendances
+internal import Events
+internal import Foundation
+internal import Notation
+internal import Synchronization
+internal import Users
+
+extension Backend {
+    private static let demoOrigin = Origin(requestID: "demo")
+
+    /// New users with devices that nobody has.
+    func signUp(_ count: Int) async throws -> [UserID] {
+        let ids = Mutex<[UserID]>([])
+        try await concurrently(count) { _ in
+            let (id, _) = try await users.signUp(with: nil, origin: Self.demoOrigin)
+            ids.withLock { $0.append(id) }
+        }
+        return ids.withLock { $0 }
+    }
+
+    /// Creates the event and lets some of the hosts attend it.
+    func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
+        let details = EventDetails(
+            name: gathering.name, address: gathering.address, coordinates: gathering.coordinates,
+            startedAt: gathering.startedAt, endedAt: gathering.endedAt
+        )
+        let owner = hosts[gathering.host % hosts.count]
+        let event = try await events.create(CreateEvent(details: details, owner: owner), origin: Self.demoOrigin)
+        for offset in 0..<gathering.attendees {
+            let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
+            try await attendances.attend(AttendEvent(event: event, by: guest), origin: Self.demoOrigin)
+        }
+    }
+}

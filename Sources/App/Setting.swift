@@ -1,0 +1,83 @@
+internal import Configuration
+
+/// One setting: its name, its default and a sentence about it. All of them stand in ``Settings``.
+struct Setting<Value: Sendable>: Sendable {
+    var name: String
+    var sentence: String
+    /// As `humon settings` and the README show it.
+    var shownDefault: String
+    var isSecret = false
+    /// nil for a text that is unusable.
+    var parse: @Sendable (String) -> Value?
+    /// What an unusable value should have been: "a whole number from 1 to 65535".
+    var expectation: String
+}
+
+/// Why the settings cannot be used; stops the start.
+enum SettingsError: Error, Hashable, CustomStringConvertible {
+    case unusable(name: String, expectation: String)
+    case unknown(name: String)
+    case missingSecret
+
+    var description: String {
+        switch self {
+        case .unusable(let name, let expectation): "\(name) must be \(expectation)."
+        case .unknown(let name): "\(name) is not a setting of humon; `humon settings` lists those there are."
+        case .missingSecret:
+            "TB_APP_SECRET is not set. With a DATABASE_URL humon makes none up: set the secret that the app sends in tb-app-secret."
+        }
+    }
+}
+
+extension Setting {
+    /// The value in the environment or `.env`; nil where it is not set or empty.
+    func read(from reader: ConfigReader) throws(SettingsError) -> Value? {
+        let key = ConfigKey(name.lowercased().split(separator: "_").map(String.init))
+        guard let text = reader.string(forKey: key, isSecret: isSecret), !text.isEmpty else { return nil }
+        guard let value = parse(text) else { throw .unusable(name: name, expectation: expectation) }
+        return value
+    }
+}
+
+extension Setting where Value == String {
+    static func text(_ name: String, _ sentence: String, shownDefault: String, isSecret: Bool = false) -> Setting {
+        Setting(name: name, sentence: sentence, shownDefault: shownDefault, isSecret: isSecret, parse: { $0 }, expectation: "a text")
+    }
+}
+
+extension Setting where Value == Int {
+    static func number(_ name: String, _ sentence: String, default value: Int, in range: ClosedRange<Int>) -> Setting {
+        Setting(
+            name: name,
+            sentence: sentence,
+            shownDefault: String(value),
+            parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
+            expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        )
+    }
+}
+
+extension Setting where Value == Bool {
+    static func flag(_ name: String, _ sentence: String, default value: Bool) -> Setting {
+        Setting(
+            name: name,
+            sentence: sentence,
+            shownDefault: String(value),
+            parse: { ["true": true, "1": true, "yes": true, "false": false, "0": false, "no": false][$0.lowercased()] },
+            expectation: "true or false"
+        )
+    }
+}
+
+extension Setting {
+    static func choice(_ name: String, _ sentence: String, default value: Value, of choices: [Value]) -> Setting
+    where Value: RawRepresentable<String> {
+        Setting(
+            name: name,
+            sentence: sentence,
+            shownDefault: value.rawValue,
+            parse: { text in choices.first { $0.rawValue == text } },
+            expectation: "one of " + choices.map(\.rawValue).joined(separator: ", ")
+        )
+    }
+}

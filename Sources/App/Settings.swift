@@ -1,0 +1,119 @@
+internal import Configuration
+internal import Foundation
+internal import HTTP
+internal import Logging
+internal import SystemPackage
+
+/// Everything that can be set, from the environment and, behind it, `.env` in the working directory.
+struct Settings: Sendable {
+    var appSecret: String?
+    var databaseURL: String?
+    var host: String
+    var port: Int
+    var data: String
+    var postgresPrograms: String?
+    var migrates: Bool
+    var databaseConnections: Int
+    var isDatabasePooled: Bool
+    var statementTimeoutSeconds: Int
+    var reads: API.Reads
+    var bodyLimitBytes: Int
+    var idleTimeoutSeconds: Int
+    var logLevel: Logger.Level
+}
+
+extension Settings {
+    enum Keys {
+        static let appSecret = Setting<String>.text(
+            "TB_APP_SECRET", "What the app sends in tb-app-secret to prove that it is our app.",
+            shownDefault: "made and kept in .env on the private PostgreSQL; required with DATABASE_URL", isSecret: true)
+        static let databaseURL = Setting<String>.text(
+            "DATABASE_URL", "A libpq connection URL, with sslmode and the rest as libpq has them.",
+            shownDefault: "none: a private PostgreSQL", isSecret: true)
+        static let host = Setting<String>.text("HUMON_HOST", "The address to listen on.", shownDefault: "127.0.0.1")
+        static let port = Setting<Int>.number("HUMON_PORT", "The port to listen on; 0 takes a free one.", default: 8080, in: 0...65_535)
+        static let data = Setting<String>.text(
+            "HUMON_DATA", "The directory of the private PostgreSQL.",
+            shownDefault: "/var/lib/humon for root, ~/.local/share/humon for others")
+        static let postgresPrograms = Setting<String>.text(
+            "HUMON_POSTGRES_BIN", "Where the programs of PostgreSQL 15 or later are.", shownDefault: "the newest found")
+        static let migrates = Setting<Bool>.flag(
+            "HUMON_MIGRATE", "Whether serve applies missing migrations; otherwise it refuses to start without them.", default: true)
+        static let databaseConnections = Setting<Int>.number(
+            "HUMON_DATABASE_CONNECTIONS", "Connections for reading; writing takes one more.", default: 4, in: 1...100)
+        static let isDatabasePooled = Setting<Bool>.flag(
+            "HUMON_DATABASE_POOLED", "Whether a pooler in transaction mode (PgBouncer) stands before PostgreSQL.", default: false)
+        static let statementTimeout = Setting<Int>.number(
+            "HUMON_STATEMENT_TIMEOUT_SECONDS", "How long a statement of a request may take.", default: 10, in: 1...3_600)
+        static let reads = Setting<API.Reads>.choice(
+            "HUMON_READS", "Who may read: public, or devices that signed up.", default: .everyone, of: API.Reads.allCases)
+        static let bodyLimit = Setting<Int>.number(
+            "HUMON_BODY_LIMIT_BYTES", "The largest body of a request.", default: 65_536, in: 1_024...16_777_216)
+        static let idleTimeout = Setting<Int>.number(
+            "HUMON_IDLE_TIMEOUT_SECONDS", "How long a connection of a client may be silent.", default: 75, in: 1...3_600)
+        static let logLevel = Setting<Logger.Level>.choice(
+            "HUMON_LOG_LEVEL", "The least important messages to write to standard error.", default: .notice,
+            of: Logger.Level.allCases)
+
+        /// Name, default and sentence of each, in the order of the README.
+        static let all: [(name: String, shownDefault: String, sentence: String)] = [
+            shown(appSecret), shown(databaseURL), shown(host), shown(port), shown(data), shown(postgresPrograms), shown(migrates),
+            shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(reads), shown(bodyLimit),
+            shown(idleTimeout), shown(logLevel),
+        ]
+
+        private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
+            (setting.name, setting.shownDefault, setting.sentence)
+        }
+    }
+
+    static let environmentFile = ".env"
+
+    /// - Throws: ``SettingsError`` for an unusable value and for an unknown `HUMON_…` name.
+    static func load() async throws -> Settings {
+        let path = FilePath(environmentFile)
+        let reader = ConfigReader(providers: [
+            EnvironmentVariablesProvider(), try await EnvironmentVariablesProvider(environmentFilePath: path, allowMissing: true),
+        ])
+        let file = (try? String(contentsOfFile: environmentFile, encoding: .utf8)) ?? ""
+        try refuseUnknown(among: Array(ProcessInfo.processInfo.environment.keys) + names(inEnvironmentFile: file))
+        return try Settings(reader)
+    }
+
+    init(_ reader: ConfigReader) throws(SettingsError) {
+        appSecret = try Keys.appSecret.read(from: reader)
+        databaseURL = try Keys.databaseURL.read(from: reader)
+        host = try Keys.host.read(from: reader) ?? "127.0.0.1"
+        port = try Keys.port.read(from: reader) ?? 8080
+        data = try Keys.data.read(from: reader) ?? Self.defaultData
+        postgresPrograms = try Keys.postgresPrograms.read(from: reader)
+        migrates = try Keys.migrates.read(from: reader) ?? true
+        databaseConnections = try Keys.databaseConnections.read(from: reader) ?? 4
+        isDatabasePooled = try Keys.isDatabasePooled.read(from: reader) ?? false
+        statementTimeoutSeconds = try Keys.statementTimeout.read(from: reader) ?? 10
+        reads = try Keys.reads.read(from: reader) ?? .everyone
+        bodyLimitBytes = try Keys.bodyLimit.read(from: reader) ?? 65_536
+        idleTimeoutSeconds = try Keys.idleTimeout.read(from: reader) ?? 75
+        logLevel = try Keys.logLevel.read(from: reader) ?? .notice
+    }
+
+    /// A misspelt setting would be ignored in silence.
+    static func refuseUnknown(among names: [String]) throws(SettingsError) {
+        let known = Set(Keys.all.map(\.name))
+        if let unknown = names.sorted().first(where: { $0.hasPrefix("HUMON_") && !known.contains($0) }) {
+            throw .unknown(name: unknown)
+        }
+    }
+
+    private static func names(inEnvironmentFile text: String) -> [String] {
+        text.split(separator: "\n").compactMap { line in
+            line.hasPrefix("#") ? nil : line.split(separator: "=", maxSplits: 1).first.map { String($0).trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
+    private static var defaultData: String {
+        if getuid() == 0 { return "/var/lib/humon" }
+        let environment = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (environment ?? NSHomeDirectory() + "/.local/share") + "/humon"
+    }
+}

@@ -1,0 +1,45 @@
+package import EventStore
+package import Events
+package import Notation
+package import Users
+
+/// Somebody said that they will be there.
+package struct AttendanceAdded: Sendable, Hashable {
+    package var event: EventID
+    package var user: UserID
+}
+
+/// The domain events of attendances.
+package enum AttendanceDomainEvent: DomainEvent, Hashable {
+    case added(AttendanceAdded)
+
+    package static let category = "attendance"
+    package static let storedTypes = [StoredType("AttendanceAdded")]
+
+    package init(type: String, data: JSON) throws {
+        switch type {
+        case "AttendanceAdded":
+            self = .added(
+                AttendanceAdded(
+                    event: EventID(rawValue: try data.stored("event", \.storedInteger)),
+                    user: UserID(rawValue: try data.stored("user", \.storedInteger))
+                )
+            )
+        default: throw FormatError("no stored type \(type)")
+        }
+    }
+
+    package var stored: (type: String, data: JSON) {
+        switch self {
+        case .added(let added):
+            ("AttendanceAdded", ["event": JSON(added.event.rawValue), "user": JSON(added.user.rawValue)])
+        }
+    }
+}
+
+extension AttendanceAdded {
+    /// `attendance-12-1`: of event 12, by user 1.
+    package var stream: StreamName {
+        StreamName(category: AttendanceDomainEvent.category, key: "\(event.rawValue)-\(user.rawValue)")
+    }
+}

@@ -1,0 +1,95 @@
+internal import Foundation
+public import Logging
+internal import Subprocess
+internal import SystemPackage
+
+/// A private PostgreSQL cluster in a directory of its own, reached through a Unix socket there and nothing else.
+///
+/// Whoever started it holds a lock on the directory until ``stop()``. A cluster that a killed process left running is stopped
+/// and started anew.
+public final class EmbeddedCluster: Sendable {
+    public struct Configuration: Sendable {
+        /// Holds the cluster, its socket and the lock.
+        public var directory: String
+        /// Where PostgreSQL's programs are; nil: they are looked for.
+        public var programs: String?
+        /// Lines of `postgresql.conf` beyond the cluster's own.
+        public var settings: [String: String] = [:]
+
+        public init(directory: String, programs: String? = nil) {
+            self.directory = directory
+            self.programs = programs
+        }
+    }
+
+    private let layout: Layout
+    private let tools: Tools
+    private let lock: DirectoryLock
+    private let logger: Logger
+
+    private init(layout: Layout, tools: Tools, lock: DirectoryLock, logger: Logger) {
+        self.layout = layout
+        self.tools = tools
+        self.lock = lock
+        self.logger = logger
+    }
+
+    /// What libpq connects with, as the cluster's superuser.
+    public var url: String { layout.url }
+
+    /// The log that PostgreSQL writes.
+    public var logPath: String { layout.log }
+
+    /// Creates the cluster if there is none, and starts it.
+    /// - Throws: ``EmbeddedPostgresError``
+    public static func start(_ configuration: Configuration, logger: Logger) async throws -> EmbeddedCluster {
+        let layout = try Layout(directory: configuration.directory)
+        let account = try Account.toRunPostgres()
+        try layout.createDirectory()
+        let lock = try DirectoryLock(path: layout.lock, directory: layout.directory)
+        let programs = try Programs.find(in: configuration.programs, majorVersion: layout.clusterVersion)
+        let tools = Tools(programs: programs, account: account, layout: layout)
+        let cluster = EmbeddedCluster(layout: layout, tools: tools, lock: lock, logger: logger)
+        try await cluster.start(configuration.settings)
+        return cluster
+    }
+
+    /// The URL of a cluster that another process runs in the directory; nil when none does.
+    public static func urlOfRunning(in directory: String) throws -> String? {
+        let layout = try Layout(directory: directory)
+        return DirectoryLock.isHeld(path: layout.lock) ? layout.url : nil
+    }
+
+    private func start(_ settings: [String: String]) async throws {
+        try tools.account.take(layout.socketDirectory)
+        try await tools.requireReachable(layout.directory)
+        if layout.clusterVersion == nil {
+            logger.notice("creating a private PostgreSQL cluster", metadata: ["directory": "\(layout.cluster)"])
+            try await tools.initialise()
+        }
+        if try await tools.isRunning() {
+            logger.notice("stopping a PostgreSQL that an earlier run left behind")
+            try await tools.stop()
+        }
+        try layout.write(settings: settings, account: tools.account)
+        try await tools.start()
+    }
+
+    /// Stops PostgreSQL, waits for it, and lets go of the directory.
+    public func stop() async throws {
+        try await tools.stop()
+        lock.release()
+    }
+
+    /// Kills PostgreSQL without a checkpoint and lets go of the directory, at once and without suspension: for clusters that
+    /// nobody will start again.
+    public func abandon() {
+        let pidFile = "\(layout.cluster)/postmaster.pid"
+        if let text = try? String(contentsOfFile: pidFile, encoding: .utf8), let line = text.split(separator: "\n").first,
+            let process = Int32(line)
+        {
+            kill(process, SIGQUIT)
+        }
+        lock.release()
+    }
+}

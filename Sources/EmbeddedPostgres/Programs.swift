@@ -1,0 +1,56 @@
+internal import Foundation
+public import SystemPackage
+
+/// PostgreSQL's programs on this machine.
+public struct Programs: Sendable, Hashable {
+    /// The oldest version that will do.
+    public static let oldestMajorVersion = 15
+
+    public var directory: FilePath
+    public var majorVersion: Int
+
+    /// The newest there are, or those of the version that a cluster was made with.
+    /// - Parameters:
+    ///   - directory: where to look; nil: where Debian and others put them, and then `PATH`
+    ///   - wanted: the major version of the cluster; nil for a new one
+    /// - Throws: ``EmbeddedPostgresError/noPrograms(wanted:lookedIn:)``
+    public static func find(in directory: String?, majorVersion wanted: Int?) throws(EmbeddedPostgresError) -> Programs {
+        let candidates = directory.map { [$0] } ?? (installed + path)
+        let found = candidates.compactMap { candidate in
+            version(in: candidate).map { Programs(directory: FilePath(candidate), majorVersion: $0) }
+        }
+        let usable = found.filter { wanted == nil ? $0.majorVersion >= oldestMajorVersion : $0.majorVersion == wanted }
+        guard let newest = usable.max(by: { $0.majorVersion < $1.majorVersion }) else {
+            throw .noPrograms(wanted: wanted, lookedIn: candidates)
+        }
+        return newest
+    }
+
+    /// `/usr/lib/postgresql/15/bin` on Debian, `/usr/pgsql-15/bin` on others.
+    private static var installed: [String] {
+        let debian = "/usr/lib/postgresql"
+        let others = (try? FileManager.default.contentsOfDirectory(atPath: "/usr")) ?? []
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []
+        return versions.map { "\(debian)/\($0)/bin" } + others.filter { $0.hasPrefix("pgsql-") }.map { "/usr/\($0)/bin" }
+    }
+
+    private static var path: [String] {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    }
+
+    /// From `postgres --version`: `postgres (PostgreSQL) 15.18 (Debian …)`.
+    private static func version(in directory: String) -> Int? {
+        guard FileManager.default.isExecutableFile(atPath: "\(directory)/postgres"),
+            FileManager.default.isExecutableFile(atPath: "\(directory)/pg_ctl")
+        else { return nil }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "\(directory)/postgres")
+        process.arguments = ["--version"]
+        let output = Pipe()
+        process.standardOutput = output
+        guard (try? process.run()) != nil else { return nil }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return text.split(separator: " ").lazy.compactMap { Int($0.prefix { $0.isNumber }) }.first
+    }
+}

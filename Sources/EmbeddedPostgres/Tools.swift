@@ -1,0 +1,100 @@
+internal import Foundation
+internal import Subprocess
+internal import SystemPackage
+
+/// initdb and pg_ctl, run as the account that the cluster belongs to.
+struct Tools: Sendable {
+    /// How much of a failed program's output is shown.
+    private static let outputLimitBytes = 64 * 1024
+    private static let startTimeoutSeconds = 60
+    /// After the postmaster was killed its children need a moment to notice; until then a new one refuses to start.
+    private static let startAttempts = 5
+
+    let programs: Programs
+    let account: Account
+    let layout: Layout
+
+    func initialise() async throws {
+        try? FileManager.default.removeItem(atPath: layout.unfinishedCluster)
+        try account.take(layout.unfinishedCluster)
+        // trust: whoever can enter the socket's directory is this account or root.
+        try await run(
+            "initdb", "--pgdata", layout.unfinishedCluster, "--username", Layout.superuser, "--auth", "trust",
+            "--encoding", "UTF8", "--no-locale", "--no-instructions"
+        )
+        guard rename(layout.unfinishedCluster, layout.cluster) == 0 else {
+            throw EmbeddedPostgresError.fileSystem(
+                doing: "rename to", path: layout.cluster, reason: String(cString: strerror(errno))
+            )
+        }
+    }
+
+    func isRunning() async throws -> Bool {
+        try await status("pg_ctl", ["status", "--pgdata", layout.cluster]).succeeded
+    }
+
+    func start() async throws {
+        for attempt in 1... {
+            let start = try await status(
+                "pg_ctl",
+                [
+                    "start", "--pgdata", layout.cluster, "--wait", "--timeout", String(Self.startTimeoutSeconds), "--log", layout.log,
+                    "--silent",
+                ]
+            )
+            if start.succeeded { return }
+            guard attempt < Self.startAttempts else {
+                throw EmbeddedPostgresError.failed(program: "pg_ctl start", output: "\(start.output) \(endOfLog)")
+            }
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    func stop() async throws {
+        try await run("pg_ctl", "stop", "--pgdata", layout.cluster, "--mode", "fast", "--wait", "--silent")
+    }
+
+    /// - Throws: ``EmbeddedPostgresError/notReachable(directory:account:)``
+    func requireReachable(_ directory: String) async throws {
+        guard account.identity != nil else { return }
+        let result = try await execute(FilePath("/usr/bin/test"), ["-x", directory])
+        guard result.succeeded else { throw EmbeddedPostgresError.notReachable(directory: directory, account: account.name) }
+    }
+
+    private var endOfLog: String {
+        let text = (try? String(contentsOfFile: layout.log, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(5).joined(separator: " | ")
+    }
+
+    private func run(_ program: String, _ arguments: String...) async throws {
+        let result = try await status(program, arguments)
+        guard result.succeeded else { throw EmbeddedPostgresError.failed(program: program, output: result.output) }
+    }
+
+    private func status(_ program: String, _ arguments: [String]) async throws -> (succeeded: Bool, output: String) {
+        try await execute(programs.directory.appending(program), arguments)
+    }
+
+    private func execute(_ path: FilePath, _ arguments: [String]) async throws -> (succeeded: Bool, output: String) {
+        var options = PlatformOptions()
+        if let identity = account.identity {
+            options.userID = identity.user
+            options.groupID = identity.group
+            options.supplementaryGroups = []
+        }
+        // A session of its own: Ctrl-C at the terminal is for humon, which stops PostgreSQL after its own work.
+        options.createSession = true
+        let result = try await Subprocess.run(
+            .path(path),
+            arguments: Arguments(arguments),
+            // The directory that humon was started in may be one that the account cannot enter.
+            workingDirectory: "/",
+            platformOptions: options,
+            output: .string(limit: Self.outputLimitBytes, encoding: UTF8.self),
+            error: .string(limit: Self.outputLimitBytes, encoding: UTF8.self)
+        )
+        let output = [result.standardOutput, result.standardError].compactMap { $0 }
+            .joined(separator: " ").split(whereSeparator: \.isNewline).joined(separator: " ")
+        return (result.terminationStatus.isSuccess, output)
+    }
+}

@@ -1,0 +1,96 @@
+public import Foundation
+public import Notation
+
+/// A domain event to be recorded, under the condition that its stream has a certain version.
+public struct Append: Sendable {
+    /// Unique in the log. One that is already there is not recorded again; the first result is answered.
+    public var id: UUID
+    public var stream: StreamName
+    /// The version that the stream must have; 0: it must not exist.
+    public var expectedVersion: Int32
+    public var recordedAt: Timestamp
+    public var metadata: Metadata
+    public var event: any DomainEvent
+
+    public init(
+        id: UUID, stream: StreamName, expectedVersion: Int32, recordedAt: Timestamp, metadata: Metadata, event: any DomainEvent
+    ) {
+        self.id = id
+        self.stream = stream
+        self.expectedVersion = expectedVersion
+        self.recordedAt = recordedAt
+        self.metadata = metadata
+        self.event = event
+    }
+
+    /// In its place, if it is recorded.
+    var occurrence: Occurrence<any DomainEvent> {
+        Occurrence(
+            id: id, stream: stream, version: expectedVersion + 1, recordedAt: recordedAt, metadata: metadata, event: event
+        )
+    }
+}
+
+/// Where an append ended up: the first result, however often it is repeated.
+public struct Appended: Sendable, Hashable {
+    public var position: Int64
+    public var stream: StreamName
+    public var version: Int32
+    /// Whether the id had been recorded before.
+    public var isRepeat: Bool
+
+    public init(position: Int64, stream: StreamName, version: Int32, isRepeat: Bool) {
+        self.position = position
+        self.stream = stream
+        self.version = version
+        self.isRepeat = isRepeat
+    }
+}
+
+/// Somebody else was faster: the stream has another version than was expected.
+public struct VersionConflict: Error, Hashable, CustomStringConvertible {
+    public var stream: StreamName
+    public var expected: Int32
+    public var actual: Int32
+
+    public var description: String { "stream \(stream) has version \(actual), not \(expected)" }
+}
+
+/// What becomes of one of the appends of a batch.
+enum Verdict: Hashable {
+    case accepted
+    /// Recorded before.
+    case repeats(Appended)
+    /// The same id stands earlier in this batch, at that index, and is accepted there.
+    case repeatsInBatch(index: Int)
+    case conflicts(VersionConflict)
+}
+
+/// Decides a batch, item by item, as if the items came one after the other.
+/// - Parameters:
+///   - recorded: which of the ids are in the log, and where
+///   - versions: the versions of those of the streams that exist
+func verdicts(on batch: [Append], recorded: [UUID: Appended], versions: [StreamName: Int32]) -> [Verdict] {
+    var versions = versions
+    var accepted: [UUID: Int] = [:]
+    return batch.enumerated().map { index, append in
+        if let first = recorded[append.id] { return .repeats(first) }
+        if let first = accepted[append.id] { return .repeatsInBatch(index: first) }
+        let actual = versions[append.stream] ?? 0
+        guard actual == append.expectedVersion else {
+            return .conflicts(VersionConflict(stream: append.stream, expected: append.expectedVersion, actual: actual))
+        }
+        versions[append.stream] = actual + 1
+        accepted[append.id] = index
+        return .accepted
+    }
+}
+
+extension [Append] {
+    /// Whether no two have an id or a stream in common, so that each can be decided without regard to the others.
+    var areIndependent: Bool {
+        var ids = Set<UUID>(minimumCapacity: count)
+        var streams = Set<StreamName>(minimumCapacity: count)
+        return allSatisfy { ids.insert($0.id).inserted && streams.insert($0.stream).inserted }
+    }
+}

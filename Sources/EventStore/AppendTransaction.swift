@@ -1,0 +1,149 @@
+internal import Foundation
+internal import Logging
+internal import Notation
+internal import Postgres
+
+/// Records a batch and changes the read models, in one transaction.
+///
+/// The direct way sends everything at once and lets the unique keys speak: no round trip happens under the log's lock. A batch
+/// that hits a key, or whose fate is unknown because a connection broke, goes the checked way, which asks first.
+struct AppendTransaction: Sendable {
+    /// How long the fate of a batch is looked for after its connection broke.
+    static let resolveWithinSeconds = 5.0
+
+    let client: PostgresClient
+    let projections: [any Projection]
+    let logger: Logger
+
+    /// A result for each append, in order. One that is refused or fails leaves the others alone.
+    func append(_ batch: [Append]) async -> [Result<Appended, any Error>] {
+        do {
+            return try await (batch.areIndependent ? direct(batch) : checked(batch))
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            return await carefully(batch)
+        } catch PostgresError.connectionLost(mayHaveRun: true) {
+            return await resolved(batch)
+        } catch let error as PostgresError where error.isUnavailability {
+            return batch.map { _ in .failure(error) }
+        } catch {
+            return await separately(batch, after: error)
+        }
+    }
+
+    // MARK: The two ways
+
+    private func direct(_ batch: [Append]) async throws -> [Result<Appended, any Error>] {
+        let rows = try await client.run(statements(for: batch))
+        let first = try rows[0].decode(Int64.self)[0]
+        return batch.enumerated().map { offset, append in .success(append.recorded(at: first + Int64(offset))) }
+    }
+
+    private func checked(_ batch: [Append]) async throws -> [Result<Appended, any Error>] {
+        try await client.withConnection { connection in
+            let found = try await connection.run([
+                "BEGIN", "SELECT log.lock()",
+                "SELECT id, position, stream, version FROM log.recorded(\(batch.map(\.id)))",
+                "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
+            ])
+            let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
+                (id, Appended(position: position, stream: StreamName(stream), version: version, isRepeat: true))
+            }
+            let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
+            let verdicts = verdicts(
+                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), versions: Dictionary(uniqueKeysWithValues: versions)
+            )
+            let accepted = zip(batch, verdicts).compactMap { $1 == .accepted ? $0 : nil }
+            do {
+                guard !accepted.isEmpty else {
+                    try await connection.query("ROLLBACK")
+                    return results(batch, verdicts, firstPosition: 0)
+                }
+                let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
+                return results(batch, verdicts, firstPosition: try written[0].decode(Int64.self)[0])
+            } catch {
+                _ = try? await connection.query("ROLLBACK")
+                throw error
+            }
+        }
+    }
+
+    private func statements(for batch: [Append]) -> [SQL] {
+        let stored = batch.map(\.event.stored)
+        let append: SQL = """
+            SELECT log.append(
+                \(batch.map(\.id)), \(batch.map(\.stream.description)), \(batch.map { $0.expectedVersion + 1 }),
+                \(stored.map(\.type)), \(zip(batch, stored).map { type(of: $0.event).currentFormat(of: $1.type) }),
+                \(batch.map(\.recordedAt)), \(stored.map(\.data.text)), \(batch.map(\.metadata.stored.text)),
+                \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
+            )
+            """
+        let occurrences = batch.map(\.occurrence)
+        return [append] + projections.flatMap { $0.statements(for: occurrences, in: type(of: $0).schema) }
+    }
+
+    private func results(_ batch: [Append], _ verdicts: [Verdict], firstPosition: Int64) -> [Result<Appended, any Error>] {
+        var next = firstPosition
+        var results: [Result<Appended, any Error>] = []
+        for (append, verdict) in zip(batch, verdicts) {
+            switch verdict {
+            case .accepted:
+                results.append(.success(append.recorded(at: next)))
+                next += 1
+            case .repeats(let first): results.append(.success(first))
+            case .repeatsInBatch(let index):
+                results.append(
+                    results[index].map { Appended(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true) }
+                )
+            case .conflicts(let conflict): results.append(.failure(conflict))
+            }
+        }
+        return results
+    }
+
+    // MARK: When something is in the way
+
+    private func carefully(_ batch: [Append]) async -> [Result<Appended, any Error>] {
+        do {
+            return try await checked(batch)
+        } catch PostgresError.connectionLost(mayHaveRun: true) {
+            return await resolved(batch)
+        } catch let error as PostgresError where error.isUnavailability {
+            return batch.map { _ in .failure(error) }
+        } catch {
+            return await separately(batch, after: error)
+        }
+    }
+
+    /// Ids make it safe to ask again. The lock makes the answer final: whatever the broken connection's transaction still does,
+    /// it does before the lock is free.
+    private func resolved(_ batch: [Append]) async -> [Result<Appended, any Error>] {
+        logger.warning("the connection broke during an append; looking for what became of it", metadata: ["appends": "\(batch.count)"])
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(Self.resolveWithinSeconds)
+        while clock.now < deadline {
+            do {
+                return try await checked(batch)
+            } catch let error as PostgresError where error.isUnavailability {
+                try? await clock.sleep(for: .milliseconds(50))
+            } catch {
+                return await separately(batch, after: error)
+            }
+        }
+        return batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
+    }
+
+    /// A fault of one item, a row that a read model refuses say, must not fail its neighbours.
+    private func separately(_ batch: [Append], after error: any Error) async -> [Result<Appended, any Error>] {
+        guard batch.count > 1 else { return [.failure(error)] }
+        logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
+        var results: [Result<Appended, any Error>] = []
+        for append in batch { results.append(await self.append([append])[0]) }
+        return results
+    }
+}
+
+extension Append {
+    fileprivate func recorded(at position: Int64) -> Appended {
+        Appended(position: position, stream: stream, version: expectedVersion + 1, isRepeat: false)
+    }
+}

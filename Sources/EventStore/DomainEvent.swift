@@ -1,0 +1,83 @@
+public import Notation
+
+/// What happened, as kept for ever. A module has one such type, an enum of all its domain events.
+///
+/// The stored names and formats are a promise: they are written out in code, pinned by tests, and never change. What changes
+/// is the format's number, with an upcaster from the one before.
+public protocol DomainEvent: Sendable {
+    /// The category of the streams that hold these: the part of a stream's name before the first dash.
+    static var category: String { get }
+
+    /// All stored types, each with its current format.
+    static var storedTypes: [StoredType] { get }
+
+    /// Reads the data of a type in its current format.
+    /// - Throws: ``FormatError`` where the data is not of that format.
+    init(type: String, data: JSON) throws
+
+    /// The type's name and the data in its current format.
+    var stored: (type: String, data: JSON) { get }
+}
+
+/// A name under which domain events are stored, and the way from its old formats to the current one.
+public struct StoredType: Sendable {
+    public var name: String
+    /// The first lifts format 1 to 2, and so on: pure functions, one step a format.
+    public var upcasters: [@Sendable (JSON) throws -> JSON]
+
+    public init(_ name: String, upcasters: [@Sendable (JSON) throws -> JSON] = []) {
+        self.name = name
+        self.upcasters = upcasters
+    }
+
+    public var currentFormat: Int16 { Int16(upcasters.count + 1) }
+}
+
+/// Why stored data cannot be read. Names the field, never its value.
+public struct FormatError: Error, Hashable, CustomStringConvertible {
+    public var description: String
+
+    public init(_ description: String) { self.description = description }
+}
+
+extension DomainEvent {
+    /// Reads data of any format that was ever stored.
+    /// - Throws: ``FormatError``
+    public static func decode(type: String, format: Int16, data: [UInt8]) throws -> Self {
+        guard let stored = storedTypes.first(where: { $0.name == type }) else {
+            throw FormatError("no stored type \(type) in category \(category)")
+        }
+        guard (1...stored.currentFormat).contains(format) else {
+            throw FormatError("\(type) has formats 1 to \(stored.currentFormat), not \(format): written by a newer humon")
+        }
+        let json: JSON
+        do { json = try JSON(utf8: data) } catch { throw FormatError("\(type): \(error)") }
+        return try Self(type: type, data: stored.upcasters[Int(format - 1)...].reduce(json) { try $1($0) })
+    }
+
+    static func currentFormat(of type: String) -> Int16 {
+        guard let stored = storedTypes.first(where: { $0.name == type }) else {
+            preconditionFailure("\(type) is not among the stored types of \(Self.self)")
+        }
+        return stored.currentFormat
+    }
+}
+
+extension JSON {
+    /// A member that a stored format promises.
+    /// - Throws: ``FormatError``
+    public func stored<Value>(_ name: String, _ read: (JSON) -> Value?) throws -> Value {
+        guard let value = self[name].flatMap(read) else { throw FormatError("no usable \(name) in the stored data") }
+        return value
+    }
+
+    public var storedString: String? { if case .string(let string) = self { string } else { nil } }
+    public var storedInteger: Int64? { if case .number(let digits) = self { Int64(numeral: digits) } else { nil } }
+    public var storedDouble: Double? { if case .number(let digits) = self { Double(numeral: digits) } else { nil } }
+    public var storedTimestamp: Timestamp? { storedString.flatMap(Timestamp.init(rfc3339:)) }
+
+    /// Some for null too: the member is there and says that there is no value.
+    public func storedOptional<Value>(_ read: (JSON) -> Value?) -> Value?? {
+        if case .null = self { .some(nil) } else { read(self).map(Optional.some) }
+    }
+}

@@ -1,0 +1,55 @@
+public import Postgres
+
+/// Reads what has been recorded. For projections, tools and tests: the API is answered from read models alone.
+public struct LogReader: Sendable {
+    private let client: PostgresClient
+
+    public init(client: PostgresClient) { self.client = client }
+
+    /// The next recorded events behind a position (0: from the start), at most `limit` of them, in order.
+    /// - Throws: ``HoleInLog`` where a position is missing.
+    public func read(after position: Int64, limit: Int64) async throws -> [RecordedEvent] {
+        try Self.contiguous(await client.query(Self.query(after: position, limit: limit)), after: position)
+    }
+
+    /// All recorded events of one stream, by version.
+    public func read(stream: StreamName) async throws -> [RecordedEvent] {
+        let rows = try await client.query(
+            """
+            SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+            FROM log.recorded_events WHERE stream = \(stream.description) ORDER BY version
+            """
+        )
+        return try rows.map(RecordedEvent.init)
+    }
+
+    /// The position of the last recorded event; 0 for an empty log.
+    public func tail() async throws -> Int64 {
+        try await client.query("SELECT log.tail()").decode(Int64.self).first ?? 0
+    }
+
+    static func query(after position: Int64, limit: Int64) -> SQL {
+        """
+        SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+        FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)
+        """
+    }
+
+    static func contiguous(_ rows: Rows, after position: Int64) throws -> [RecordedEvent] {
+        var previous = position
+        return try rows.map { row in
+            let recorded = try RecordedEvent(row)
+            guard recorded.position == previous + 1 else { throw HoleInLog(after: previous) }
+            previous = recorded.position
+            return recorded
+        }
+    }
+}
+
+/// A position is missing from the log. Positions are contiguous, so something has tampered with it or lost a part of it.
+public struct HoleInLog: Error, Hashable, CustomStringConvertible {
+    public var after: Int64
+    public var description: String {
+        "The log has a hole after position \(after). Nothing was skipped; restore the log from a backup that has it."
+    }
+}

@@ -1,0 +1,21 @@
+public import Postgres
+
+extension Migration {
+    /// The log and what else must last: `db/migrations`, which travel inside the program.
+    public static let all = [
+        Migration(name: "0001_log", bytes: PackageResources._001_log_sql),
+        Migration(name: "0002_ids", bytes: PackageResources._002_ids_sql),
+    ]
+
+    /// What the application's role may do: `db/grants.sql`.
+    public static let grants = Migration(name: "grants", bytes: PackageResources.grants_sql)
+
+    private init(name: String, bytes: [UInt8]) { self.init(name: name, sql: String(decoding: bytes, as: UTF8.self)) }
+}
+
+extension Migrator {
+    /// Brings a database to what this program needs.
+    public init(client: PostgresClient) {
+        self.init(migrations: Migration.all, repeatable: Migration.grants, client: client)
+    }
+}

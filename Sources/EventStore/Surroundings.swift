@@ -1,0 +1,32 @@
+public import Foundation
+internal import Crypto
+public import Notation
+
+/// Time and chance, which rules and folds get as values.
+public struct Surroundings: Sendable {
+    public var now: @Sendable () -> Timestamp
+    /// A random UUID from a source that cannot be guessed.
+    public var randomUUID: @Sendable () -> UUID
+
+    public init(now: @escaping @Sendable () -> Timestamp, randomUUID: @escaping @Sendable () -> UUID) {
+        self.now = now
+        self.randomUUID = randomUUID
+    }
+
+    /// The system's clock and generator.
+    public static let system = Surroundings(
+        now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+        randomUUID: { UUID() }
+    )
+}
+
+extension UUID {
+    /// The same id for the same name, for commands that have a natural idempotency key: UUID version 8 (RFC 9562) from the
+    /// first 128 bits of SHA-256.
+    public init(derivedFrom name: String) {
+        var bytes = Array(SHA256.hash(data: Array(name.utf8)).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

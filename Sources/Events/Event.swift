@@ -1,0 +1,48 @@
+public import Notation
+public import Users
+
+/// The number of an event.
+public struct EventID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A gathering that people attend, as it stands now.
+public struct Event: Sendable, Hashable {
+    public var id: EventID
+    public var owner: UserID
+    /// How many domain events it has behind it; the version of its stream.
+    public var version: Int32
+    public var details: EventDetails
+}
+
+/// What the owner of an event says about it, all of it usable.
+public struct EventDetails: Sendable, Hashable {
+    public var name: String
+    public var address: String?
+    public var coordinates: Coordinates
+    public var startedAt: Timestamp
+    public var endedAt: Timestamp?
+
+    /// Of values that are known to be usable; what a client sent goes through ``init(_:)``.
+    package init(name: String, address: String?, coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?) {
+        self.name = name
+        self.address = address
+        self.coordinates = coordinates
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+    }
+}
+
+/// A place on the sphere.
+public struct Coordinates: Sendable, Hashable {
+    /// Degrees north, from -90 to 90.
+    public var lat: Double
+    /// Degrees east, from -180 to 180.
+    public var lon: Double
+
+    public init(lat: Double, lon: Double) {
+        self.lat = lat
+        self.lon = lon
+    }
+}

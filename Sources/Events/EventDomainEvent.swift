@@ -1,0 +1,73 @@
+package import EventStore
+package import Notation
+package import Users
+
+/// A gathering was made known.
+package struct EventCreated: Sendable, Hashable {
+    package var owner: UserID
+    package var details: EventDetails
+}
+
+/// Its owner said something else about it: all details as they are from now on.
+package struct EventUpdated: Sendable, Hashable {
+    package var details: EventDetails
+}
+
+/// The domain events of events.
+package enum EventDomainEvent: DomainEvent, Hashable {
+    case created(EventCreated)
+    case updated(EventUpdated)
+
+    package static let category = "event"
+    package static let storedTypes = [StoredType("EventCreated"), StoredType("EventUpdated")]
+
+    package init(type: String, data: JSON) throws {
+        switch type {
+        case "EventCreated":
+            let owner = UserID(rawValue: try data.stored("owner", \.storedInteger))
+            self = .created(EventCreated(owner: owner, details: try EventDetails(stored: data)))
+        case "EventUpdated": self = .updated(EventUpdated(details: try EventDetails(stored: data)))
+        default: throw FormatError("no stored type \(type)")
+        }
+    }
+
+    package var stored: (type: String, data: JSON) {
+        switch self {
+        case .created(let created):
+            let owner = JSONObject.Member(name: "owner", value: JSON(created.owner.rawValue))
+            return ("EventCreated", .object(JSONObject(members: [owner] + created.details.stored)))
+        case .updated(let updated): return ("EventUpdated", .object(JSONObject(members: updated.details.stored)))
+        }
+    }
+}
+
+extension EventDetails {
+    fileprivate var stored: [JSONObject.Member] {
+        [
+            .init(name: "name", value: .string(name)),
+            .init(name: "address", value: JSON(address)),
+            .init(name: "lat", value: JSON(coordinates.lat)),
+            .init(name: "lon", value: JSON(coordinates.lon)),
+            .init(name: "started_at", value: .string(startedAt.description)),
+            .init(name: "ended_at", value: JSON(endedAt?.description)),
+        ]
+    }
+
+    fileprivate init(stored data: JSON) throws {
+        name = try data.stored("name", \.storedString)
+        address = try data.stored("address") { $0.storedOptional(\.storedString) }
+        coordinates = Coordinates(lat: try data.stored("lat", \.storedDouble), lon: try data.stored("lon", \.storedDouble))
+        startedAt = try data.stored("started_at", \.storedTimestamp)
+        endedAt = try data.stored("ended_at") { $0.storedOptional(\.storedTimestamp) }
+    }
+}
+
+extension EventID {
+    package var stream: StreamName { StreamName(category: EventDomainEvent.category, key: String(rawValue)) }
+
+    /// The event of a stream; nil for streams of other things.
+    package init?(stream: StreamName) {
+        guard stream.category == EventDomainEvent.category, let number = Int64(stream.key) else { return nil }
+        self.init(rawValue: number)
+    }
+}

@@ -1,0 +1,117 @@
+internal import Notation
+
+/// The fields of an event or a search as a client sent them, read one by one; the faults gather, one line each, in the order
+/// of reading.
+///
+/// Numbers may come as strings. The words of the refusals are the API's and are pinned by tests.
+struct EventFields {
+    static let latitudes = -90.0...90.0
+    static let longitudes = -180.0...180.0
+    /// The longest name and the longest address, in Unicode scalars.
+    static let textLimit = 255
+
+    private let fields: JSON
+    private(set) var faults: [String] = []
+
+    init(_ fields: JSON) { self.fields = fields }
+
+    /// A field as it was sent.
+    enum Field<Value> {
+        /// Not there at all.
+        case absent
+        /// null, or a text of spaces where something is required.
+        case blank
+        case value(Value)
+        /// There, and not usable; the fault has been noted.
+        case unusable
+    }
+
+    mutating func number(_ name: String, label: String, in range: ClosedRange<Double>) -> Field<Double> {
+        let value: Double
+        switch fields[name] {
+        case nil: return .absent
+        case .null: return .blank
+        case .string(let text) where text.isBlank: return .blank
+        case .string(let text), .number(let text):
+            guard let number = Double(numeral: text) else { return unusable("\(label) is not a number") }
+            value = number
+        case .bool, .array, .object: return unusable("\(label) is not a number")
+        }
+        guard range.contains(value) else {
+            return unusable("\(label) must be between \(Int(range.lowerBound)) and \(Int(range.upperBound))")
+        }
+        return .value(value)
+    }
+
+    mutating func name() -> Field<String> {
+        switch fields["name"] {
+        case nil: return .absent
+        case .null: return .blank
+        case .string(let text) where text.isBlank: return .blank
+        case .string(let text): return self.text(text, label: "Name")
+        case .bool, .number, .array, .object: return unusable("Name is not a text")
+        }
+    }
+
+    mutating func address() -> Field<String> {
+        switch fields["address"] {
+        case nil: return .absent
+        case .null: return .blank
+        case .string(let text): return self.text(text, label: "Address")
+        case .bool, .number, .array, .object: return unusable("Address is not a text")
+        }
+    }
+
+    mutating func time(_ name: String, label: String) -> Field<Timestamp> {
+        switch fields[name] {
+        case nil: return .absent
+        case .null: return .blank
+        case .string(let text) where text.isBlank: return .blank
+        case .string(let text):
+            guard let time = Timestamp(rfc3339: text) else { return unusable("\(label) is not a valid time") }
+            return .value(time)
+        case .bool, .number, .array, .object: return unusable("\(label) is not a valid time")
+        }
+    }
+
+    mutating func cursor() -> Field<NearbySearch.Cursor> {
+        switch fields["after"] {
+        case nil: return .absent
+        case .null: return .blank
+        case .string(let text) where text.isBlank: return .blank
+        case .string(let text):
+            guard let cursor = NearbySearch.Cursor(text) else { return unusable("After is not a valid cursor") }
+            return .value(cursor)
+        case .bool, .number, .array, .object: return unusable("After is not a valid cursor")
+        }
+    }
+
+    mutating func isBlank(_ label: String) { faults.append("\(label) can't be blank") }
+
+    private mutating func text(_ text: String, label: String) -> Field<String> {
+        guard text.unicodeScalars.count <= Self.textLimit else {
+            return unusable("\(label) is too long (maximum is \(Self.textLimit) characters)")
+        }
+        guard !text.unicodeScalars.contains("\0") else { return unusable("\(label) contains a null character") }
+        return .value(text)
+    }
+
+    private mutating func unusable<Value>(_ fault: String) -> Field<Value> {
+        faults.append(fault)
+        return .unusable
+    }
+}
+
+extension String {
+    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
+}
+
+extension EventFields.Field {
+    /// The value of a field that may be left out.
+    var optional: Value? {
+        switch self {
+        case .value(let value): value
+        case .absent, .blank, .unusable: nil
+        }
+    }
+}

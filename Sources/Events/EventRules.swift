@@ -1,0 +1,143 @@
+public import Notation
+public import Users
+
+/// Why a command on events is refused.
+public enum EventRejection: Error, Sendable, Hashable {
+    /// One line a fault, in the API's words.
+    case invalid(faults: [String])
+    case notFound
+    /// Only the owner may.
+    case forbidden
+}
+
+extension EventDetails {
+    /// - Throws: ``EventRejection/invalid(faults:)`` with all faults at once.
+    public init(_ json: JSON) throws(EventRejection) {
+        var fields = EventFields(json)
+        func required<Value>(_ label: String, _ field: EventFields.Field<Value>) -> Value? {
+            switch field {
+            case .value(let value): return value
+            case .unusable: return nil
+            case .absent, .blank:
+                fields.isBlank(label)
+                return nil
+            }
+        }
+        let lat = required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
+        let lon = required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
+        let name = required("Name", fields.name())
+        let startedAt = required("Started at", fields.time("started_at", label: "Started at"))
+        let address = fields.address().optional
+        let endedAt = fields.time("ended_at", label: "Ended at").optional
+        guard fields.faults.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(faults: fields.faults) }
+        self.init(
+            name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
+        )
+    }
+}
+
+/// A change of some of the details (RFC 7396): what is absent stays, null clears.
+public struct EventPatch: Sendable, Hashable {
+    enum Change<Value: Sendable & Hashable>: Sendable, Hashable {
+        case keep
+        case set(Value)
+    }
+
+    var lat = Change<Double>.keep
+    var lon = Change<Double>.keep
+    var name = Change<String>.keep
+    var startedAt = Change<Timestamp>.keep
+    var address = Change<String?>.keep
+    var endedAt = Change<Timestamp?>.keep
+
+    /// - Throws: ``EventRejection/invalid(faults:)``; what is required cannot be cleared.
+    public init(_ json: JSON) throws(EventRejection) {
+        var fields = EventFields(json)
+        func required<Value>(_ label: String, _ field: EventFields.Field<Value>) -> Change<Value> {
+            switch field {
+            case .absent, .unusable: return .keep
+            case .value(let value): return .set(value)
+            case .blank:
+                fields.isBlank(label)
+                return .keep
+            }
+        }
+        func clearable<Value>(_ field: EventFields.Field<Value>) -> Change<Value?> {
+            switch field {
+            case .absent, .unusable: .keep
+            case .value(let value): .set(value)
+            case .blank: .set(nil)
+            }
+        }
+        lat = required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
+        lon = required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
+        name = required("Name", fields.name())
+        startedAt = required("Started at", fields.time("started_at", label: "Started at"))
+        address = clearable(fields.address())
+        endedAt = clearable(fields.time("ended_at", label: "Ended at"))
+        guard fields.faults.isEmpty else { throw .invalid(faults: fields.faults) }
+    }
+
+    func applied(to details: EventDetails) -> EventDetails {
+        EventDetails(
+            name: name.applied(to: details.name),
+            address: address.applied(to: details.address),
+            coordinates: Coordinates(lat: lat.applied(to: details.coordinates.lat), lon: lon.applied(to: details.coordinates.lon)),
+            startedAt: startedAt.applied(to: details.startedAt),
+            endedAt: endedAt.applied(to: details.endedAt)
+        )
+    }
+}
+
+extension EventPatch.Change {
+    func applied(to value: Value) -> Value {
+        switch self {
+        case .keep: value
+        case .set(let new): new
+        }
+    }
+}
+
+/// Make a gathering known.
+public struct CreateEvent: Sendable, Hashable {
+    public var details: EventDetails
+    public var owner: UserID
+
+    public init(details: EventDetails, owner: UserID) {
+        self.details = details
+        self.owner = owner
+    }
+}
+
+/// Say something else about a gathering.
+public struct UpdateEvent: Sendable, Hashable {
+    public enum Change: Sendable, Hashable {
+        case replace(EventDetails)
+        case merge(EventPatch)
+    }
+
+    public var id: EventID
+    public var change: Change
+    public var by: UserID
+
+    public init(id: EventID, change: Change, by: UserID) {
+        self.id = id
+        self.change = change
+        self.by = by
+    }
+}
+
+/// Anyone known may create events.
+func decide(_ command: CreateEvent) -> EventCreated {
+    EventCreated(owner: command.owner, details: command.details)
+}
+
+/// Only the owner may change an event. A change to what already is so is a change like any other.
+func decide(_ command: UpdateEvent, on event: Event?) throws(EventRejection) -> EventUpdated {
+    guard let event else { throw .notFound }
+    guard event.owner == command.by else { throw .forbidden }
+    switch command.change {
+    case .replace(let details): return EventUpdated(details: details)
+    case .merge(let patch): return EventUpdated(details: patch.applied(to: event.details))
+    }
+}

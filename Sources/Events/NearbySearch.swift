@@ -1,0 +1,125 @@
+internal import Foundation
+public import Notation
+internal import Postgres
+internal import Users
+
+/// Which events are near a place, the nearest first; ties by id.
+public struct NearbySearch: Sendable, Hashable {
+    public static let defaultRadius = 20.0
+    /// Kilometres; the Earth's circumference is 40,030.
+    public static let radiusLimit = 50_000.0
+    /// Also the default.
+    public static let limitLimit = 1_000
+
+    public var centre: Coordinates
+    /// Kilometres on the surface; an event exactly so far away is within.
+    public var radius: Double
+    public var limit: Int
+    /// Only what comes behind that place in the order.
+    public var after: Cursor?
+
+    public init(centre: Coordinates, radius: Double = defaultRadius, limit: Int = limitLimit, after: Cursor? = nil) {
+        self.centre = centre
+        self.radius = radius
+        self.limit = limit
+        self.after = after
+    }
+
+    /// The place of an event in the order of one search. Its text is opaque to clients.
+    public struct Cursor: Sendable, Hashable, CustomStringConvertible {
+        var squaredChord: Double
+        var id: EventID
+
+        public var description: String { "\(String(squaredChord.bitPattern, radix: 16))-\(id.rawValue)" }
+
+        /// nil for a text that is no cursor.
+        public init?(_ text: some StringProtocol) {
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), let id = Int64(parts[1]) else { return nil }
+            self.init(squaredChord: Double(bitPattern: bits), id: EventID(rawValue: id))
+            guard (0...4.1).contains(squaredChord) else { return nil }
+        }
+
+        init(squaredChord: Double, id: EventID) {
+            self.squaredChord = squaredChord
+            self.id = id
+        }
+    }
+
+    public struct Page: Sendable, Hashable {
+        public var events: [Event]
+        /// Where to go on; nil at the end.
+        public var next: Cursor?
+    }
+}
+
+extension NearbySearch {
+    /// - Throws: ``EventRejection/invalid(faults:)`` with all faults at once.
+    public init(_ json: JSON) throws(EventRejection) {
+        var fields = EventFields(json)
+        func coordinate(_ label: String, _ field: EventFields.Field<Double>) -> Double? {
+            switch field {
+            case .value(let value): return value
+            case .unusable: return nil
+            case .absent, .blank:
+                fields.isBlank(label)
+                return nil
+            }
+        }
+        let lat = coordinate("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
+        let lon = coordinate("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
+        let radius = fields.number("radius", label: "Radius", in: 0...Self.radiusLimit).optional
+        let limit = fields.number("limit", label: "Limit", in: 1...Double(Self.limitLimit)).optional
+        let after = fields.cursor().optional
+        guard fields.faults.isEmpty, let lat, let lon else { throw .invalid(faults: fields.faults) }
+        self.init(
+            centre: Coordinates(lat: lat, lon: lon),
+            radius: radius ?? Self.defaultRadius,
+            limit: limit.map { Int($0) } ?? Self.limitLimit,
+            after: after
+        )
+    }
+
+    /// One more row than the limit, which tells whether there is another page.
+    ///
+    /// The lateral query is fenced by OFFSET 0 so that the index is used whatever the statistics say: a scan of it a band.
+    var query: SQL {
+        let stretches = BandStretch.covering(centre, kilometres: radius)
+        let centre = UnitVector(centre)
+        return """
+            SELECT id, owner_id, version, name, address, lat, lon, started_at, ended_at, squared_chord
+            FROM (
+                SELECT near.*,
+                    (x - \(centre.x)) * (x - \(centre.x)) + (y - \(centre.y)) * (y - \(centre.y))
+                        + (z - \(centre.z)) * (z - \(centre.z)) AS squared_chord
+                FROM unnest(\(stretches.map(\.band.number)), \(stretches.map(\.west)), \(stretches.map(\.east)))
+                    AS stretch (band, west, east)
+                CROSS JOIN LATERAL (
+                    SELECT * FROM events.events AS e
+                    WHERE e.band = stretch.band AND e.lon BETWEEN stretch.west AND stretch.east
+                    OFFSET 0
+                ) AS near
+                OFFSET 0
+            ) AS measured
+            WHERE squared_chord <= \(Sphere.squaredChord(kilometres: radius))
+                AND (squared_chord, id) > (\(after?.squaredChord ?? -1), \(after?.id.rawValue ?? 0))
+            ORDER BY squared_chord, id
+            LIMIT \(Int64(limit) + 1)
+            """
+    }
+
+    func page(_ rows: Rows) throws -> Page {
+        let found = try rows.map { row in
+            let (id, owner, version, name, address, lat, lon, startedAt, endedAt, squaredChord) = try row.decode(
+                (Int64, Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?, Double).self
+            )
+            let details = EventDetails(
+                name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
+            )
+            let event = Event(id: EventID(rawValue: id), owner: UserID(rawValue: owner), version: version, details: details)
+            return (event: event, cursor: Cursor(squaredChord: squaredChord, id: event.id))
+        }
+        let kept = found.prefix(limit)
+        return Page(events: kept.map(\.event), next: found.count > limit ? kept.last?.cursor : nil)
+    }
+}

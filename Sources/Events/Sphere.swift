@@ -1,0 +1,85 @@
+internal import Foundation
+
+/// Distances on a sphere with the Earth's mean radius.
+enum Sphere {
+    /// Kilometres. Source: Moritz, *Geodetic Reference System 1980*, mean radius R₁.
+    static let radius = 6371.0088
+
+    /// The square of the straight line, in units of the sphere's radius, between two places this far apart on the surface.
+    /// Where one is shorter than the other so is the way on the surface; unlike the arc it costs no trigonometry a row.
+    static func squaredChord(kilometres: Double) -> Double {
+        let angle = min(kilometres / radius, .pi)
+        let halfChord = sin(angle / 2)
+        return 4 * halfChord * halfChord
+    }
+}
+
+/// A point on the unit sphere.
+struct UnitVector: Sendable, Hashable {
+    var x: Double
+    var y: Double
+    var z: Double
+
+    /// The same for all names of one place: the poles have one whatever the longitude, and -180 and 180 are one meridian.
+    init(_ place: Coordinates) {
+        if abs(place.lat) == 90 {
+            (x, y, z) = (0, 0, place.lat > 0 ? 1 : -1)
+        } else {
+            let lat = place.lat * .pi / 180
+            let lon = (place.lon == -180 ? 180 : place.lon) * .pi / 180
+            (x, y, z) = (cos(lat) * cos(lon), cos(lat) * sin(lon), sin(lat))
+        }
+    }
+}
+
+/// A twentieth of a degree of latitude, 5.6 km: what nearby search is indexed by, together with the longitude.
+struct Band: Sendable, Hashable {
+    /// Bands to a degree.
+    static let perDegree = 20.0
+
+    /// From -1,800 at the south pole to 1,800 at the north pole.
+    var number: Int16
+
+    init(lat: Double) { number = Int16((lat * Self.perDegree).rounded(.down)) }
+
+    init(number: Int16) { self.number = number }
+}
+
+/// A stretch of a band, from west to east, without crossing the date line.
+struct BandStretch: Sendable, Hashable {
+    var band: Band
+    var west: Double
+    var east: Double
+}
+
+extension BandStretch {
+    /// Degrees that a stretch is longer than computed, so that rounding loses nothing. What is too much is filtered by distance.
+    private static let margin = 1e-6
+
+    /// Stretches that together cover all places within a distance, and more.
+    static func covering(_ centre: Coordinates, kilometres: Double) -> [BandStretch] {
+        let angle = min(kilometres / Sphere.radius, .pi)
+        let degrees = angle * 180 / .pi + margin
+        let south = max(centre.lat - degrees, -90)
+        let north = min(centre.lat + degrees, 90)
+        let bands = Band(lat: south).number...Band(lat: north).number
+        let ranges = longitudes(around: centre, angle: angle, reachesPole: south == -90 || north == 90)
+        return bands.flatMap { number in
+            ranges.map { BandStretch(band: Band(number: number), west: $0.lowerBound, east: $0.upperBound) }
+        }
+    }
+
+    private static func longitudes(around centre: Coordinates, angle: Double, reachesPole: Bool) -> [ClosedRange<Double>] {
+        let everywhere = [-180.0...180.0]
+        // Source: Bronstein et al., *Handbook of Mathematics*, spherical triangles: sin Δλ = sin δ / cos φ.
+        let ratio = sin(angle) / cos(centre.lat * .pi / 180)
+        guard !reachesPole, angle < .pi / 2, ratio < 0.9999 else { return everywhere }
+        let reach = asin(ratio) * 180 / .pi + margin
+        let (west, east) = (centre.lon - reach, centre.lon + reach)
+        if west < -180 { return [-180...east, (west + 360)...180] }
+        if east > 180 { return [-180...(east - 360), west...180] }
+        // A place on the date line may be written either way.
+        if east == 180 || west == -180 { return [west...east, -180 ... -180, 180...180] }
+        return [west...east]
+    }
+}

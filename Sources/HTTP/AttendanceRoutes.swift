@@ -1,0 +1,35 @@
+internal import Attendances
+internal import Events
+internal import Hummingbird
+internal import Notation
+internal import Users
+
+extension API {
+    var attendanceRoutes: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
+
+    private func createAttendance(_ request: Request, _ context: APIContext) async throws -> Response {
+        try requireToken(request)
+        let (_, fields) = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let event = try attendedEvent(fields["event"]?["id"])
+        let caller = try await caller(of: request)
+        guard let event else { throw Refusal.notFound }
+        try await attendances.attend(AttendEvent(event: event, by: caller), origin: request.origin(context))
+        return Response(json: [:])
+    }
+
+    /// nil for a number that no event can have.
+    /// - Throws: ``Refusal/invalid(faults:)``
+    private func attendedEvent(_ id: JSON?) throws(Refusal) -> EventID? {
+        switch id {
+        case nil, .null: throw .invalid(faults: ["Event can't be blank"])
+        case .string(let text) where text.allSatisfy { $0 == " " }: throw .invalid(faults: ["Event can't be blank"])
+        case .string(let text), .number(let text):
+            if let number = Int64(numeral: text) { return EventID(rawValue: number) }
+            guard let number = Double(numeral: text), number.isInfinite || number.rounded() == number else {
+                throw .invalid(faults: ["Event is not a number"])
+            }
+            return Int64(exactly: number).map(EventID.init(rawValue:))
+        case .bool, .array, .object: throw .invalid(faults: ["Event is not a number"])
+        }
+    }
+}

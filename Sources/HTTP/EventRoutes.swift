@@ -1,0 +1,89 @@
+internal import Events
+internal import HTTPTypes
+internal import Hummingbird
+internal import Notation
+internal import Users
+
+extension API {
+    var eventRoutes: [Route] {
+        [
+            Route(.post, "/v1/events", "createEvent", createEvent),
+            Route(.get, "/v1/events/nearests", "findNearestEvents", findNearestEvents),
+            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", findNearestEvents),
+            Route(.get, "/v1/events/{id}", "getEvent", getEvent),
+            Route(.patch, "/v1/events/{id}", "updateEvent", updateEvent),
+            Route(.put, "/v1/events/{id}", "replaceEvent", updateEvent),
+        ]
+    }
+
+    private func createEvent(_ request: Request, _ context: APIContext) async throws -> Response {
+        try requireToken(request)
+        let (_, fields) = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let details = try EventDetails(fields)
+        let owner = try await caller(of: request)
+        let id = try await events.create(CreateEvent(details: details, owner: owner), origin: request.origin(context))
+        return Response(json: ["id": JSON(id.rawValue)])
+    }
+
+    private func updateEvent(_ request: Request, _ context: APIContext) async throws -> Response {
+        try requireToken(request)
+        let (format, fields) = try await request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
+        let change: UpdateEvent.Change =
+            switch format {
+            case .json, .form: .replace(try EventDetails(fields))
+            case .mergePatch: .merge(try EventPatch(fields))
+            }
+        let caller = try await caller(of: request)
+        let id = try await events.update(
+            UpdateEvent(id: try eventID(context), change: change, by: caller), origin: request.origin(context)
+        )
+        return Response(json: ["id": JSON(id.rawValue)])
+    }
+
+    private func getEvent(_ request: Request, _ context: APIContext) async throws -> Response {
+        try await requireReader(request)
+        guard let event = try await events.event(try eventID(context)) else { throw Refusal.notFound }
+        return Response(json: event.json)
+    }
+
+    private func findNearestEvents(_ request: Request, _ context: APIContext) async throws -> Response {
+        try await requireReader(request)
+        let search = try NearbySearch(request.queryFields())
+        let page = try await events.nearest(search)
+        guard !page.events.isEmpty else { return Response(json: ["message": "No Events Found"]) }
+        var response = Response(json: .array(page.events.map(\.json)))
+        if let next = page.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
+        return response
+    }
+
+    /// The event that the path names.
+    /// - Throws: ``Refusal/notFound`` where that is no number
+    private func eventID(_ context: APIContext) throws(Refusal) -> EventID {
+        guard let text = context.parameter("id"), let number = Int64(text) else { throw .notFound }
+        return EventID(rawValue: number)
+    }
+}
+
+
+extension NearbySearch {
+    /// Relative, since behind a proxy the server does not know its own address.
+    fileprivate func path(after next: Cursor) -> String {
+        "/v1/events/nearests?lat=\(centre.lat)&lon=\(centre.lon)&radius=\(radius)&limit=\(limit)&after=\(next)"
+    }
+}
+
+extension Event {
+    /// Exactly these keys, nulls present.
+    var json: JSON {
+        [
+            "address": JSON(details.address),
+            "ended_at": JSON(details.endedAt?.description),
+            "id": JSON(id.rawValue),
+            "lat": JSON(details.coordinates.lat),
+            "lon": JSON(details.coordinates.lon),
+            "name": .string(details.name),
+            "started_at": .string(details.startedAt.description),
+            "owner": ["id": JSON(owner.rawValue)],
+        ]
+    }
+}

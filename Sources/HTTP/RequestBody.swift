@@ -1,0 +1,84 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import Notation
+
+/// How the fields of a request are written.
+enum FieldsFormat: Sendable, Hashable {
+    case json
+    case form
+    /// RFC 7396.
+    case mergePatch
+
+    /// - Throws: ``Refusal/unsupportedMediaType(_:)``
+    init(contentType: String?, allowing allowed: [FieldsFormat]) throws(Refusal) {
+        // A body without a content type is taken for JSON: that is what every client means.
+        let parts = (contentType ?? "application/json").split(separator: ";").map { $0.trimmingSpaces.lowercased() }
+        let format: FieldsFormat? =
+            switch parts.first {
+            case "application/json": .json
+            case "application/x-www-form-urlencoded": .form
+            case "application/merge-patch+json": .mergePatch
+            default: nil
+            }
+        guard let format, allowed.contains(format) else {
+            throw .unsupportedMediaType("The content type must be one of: \(allowed.map(\.contentType).joined(separator: ", "))")
+        }
+        for parameter in parts.dropFirst() where parameter.hasPrefix("charset=") {
+            guard ["utf-8", "\"utf-8\"", "us-ascii"].contains(parameter.dropFirst("charset=".count)) else {
+                throw .unsupportedMediaType("The character set must be UTF-8")
+            }
+        }
+        self = format
+    }
+
+    private var contentType: String {
+        switch self {
+        case .json: "application/json"
+        case .form: "application/x-www-form-urlencoded"
+        case .mergePatch: "application/merge-patch+json"
+        }
+    }
+}
+
+extension Request {
+    /// The fields in the body; none at all in an empty one.
+    /// - Throws: ``Refusal``
+    func fields(allowing allowed: [FieldsFormat], limitBytes: Int) async throws -> (format: FieldsFormat, fields: JSON) {
+        let format = try FieldsFormat(contentType: headers[.contentType], allowing: allowed)
+        guard headers[.contentEncoding] == nil else { throw Refusal.unsupportedMediaType("A compressed body is not understood") }
+        if let length = headers[.contentLength].flatMap(Int.init), length > limitBytes {
+            throw Refusal.contentTooLarge(limitBytes: limitBytes)
+        }
+        let body: ByteBuffer
+        do { body = try await self.body.collect(upTo: limitBytes) } catch is NIOTooManyBytesError {
+            throw Refusal.contentTooLarge(limitBytes: limitBytes)
+        }
+        guard body.readableBytes > 0 else { return (format, [:]) }
+        let bytes = body.readableBytesView
+        switch format {
+        case .form:
+            do { return (format, try JSON(form: bytes)) } catch { throw Refusal.badRequest("The body is not a form: \(error)") }
+        case .json, .mergePatch:
+            let fields: JSON
+            do { fields = try JSON(utf8: bytes) } catch { throw Refusal.badRequest("The body is not JSON: \(error)") }
+            guard case .object = fields else { throw Refusal.badRequest("The body must be a JSON object") }
+            return (format, fields)
+        }
+    }
+
+    /// The fields in the query.
+    /// - Throws: ``Refusal/badRequest(_:)``
+    func queryFields() throws(Refusal) -> JSON {
+        do { return try JSON(form: (uri.query ?? "").utf8) } catch { throw .badRequest("The query is not a form: \(error)") }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: Substring {
+        var trimmed = self
+        while trimmed.first == " " || trimmed.first == "\t" { trimmed.removeFirst() }
+        while trimmed.last == " " || trimmed.last == "\t" { trimmed.removeLast() }
+        return trimmed
+    }
+}

@@ -1,0 +1,20 @@
+internal import Hummingbird
+internal import Notation
+internal import Users
+
+extension API {
+    var userRoutes: [Route] { [Route(.post, "/v1/users", "createUser", createUser)] }
+
+    private func createUser(_ request: Request, _ context: APIContext) async throws -> Response {
+        guard request.carries(settings.appSecret) else { throw Refusal.hidden }
+        let sent = request.deviceToken
+        guard sent?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
+            throw Refusal.invalid(faults: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
+        }
+        let (id, token) = try await users.signUp(with: sent, origin: request.origin(context))
+        // Two names for one value: generations of clients read one or the other.
+        return Response(
+            json: ["id": JSON(id.rawValue), "device_token": .string(token.secret), "auth_token": .string(token.secret)]
+        )
+    }
+}

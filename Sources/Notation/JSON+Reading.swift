@@ -1,0 +1,238 @@
+/// Why a text is not JSON, and where.
+public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
+    public var reason: String
+    /// In bytes from the start of the text, from 0.
+    public var offset: Int
+    /// From 1.
+    public var line: Int
+    /// In bytes from the start of the line, from 1.
+    public var column: Int
+
+    public var description: String { "\(reason) at line \(line), column \(column)" }
+}
+
+extension JSON {
+    /// The deepest nesting of arrays and objects that is read.
+    public static let depthLimit = 64
+
+    /// Reads one JSON text (RFC 8259) in UTF-8.
+    public init(utf8 bytes: some Collection<UInt8>) throws(JSONSyntaxError) {
+        let bytes = Array(bytes)
+        let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONReader.Failure> in
+            var reader = JSONReader(bytes: buffer)
+            return Result { () throws(JSONReader.Failure) in try reader.text() }
+        }
+        switch result {
+        case .success(let value): self = value
+        case .failure(let failure): throw JSONSyntaxError(failure, in: bytes)
+        }
+    }
+}
+
+extension JSONSyntaxError {
+    fileprivate init(_ failure: JSONReader.Failure, in bytes: [UInt8]) {
+        let before = bytes[..<min(failure.offset, bytes.count)]
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        self.init(
+            reason: failure.reason,
+            offset: failure.offset,
+            line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+            column: before.count - lineStart + 1
+        )
+    }
+}
+
+private struct JSONReader {
+    struct Failure: Error {
+        var reason: String
+        var offset: Int
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    var offset = 0
+    var depth = 0
+
+    private var current: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    private func failure(_ reason: String, at place: Int? = nil) -> Failure {
+        Failure(reason: reason, offset: place ?? offset)
+    }
+
+    private func unexpected(_ wanted: String) -> Failure {
+        failure(current == nil ? "the text ends where \(wanted) should stand" : "\(wanted) should stand here,")
+    }
+
+    mutating func text() throws(Failure) -> JSON {
+        skipSpace()
+        let value = try value()
+        skipSpace()
+        guard current == nil else { throw failure("something follows the JSON text") }
+        return value
+    }
+
+    private mutating func value() throws(Failure) -> JSON {
+        switch current {
+        case UInt8(ascii: "{"): return try nested { (reader) throws(Failure) in try reader.object() }
+        case UInt8(ascii: "["): return try nested { (reader) throws(Failure) in try reader.array() }
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return .number(try number())
+        case _: throw unexpected("a value")
+        }
+    }
+
+    private mutating func nested(_ read: (inout JSONReader) throws(Failure) -> JSON) throws(Failure) -> JSON {
+        guard depth < JSON.depthLimit else { throw failure("the nesting is deeper than \(JSON.depthLimit)") }
+        depth += 1
+        defer { depth -= 1 }
+        offset += 1
+        skipSpace()
+        return try read(&self)
+    }
+
+    private mutating func object() throws(Failure) -> JSON {
+        var object = JSONObject()
+        if take("}") { return .object(object) }
+        while true {
+            guard current == UInt8(ascii: "\"") else { throw unexpected("a member's name in quotes") }
+            let name = try string()
+            skipSpace()
+            guard take(":") else { throw unexpected("a colon") }
+            skipSpace()
+            object.append(name: name, value: try value())
+            skipSpace()
+            if take("}") { return .object(object) }
+            guard take(",") else { throw unexpected("a comma or a closing brace") }
+            skipSpace()
+        }
+    }
+
+    private mutating func array() throws(Failure) -> JSON {
+        var elements: [JSON] = []
+        if take("]") { return .array(elements) }
+        while true {
+            elements.append(try value())
+            skipSpace()
+            if take("]") { return .array(elements) }
+            guard take(",") else { throw unexpected("a comma or a closing bracket") }
+            skipSpace()
+        }
+    }
+
+    private mutating func string() throws(Failure) -> String {
+        let start = offset
+        offset += 1
+        var unescaped: [UInt8]?
+        var copied = offset
+        while let byte = current {
+            switch byte {
+            case UInt8(ascii: "\""):
+                let tail = UnsafeBufferPointer(rebasing: bytes[copied..<offset])
+                offset += 1
+                let string: String?
+                if var unescaped {
+                    unescaped.append(contentsOf: tail)
+                    string = String(validating: unescaped, as: UTF8.self)
+                } else {
+                    string = String(validating: tail, as: UTF8.self)
+                }
+                guard let string else { throw failure("the string is not valid UTF-8", at: start) }
+                return string
+            case UInt8(ascii: "\\"):
+                var bytesSoFar = unescaped ?? []
+                bytesSoFar.append(contentsOf: bytes[copied..<offset])
+                bytesSoFar.append(contentsOf: String(try escape()).utf8)
+                unescaped = bytesSoFar
+                copied = offset
+            case 0x00..<0x20: throw failure("a control character stands unescaped in a string")
+            case _: offset += 1
+            }
+        }
+        throw failure("the string does not end", at: start)
+    }
+
+    private mutating func escape() throws(Failure) -> Unicode.Scalar {
+        let start = offset
+        offset += 1
+        guard let kind = current else { throw unexpected("the rest of an escape") }
+        offset += 1
+        switch kind {
+        case UInt8(ascii: "\""): return "\""
+        case UInt8(ascii: "\\"): return "\\"
+        case UInt8(ascii: "/"): return "/"
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicodeEscape(from: start)
+        case _: throw failure("unknown escape", at: start)
+        }
+    }
+
+    /// After `\u`: four hexadecimal digits, and a second escape where they are the first half of a surrogate pair.
+    private mutating func unicodeEscape(from start: Int) throws(Failure) -> Unicode.Scalar {
+        let first = try hexadecimalDigits()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xDC00, take("\\"), take("u") else { throw failure("half a surrogate pair", at: start) }
+        let second = try hexadecimalDigits()
+        guard (0xDC00..<0xE000).contains(second) else { throw failure("half a surrogate pair", at: start) }
+        let combined = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
+        guard let scalar = Unicode.Scalar(combined) else { throw failure("no such character", at: start) }
+        return scalar
+    }
+
+    private mutating func hexadecimalDigits() throws(Failure) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = current, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw unexpected("a hexadecimal digit")
+            }
+            value = value << 4 | UInt32(digit)
+            offset += 1
+        }
+        return value
+    }
+
+    private mutating func number() throws(Failure) -> String {
+        let start = offset
+        _ = take("-")
+        if !take("0") { try digits() }
+        if take(".") { try digits() }
+        if take("e") || take("E") {
+            if !take("+") { _ = take("-") }
+            try digits()
+        }
+        return String(decoding: bytes[start..<offset], as: UTF8.self)
+    }
+
+    private mutating func digits() throws(Failure) {
+        let start = offset
+        while let byte = current, byte.isDigit { offset += 1 }
+        guard offset > start else { throw unexpected("a digit") }
+    }
+
+    private mutating func literal(_ word: StaticString, _ value: JSON) throws(Failure) -> JSON {
+        for index in 0..<word.utf8CodeUnitCount {
+            guard current == word.utf8Start[index] else { throw unexpected("\(word)") }
+            offset += 1
+        }
+        return value
+    }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard current == UInt8(ascii: scalar) else { return false }
+        offset += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while let byte = current, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

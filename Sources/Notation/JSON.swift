@@ -1,0 +1,64 @@
+/// A JSON text (RFC 8259) as a value.
+///
+/// Members keep their order and numbers keep their digits, so that what is written is the same bytes every time and what is
+/// read loses nothing before a rule has looked at it.
+public enum JSON: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    /// The number as it was written; see ``Swift/Double/init(numeral:)`` and ``Swift/Int64/init(numeral:)``.
+    case number(String)
+    case string(String)
+    case array([JSON])
+    case object(JSONObject)
+
+    public init(_ value: some BinaryInteger) { self = .number(String(value)) }
+
+    /// - Precondition: the value is finite; JSON has no other numbers.
+    public init(_ value: Double) {
+        precondition(value.isFinite, "JSON has no number for \(value)")
+        self = .number(value.description)
+    }
+
+    public init(_ value: String?) { self = value.map(JSON.string) ?? .null }
+
+    /// The member of that name; nil in anything but an object.
+    public subscript(name: String) -> JSON? {
+        if case .object(let object) = self { object[name] } else { nil }
+    }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, JSON)...) { 
+        self = .object(JSONObject(members: elements.map { JSONObject.Member(name: $0.0, value: $0.1) }))
+    }
+}
+
+/// The members of a JSON object in the order they were written.
+public struct JSONObject: Sendable, Hashable {
+    public struct Member: Sendable, Hashable {
+        public var name: String
+        public var value: JSON
+
+        public init(name: String, value: JSON) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public private(set) var members: [Member]
+
+    public init(members: [Member] = []) { self.members = members }
+
+    mutating func append(name: String, value: JSON) { members.append(Member(name: name, value: value)) }
+
+    /// The value of a name; of several members with one name the last counts, as with most readers.
+    public subscript(name: String) -> JSON? {
+        get { members.last { $0.name == name }?.value }
+        set {
+            members.removeAll { $0.name == name }
+            if let newValue { append(name: name, value: newValue) }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+extension Double {
+    /// A decimal number as JSON, a form or a query writes it; infinite where it is beyond a `Double`, nil where it is none.
+    ///
+    /// Spaces around it and a leading plus are let pass; `nan`, `inf` and hexadecimal digits, which Swift would read, are not.
+    public init?(numeral: some StringProtocol) {
+        let trimmed = numeral.trimmingSpaces
+        let allowed = trimmed.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+            case _: false
+            }
+        }
+        guard allowed, let value = Double(trimmed) else { return nil }
+        self = value
+    }
+}
+
+extension Int64 {
+    /// A whole number as JSON, a form, a query or a path writes it; nil where it is none or does not fit.
+    public init?(numeral: some StringProtocol) {
+        guard let value = Int64(numeral.trimmingSpaces) else { return nil }
+        self = value
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingSpaces: SubSequence {
+        var trimmed = self[...]
+        while trimmed.first == " " { trimmed.removeFirst() }
+        while trimmed.last == " " { trimmed.removeLast() }
+        return trimmed
+    }
+}

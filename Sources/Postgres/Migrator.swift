@@ -1,0 +1,131 @@
+/// One change to what must last in a database: `db/migrations/NNNN_name.sql`.
+public struct Migration: Sendable, Hashable {
+    /// The file's name without its ending; migrations are applied in the order of these.
+    public var name: String
+    public var sql: String
+
+    public init(name: String, sql: String) {
+        self.name = name
+        self.sql = sql
+    }
+}
+
+/// Why a database's migrations and this program's do not fit together.
+public enum MigrationError: Error, Hashable, CustomStringConvertible {
+    case changed(name: String)
+    case unknown(name: String)
+    case outOfOrder(name: String, after: String)
+    /// What PostgreSQL said of a migration, which holds no values of users.
+    case failed(name: String, message: String)
+
+    public var description: String {
+        switch self {
+        case .changed(let name):
+            "Migration \(name) was applied to this database with another text than this program has: never change an applied "
+                + "migration, add a new one."
+        case .unknown(let name):
+            "Migration \(name) was applied to this database but this program does not know it: run a newer humon."
+        case .outOfOrder(let name, let after):
+            "Migration \(name) is not applied but the later \(after) is: number a new migration after all older ones."
+        case .failed(let name, let message): "Migration \(name) failed and was rolled back: \(message)"
+        }
+    }
+}
+
+/// Applies migrations in order, each in a transaction under a lock, and records them with a checksum (SHA-256, in hex).
+public struct Migrator: Sendable {
+    private let migrations: [Migration]
+    /// Run after the migrations, every time; must come to the same when run again.
+    private let repeatable: Migration?
+    private let client: PostgresClient
+
+    public init(migrations: [Migration], repeatable: Migration? = nil, client: PostgresClient) {
+        self.migrations = migrations.sorted { $0.name < $1.name }
+        self.repeatable = repeatable
+        self.client = client
+    }
+
+    /// The names of those that this database lacks, in order.
+    /// - Throws: ``MigrationError``
+    public func pending() async throws -> [String] {
+        try await client.withConnection { connection in
+            let hasTable = try await connection.query("SELECT to_regclass('humon.migrations') IS NOT NULL").decode(Bool.self)
+            guard hasTable == [true] else { return migrations.map(\.name) }
+            return try await pending(connection).map(\.name)
+        }
+    }
+
+    /// Applies what the database lacks and answers the names.
+    /// - Throws: ``MigrationError``
+    public func migrate() async throws -> [String] {
+        try await locked { connection in
+            try await connection.query("CREATE SCHEMA IF NOT EXISTS humon")
+            try await connection.query(
+                """
+                CREATE TABLE IF NOT EXISTS humon.migrations (
+                    name text PRIMARY KEY,
+                    checksum text NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT now()
+                )
+                """
+            )
+        }
+        var applied: [String] = []
+        while let name = try await applyNext() { applied.append(name) }
+        if let repeatable {
+            try await locked { connection in try await apply(repeatable, connection) }
+        }
+        return applied
+    }
+
+    /// One transaction a migration, so that a failing one leaves those before it applied.
+    private func applyNext() async throws -> String? {
+        try await locked { connection in
+            guard let next = try await pending(connection).first else { return nil }
+            try await apply(next, connection)
+            try await connection.query(
+                "INSERT INTO humon.migrations (name, checksum) SELECT \(next.name), encode(sha256(\(Bytea(bytes: next.sql.utf8))), 'hex')"
+            )
+            return next.name
+        }
+    }
+
+    private func apply(_ migration: Migration, _ connection: PostgresConnection) async throws {
+        do {
+            try await connection.execute(script: migration.sql)
+        } catch PostgresError.refused(let refusal) {
+            throw MigrationError.failed(name: migration.name, message: refusal.unredactedMessage)
+        }
+    }
+
+    private func pending(_ connection: PostgresConnection) async throws -> [Migration] {
+        let applied = try await connection.query("SELECT name, checksum FROM humon.migrations ORDER BY name")
+            .decode((String, String).self)
+        let texts = migrations.map { Bytea(bytes: $0.sql.utf8) }
+        let checksums = try await connection.query(
+            "SELECT encode(sha256(t.text), 'hex') FROM unnest(\(texts)) WITH ORDINALITY AS t (text, ordinal) ORDER BY t.ordinal"
+        ).decode(String.self)
+        let known = Dictionary(uniqueKeysWithValues: zip(migrations.map(\.name), checksums))
+        for (name, checksum) in applied {
+            guard let own = known[name] else { throw MigrationError.unknown(name: name) }
+            guard own == checksum else { throw MigrationError.changed(name: name) }
+        }
+        let names = Set(applied.map(\.0))
+        let pending = migrations.filter { !names.contains($0.name) }
+        if let first = pending.first, let last = applied.last?.0, first.name < last {
+            throw MigrationError.outOfOrder(name: first.name, after: last)
+        }
+        return pending
+    }
+
+    /// One transaction under the lock, however long it takes.
+    private func locked<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in
+                // 'humon', as bytes, and 2; appends use 1.
+                try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e02'::bigint)")
+                return try await body(connection)
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+public import Logging
+public import ServiceLifecycle
+internal import Synchronization
+
+/// A handful of connections to one database. Broken ones are replaced, with back-off, while the client runs.
+///
+/// Statements of different callers share connections: what has queued up on one goes out as one pipeline. Whoever needs a
+/// connection to itself borrows it with ``withConnection(_:)`` or ``withTransaction(_:)``.
+public final class PostgresClient: Service {
+    fileprivate enum Slot: Sendable {
+        case connecting
+        case backingOff(reason: String)
+        case shared(Connection)
+        case lent(Connection)
+    }
+
+    fileprivate struct State: Sendable {
+        var slots: [Slot]
+        var waiters: [Reply<Void>] = []
+        var isClosing = false
+    }
+
+    private static let firstBackOffSeconds = 0.05
+    private static let longestBackOffSeconds = 2.0
+
+    public let configuration: PostgresConfiguration
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    public init(_ configuration: PostgresConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+        state = Mutex(State(slots: Array(repeating: .connecting, count: configuration.connections)))
+    }
+
+    // MARK: Statements
+
+    /// One statement.
+    /// - Throws: ``PostgresError``, or `CancellationError` when the task is cancelled first; the statement may run all the same.
+    @discardableResult
+    public func query(_ statement: SQL) async throws -> Rows { try await run([statement])[0] }
+
+    /// Several statements that go out together, without a round trip between them, and are one transaction: the answer comes
+    /// after its commit, and an error after its rollback.
+    ///
+    /// A connection that breaks before they were sent costs one more try; after that it is ``PostgresError/connectionLost(mayHaveRun:)``.
+    @discardableResult
+    public func run(_ statements: [SQL]) async throws -> [Rows] {
+        let job = { Job(work: .pipeline(statements), timeoutSeconds: self.configuration.statementTimeoutSeconds) }
+        do {
+            return try await sharedConnection().perform(job())
+        } catch let error as PostgresError where error.cannotHaveRun || error.sqlState == .invalidStatementName {
+            return try await sharedConnection().perform(job())
+        }
+    }
+
+    /// Lends a connection that nobody else uses meanwhile.
+    public func withConnection<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+        let (slot, connection) = try await borrow()
+        let borrowed = PostgresConnection(connection, timeoutSeconds: configuration.statementTimeoutSeconds)
+        defer { giveBack(connection, to: slot, isReusable: !borrowed.mustBeClosed) }
+        return try await body(borrowed)
+    }
+
+    /// Lends a connection inside a transaction, which commits when the body returns and rolls back when it throws.
+    public func withTransaction<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+        try await withConnection { connection in
+            try await connection.query("BEGIN")
+            do {
+                let value = try await body(connection)
+                // COMMIT of a transaction that a refused statement has spoilt answers ROLLBACK, and no error.
+                guard try await connection.query("COMMIT").commandTag == "COMMIT" else { throw PostgresError.rolledBack }
+                return value
+            } catch {
+                if !connection.mustBeClosed { _ = try? await connection.query("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+
+    // MARK: Finding a connection
+
+    private func sharedConnection() async throws -> Connection {
+        try await available { state in
+            var best: Connection?
+            for case .shared(let connection) in state.slots where connection.load < best?.load ?? .max { best = connection }
+            return best
+        }
+    }
+
+    private func borrow() async throws -> (slot: Int, connection: Connection) {
+        try await available { state in
+            var best: (slot: Int, connection: Connection)?
+            for (index, slot) in state.slots.enumerated() {
+                if case .shared(let connection) = slot, connection.load < best?.connection.load ?? .max { best = (index, connection) }
+            }
+            guard let best else { return nil }
+            state.slots[best.slot] = .lent(best.connection)
+            return best
+        }
+    }
+
+    private func giveBack(_ connection: Connection, to slot: Int, isReusable: Bool) {
+        if !isReusable { connection.close() }
+        let waiters = state.withLock { state -> [Reply<Void>] in
+            guard isReusable, case .lent(let lent) = state.slots[slot], lent === connection else { return [] }
+            state.slots[slot] = .shared(connection)
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resolve(.success(())) }
+    }
+
+    /// What `pick` finds, now or as soon as a connection gets free.
+    private func available<Found: Sendable>(_ pick: @Sendable (inout State) -> Found?) async throws -> Found {
+        if let found = state.withLock({ pick(&$0) }) { return found }
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(configuration.acquireTimeoutSeconds)
+        while clock.now < deadline {
+            let waiter = Reply<Void>()
+            let (found, isClosing) = state.withLock { state in
+                let found = pick(&state)
+                if found == nil { state.waiters.append(waiter) }
+                return (found, state.isClosing)
+            }
+            if let found { return found }
+            if isClosing { break }
+            let timer = Task {
+                try await clock.sleep(until: deadline)
+                waiter.resolve(.success(()))
+            }
+            defer { timer.cancel() }
+            try await waiter.value()
+        }
+        throw PostgresError.unavailable(reason: state.withLock { $0.reasonForNoConnection })
+    }
+
+    // MARK: Keeping connections
+
+    /// Opens the connections and keeps them until the task is cancelled or the service group shuts down; queued statements are
+    /// answered first.
+    public func run() async throws {
+        await withDiscardingTaskGroup { group in
+            for slot in 0..<configuration.connections { group.addTask { await self.keepOpen(slot) } }
+            try? await gracefulShutdown()
+            close()
+            group.cancelAll()
+        }
+    }
+
+    private func keepOpen(_ slot: Int) async {
+        var backOffSeconds = Self.firstBackOffSeconds
+        while !Task.isCancelled {
+            do {
+                let connection = try await Connection.open(configuration)
+                backOffSeconds = Self.firstBackOffSeconds
+                set(slot, to: .shared(connection))
+                await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
+                set(slot, to: .connecting)
+                if !isClosing { logger.warning("a connection to PostgreSQL ended; opening another") }
+            } catch {
+                guard !Task.isCancelled else { break }
+                logger.warning("cannot connect to PostgreSQL", metadata: ["error": "\(error)"])
+                set(slot, to: .backingOff(reason: "\(error)"))
+                try? await Task.sleep(for: .seconds(backOffSeconds * Double.random(in: 0.5...1)))
+                backOffSeconds = min(backOffSeconds * 2, Self.longestBackOffSeconds)
+            }
+        }
+    }
+
+    private var isClosing: Bool { state.withLock { $0.isClosing } }
+
+    private func set(_ slot: Int, to new: Slot) {
+        let (waiters, isClosing) = state.withLock { state in
+            state.slots[slot] = new
+            if case .shared = new { return (state.takeWaiters(), state.isClosing) }
+            return ([], state.isClosing)
+        }
+        for waiter in waiters { waiter.resolve(.success(())) }
+        if isClosing, case .shared(let connection) = new { connection.close() }
+    }
+
+    private func close() {
+        let (connections, waiters) = state.withLock { state in
+            state.isClosing = true
+            return (state.slots.compactMap(\.connection), state.takeWaiters())
+        }
+        for connection in connections { connection.close() }
+        for waiter in waiters { waiter.resolve(.success(())) }
+    }
+}
+
+extension PostgresClient.State {
+    fileprivate mutating func takeWaiters() -> [Reply<Void>] {
+        defer { waiters = [] }
+        return waiters
+    }
+
+    fileprivate var reasonForNoConnection: String {
+        if isClosing { return "the client is closed" }
+        for case .backingOff(let reason) in slots { return reason }
+        return "all \(slots.count) connections are in use or being opened"
+    }
+}
+
+extension PostgresClient.Slot {
+    fileprivate var connection: Connection? {
+        switch self {
+        case .shared(let connection), .lent(let connection): connection
+        case .connecting, .backingOff: nil
+        }
+    }
+}
+
+/// Runs a client for as long as the body does.
+public func withPostgres<Value: Sendable>(
+    _ configuration: PostgresConfiguration,
+    logger: Logger,
+    _ body: @Sendable (PostgresClient) async throws -> Value
+) async throws -> Value {
+    let client = PostgresClient(configuration, logger: logger)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await client.run() }
+        defer { group.cancelAll() }
+        return try await body(client)
+    }
+}

@@ -1,0 +1,62 @@
+internal import CLibPQ
+
+/// Where the database is and how to talk to it.
+public struct PostgresConfiguration: Sendable {
+    /// A libpq connection URL or keyword string; `sslmode` and all else that libpq knows may stand in it.
+    public var url: String
+    /// What `pg_stat_activity` shows; the URL's own `application_name` wins.
+    public var applicationName = "humon"
+    /// The role whose rights the statements have; nil: those of the URL's user. Not sent through a pooler.
+    public var role: String?
+    /// Settings of the session, by name; the URL's own `options` win. Not sent through a pooler.
+    public var sessionSettings: [String: String] = [:]
+    public var connections = 4
+    /// A whole number of seconds for one attempt to connect; libpq takes none below 2.
+    public var connectTimeoutSeconds = 5
+    /// For one statement, on the server; a second later this side gives the connection up.
+    public var statementTimeoutSeconds = 10.0
+    /// How long a caller waits for a connection while there is none.
+    public var acquireTimeoutSeconds = 2.0
+    /// Whether a pooler in transaction mode (PgBouncer) stands between: no prepared statements, no settings of the session.
+    public var isPooled = false
+
+    public init(url: String) { self.url = url }
+
+    /// The parameters for `PQconnectStartParams`: the defaults, the URL, and last what joins with the URL's own settings.
+    func connectionParameters() throws(PostgresError) -> [(keyword: String, value: String)] {
+        var error: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(url, &error) else {
+            PQfreemem(error)
+            throw .unusableURL
+        }
+        defer { PQconninfoFree(options) }
+        var parameters = [
+            ("connect_timeout", String(connectTimeoutSeconds)),
+            ("application_name", applicationName),
+            ("tcp_user_timeout", String(Int(statementTimeoutSeconds * 1_000) + 1_000)),
+            ("dbname", url),
+            ("client_encoding", "UTF8"),
+        ]
+        if !isPooled {
+            var own = sessionSettings
+            own["statement_timeout"] = String(Int(statementTimeoutSeconds * 1_000))
+            own["idle_in_transaction_session_timeout"] = "60000"
+            // What an append reads must be younger than its lock.
+            own["default_transaction_isolation"] = "read\\ committed"
+            own["role"] = role
+            let flags = own.sorted { $0.key < $1.key }.map { "-c \($0)=\($1)" }
+            let urls = Self.value(of: "options", in: options).map { [$0] } ?? []
+            parameters.append(("options", (flags + urls).joined(separator: " ")))
+        }
+        return parameters
+    }
+
+    private static func value(of keyword: String, in options: UnsafeMutablePointer<PQconninfoOption>) -> String? {
+        var option = options
+        while let name = option.pointee.keyword {
+            if String(cString: name) == keyword { return option.pointee.val.map { String(cString: $0) } }
+            option += 1
+        }
+        return nil
+    }
+}

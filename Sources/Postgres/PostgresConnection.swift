@@ -1,0 +1,84 @@
+internal import Foundation
+internal import Synchronization
+
+/// A connection that its borrower has to itself. Not to be kept beyond the closure it was lent to.
+public final class PostgresConnection: Sendable {
+    private let connection: Connection
+    private let timeoutSeconds: Double?
+    private let isSpoiled = Mutex(false)
+
+    init(_ connection: Connection, timeoutSeconds: Double?) {
+        self.connection = connection
+        self.timeoutSeconds = timeoutSeconds
+    }
+
+    /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next borrower.
+    var mustBeClosed: Bool { isSpoiled.withLock { $0 } }
+
+    @discardableResult
+    public func query(_ statement: SQL) async throws -> Rows { try await run([statement])[0] }
+
+    /// Several statements that go out together; see ``PostgresClient/run(_:)-(_)``. Never sent a second time.
+    @discardableResult
+    public func run(_ statements: [SQL]) async throws -> [Rows] {
+        try await perform(.pipeline(statements), timeoutSeconds: timeoutSeconds)
+    }
+
+    /// Takes as long as it takes: lifts the server's statement time-out for the transaction under way.
+    public func withoutTimeout<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+        try await query("SET LOCAL statement_timeout = 0")
+        let patient = PostgresConnection(connection, timeoutSeconds: nil)
+        defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
+        return try await body(patient)
+    }
+
+    /// Several statements in one text, such as a migration.
+    public func execute(script: String) async throws {
+        try await perform(.script(script), timeoutSeconds: nil)
+    }
+
+    /// `COPY … TO STDOUT`: the closure gets each row on the connection's own thread; the buffer is gone when it returns.
+    public func copyOut(_ statement: String, row: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
+        try await perform(.copyOut(statement, row: row), timeoutSeconds: nil)
+    }
+
+    /// `COPY … FROM STDIN`: the closure gives the next piece of the data, on the connection's own thread, and nil at the end.
+    public func copyIn(_ statement: String, next: @escaping @Sendable () throws -> [UInt8]?) async throws {
+        try await perform(.copyIn(statement, next: next), timeoutSeconds: nil)
+    }
+
+    /// What other sessions send with NOTIFY while the body runs. The sequence ends when the connection does; when more than
+    /// `limit` wait unread the oldest are dropped.
+    public func withNotifications<Value>(
+        on channel: String,
+        limit: Int = 256,
+        _ body: (AsyncStream<Notification>) async throws -> Value
+    ) async throws -> Value {
+        let (stream, continuation) = AsyncStream.makeStream(of: Notification.self, bufferingPolicy: .bufferingNewest(limit))
+        connection.onNotification { continuation.yield($0) }
+        connection.whenEnded { continuation.finish() }
+        defer {
+            connection.onNotification(nil)
+            continuation.finish()
+        }
+        try await query("LISTEN \(identifier: channel)")
+        let value = try await body(stream)
+        try await query("UNLISTEN \(identifier: channel)")
+        return value
+    }
+
+    @discardableResult
+    private func perform(_ work: Job.Work, timeoutSeconds: Double?) async throws -> [Rows] {
+        let job = Job(work: work, timeoutSeconds: timeoutSeconds)
+        return try await connection.perform(job) { [self] in
+            isSpoiled.withLock { $0 = true }
+            connection.cancelRunningStatement()
+        }
+    }
+}
+
+/// What NOTIFY sent.
+public struct Notification: Sendable, Hashable {
+    public var channel: String
+    public var payload: String
+}

@@ -1,0 +1,101 @@
+internal import CLibPQ
+
+/// What can go wrong with the database. No description shows a bound value, a row or a password.
+public enum PostgresError: Error, Sendable {
+    /// PostgreSQL refused the statement; the transaction that it was part of is rolled back.
+    case refused(Refusal)
+    /// The connection broke. A statement that may have run is never sent again by this module.
+    case connectionLost(mayHaveRun: Bool)
+    /// No connection could be had in time; nothing was sent. The reason is libpq's, which names hosts but no password.
+    case unavailable(reason: String)
+    /// The transaction was rolled back, because a statement in it was refused and its error went unnoticed.
+    case rolledBack
+    /// The column, from 0, is not what the caller reads it as.
+    case decoding(column: Int, cause: CellError)
+    /// The URL is not one that libpq understands. It is not shown, since it may hold a password.
+    case unusableURL
+
+    /// An error or notice of PostgreSQL's, by its SQLSTATE.
+    public struct Refusal: Error, Sendable {
+        public var sqlState: SQLState
+        public var schema: String?
+        public var table: String?
+        public var column: String?
+        public var constraint: String?
+        /// PostgreSQL's sentence, which may quote values; not part of any description.
+        public var unredactedMessage: String
+    }
+}
+
+/// Source: PostgreSQL, appendix A, *PostgreSQL Error Codes*.
+public struct SQLState: RawRepresentable, Hashable, Sendable {
+    public var rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let uniqueViolation = SQLState(rawValue: "23505")
+    public static let insufficientPrivilege = SQLState(rawValue: "42501")
+    public static let undefinedTable = SQLState(rawValue: "42P01")
+    public static let queryCanceled = SQLState(rawValue: "57014")
+    /// A statement that this side believes prepared is not: its preparation was rolled into a pipeline that failed.
+    static let invalidStatementName = SQLState(rawValue: "26000")
+    public static let raisedException = SQLState(rawValue: "P0001")
+
+    /// The database is going away, full, read-only after a failover, or too busy: the same statement may succeed later.
+    var saysTryLater: Bool {
+        ["08", "53", "57", "58"].contains(rawValue.prefix(2)) || ["25006", "40001", "40P01", "55P03"].contains(rawValue)
+    }
+}
+
+extension PostgresError {
+    /// Whether the same request may succeed once the database is back.
+    public var isUnavailability: Bool {
+        switch self {
+        case .refused(let refusal): refusal.sqlState.saysTryLater
+        case .connectionLost, .unavailable: true
+        case .rolledBack, .decoding, .unusableURL: false
+        }
+    }
+
+    public var sqlState: SQLState? {
+        if case .refused(let refusal) = self { refusal.sqlState } else { nil }
+    }
+
+    var cannotHaveRun: Bool {
+        if case .connectionLost(mayHaveRun: false) = self { true } else { false }
+    }
+}
+
+extension PostgresError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .refused(let refusal): refusal.description
+        case .connectionLost(mayHaveRun: true): "the connection to PostgreSQL broke; the statement may have run"
+        case .connectionLost(mayHaveRun: false): "the connection to PostgreSQL broke before the statement was sent"
+        case .unavailable(let reason): "no connection to PostgreSQL: \(reason)"
+        case .rolledBack: "the transaction was rolled back, because a statement in it had been refused"
+        case .decoding(let column, .null): "column \(column) is NULL where a value is read"
+        case .decoding(let column, .type(let oid)): "column \(column) has type \(oid), which is not the type it is read as"
+        case .unusableURL: "the database URL is not one that libpq understands (postgres://user@host:port/database?sslmode=…)"
+        }
+    }
+}
+
+extension PostgresError.Refusal: CustomStringConvertible {
+    public var description: String {
+        let place = [("schema", schema), ("table", table), ("column", column), ("constraint", constraint)]
+            .compactMap { name, value in value.map { ", \(name) \($0)" } }
+        return "PostgreSQL refused the statement: SQLSTATE \(sqlState.rawValue)" + place.joined()
+    }
+
+    init(result: OpaquePointer) {
+        func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+        self.init(
+            sqlState: SQLState(rawValue: field(Int32(UInt8(ascii: "C"))) ?? "XX000"),
+            schema: field(Int32(UInt8(ascii: "s"))),
+            table: field(Int32(UInt8(ascii: "t"))),
+            column: field(Int32(UInt8(ascii: "c"))),
+            constraint: field(Int32(UInt8(ascii: "n"))),
+            unredactedMessage: field(Int32(UInt8(ascii: "M"))) ?? "(no message)"
+        )
+    }
+}

@@ -1,0 +1,59 @@
+internal import Synchronization
+
+/// A value that one thread will give and one task waits for. The first to resolve it wins, be it the giver or the
+/// cancellation of the waiting task.
+final class Reply<Value: Sendable>: Sendable {
+    private enum State {
+        case pending
+        case awaited(CheckedContinuation<Value, any Error>)
+        case resolved(Result<Value, any Error>)
+        case taken
+    }
+
+    private let state = Mutex(State.pending)
+
+    func resolve(_ result: Result<Value, any Error>) {
+        let waiter: CheckedContinuation<Value, any Error>? = state.withLock { state in
+            switch state {
+            case .pending:
+                state = .resolved(result)
+                return nil
+            case .awaited(let continuation):
+                state = .taken
+                return continuation
+            case .resolved, .taken: return nil
+            }
+        }
+        waiter?.resume(with: result)
+    }
+
+    /// True once somebody gave the value or the waiting task was cancelled: nobody needs the work any more.
+    var isResolved: Bool {
+        state.withLock { state in
+            switch state {
+            case .pending, .awaited: false
+            case .resolved, .taken: true
+            }
+        }
+    }
+
+    /// To be called once.
+    func value(onCancel: @escaping @Sendable () -> Void = {}) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Value, any Error>? = state.withLock { state in
+                    guard case .resolved(let result) = state else {
+                        state = .awaited(continuation)
+                        return nil
+                    }
+                    state = .taken
+                    return result
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            resolve(.failure(CancellationError()))
+            onCancel()
+        }
+    }
+}

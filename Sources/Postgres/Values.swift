@@ -1,0 +1,183 @@
+public import Foundation
+public import Notation
+
+/// A value that can be bound to a statement, in PostgreSQL's binary format.
+/// Source: the `…send` and `…recv` functions of PostgreSQL's `src/backend/utils/adt`; type numbers from `pg_type.dat`.
+public protocol PostgresEncodable: Sendable {
+    static var postgresType: UInt32 { get }
+    static var postgresArrayType: UInt32 { get }
+    var isNull: Bool { get }
+    func encode(into bytes: inout [UInt8])
+}
+
+extension PostgresEncodable {
+    public var isNull: Bool { false }
+}
+
+/// A value that can be read from a column.
+public protocol PostgresDecodable {
+    /// - Throws: ``CellError`` where the column is NULL or of a type that this one does not take.
+    init(_ cell: Cell) throws(CellError)
+}
+
+/// One column of one row, valid only while its row is read.
+public struct Cell {
+    let type: UInt32
+    /// nil is SQL's NULL.
+    let bytes: UnsafeRawBufferPointer?
+
+    /// The bytes of a value that must be of one of these types.
+    func bytes(of types: UInt32...) throws(CellError) -> UnsafeRawBufferPointer {
+        guard let bytes else { throw .null }
+        guard types.contains(type) else { throw .type(type) }
+        return bytes
+    }
+
+    func integer<Value: FixedWidthInteger>(_: Value.Type, of types: UInt32...) throws(CellError) -> Value {
+        guard let bytes else { throw .null }
+        guard types.contains(type), bytes.count == MemoryLayout<Value>.size else { throw .type(type) }
+        return Value(bigEndian: bytes.loadUnaligned(as: Value.self))
+    }
+}
+
+public enum CellError: Error, Hashable {
+    case null
+    /// The `oid` of the column's type.
+    case type(UInt32)
+}
+
+enum TypeNumber {
+    static let bool: UInt32 = 16
+    static let bytea: UInt32 = 17
+    static let name: UInt32 = 19
+    static let int8: UInt32 = 20
+    static let int2: UInt32 = 21
+    static let int4: UInt32 = 23
+    static let text: UInt32 = 25
+    static let json: UInt32 = 114
+    static let float8: UInt32 = 701
+    static let varchar: UInt32 = 1043
+    static let timestamptz: UInt32 = 1184
+    static let uuid: UInt32 = 2950
+}
+
+extension Bool: PostgresEncodable, PostgresDecodable {
+    public static var postgresType: UInt32 { TypeNumber.bool }
+    public static var postgresArrayType: UInt32 { 1000 }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
+    public init(_ cell: Cell) throws(CellError) { self = try cell.bytes(of: TypeNumber.bool)[0] != 0 }
+}
+
+extension Int16: PostgresEncodable, PostgresDecodable {
+    public static var postgresType: UInt32 { TypeNumber.int2 }
+    public static var postgresArrayType: UInt32 { 1005 }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
+    public init(_ cell: Cell) throws(CellError) { self = try cell.integer(Int16.self, of: TypeNumber.int2) }
+}
+
+extension Int32: PostgresEncodable, PostgresDecodable {
+    public static var postgresType: UInt32 { TypeNumber.int4 }
+    public static var postgresArrayType: UInt32 { 1007 }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
+    public init(_ cell: Cell) throws(CellError) { self = try cell.integer(Int32.self, of: TypeNumber.int4) }
+}
+
+extension Int64: PostgresEncodable, PostgresDecodable {
+    public static var postgresType: UInt32 { TypeNumber.int8 }
+    public static var postgresArrayType: UInt32 { 1016 }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
+    public init(_ cell: Cell) throws(CellError) { self = try cell.integer(Int64.self, of: TypeNumber.int8) }
+}
+
+extension Double: PostgresEncodable, PostgresDecodable {
+    public static var postgresType: UInt32 { TypeNumber.float8 }
+    public static var postgresArrayType: UInt32 { 1022 }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: bitPattern) }
+    public init(_ cell: Cell) throws(CellError) {
+        self.init(bitPattern: try cell.integer(UInt64.self, of: TypeNumber.float8))
+    }
+}
+
+extension String: PostgresEncodable, PostgresDecodable {
+    public static var postgresType: UInt32 { TypeNumber.text }
+    public static var postgresArrayType: UInt32 { 1009 }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: utf8) }
+    public init(_ cell: Cell) throws(CellError) {
+        self.init(decoding: try cell.bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json), as: UTF8.self)
+    }
+}
+
+extension UUID: PostgresEncodable, PostgresDecodable {
+    public static var postgresType: UInt32 { TypeNumber.uuid }
+    public static var postgresArrayType: UInt32 { 2951 }
+    public func encode(into bytes: inout [UInt8]) { withUnsafeBytes(of: uuid) { bytes.append(contentsOf: $0) } }
+    public init(_ cell: Cell) throws(CellError) {
+        self.init(uuid: try cell.bytes(of: TypeNumber.uuid).loadUnaligned(as: uuid_t.self))
+    }
+}
+
+extension Timestamp: PostgresEncodable, PostgresDecodable {
+    /// 2000-01-01T00:00:00Z, from which PostgreSQL counts microseconds.
+    private static let postgresEpochMilliseconds: Int64 = 946_684_800_000
+
+    public static var postgresType: UInt32 { TypeNumber.timestamptz }
+    public static var postgresArrayType: UInt32 { 1185 }
+    public func encode(into bytes: inout [UInt8]) {
+        bytes.append(bigEndian: (milliseconds - Self.postgresEpochMilliseconds) * 1_000)
+    }
+    public init(_ cell: Cell) throws(CellError) {
+        let microseconds = try cell.integer(Int64.self, of: TypeNumber.timestamptz)
+        self.init(milliseconds: microseconds / 1_000 + Self.postgresEpochMilliseconds)
+    }
+}
+
+/// Bytes as such, PostgreSQL's `bytea`.
+public struct Bytea: Sendable, Hashable, PostgresEncodable, PostgresDecodable {
+    public var bytes: [UInt8]
+    public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    public static var postgresType: UInt32 { TypeNumber.bytea }
+    public static var postgresArrayType: UInt32 { 1001 }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes) }
+    public init(_ cell: Cell) throws(CellError) { self.init(bytes: try cell.bytes(of: TypeNumber.bytea)) }
+}
+
+extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
+    public static var postgresType: UInt32 { Wrapped.postgresType }
+    public static var postgresArrayType: UInt32 { Wrapped.postgresArrayType }
+    public var isNull: Bool { self?.isNull ?? true }
+    public func encode(into bytes: inout [UInt8]) { self?.encode(into: &bytes) }
+}
+
+extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
+    public init(_ cell: Cell) throws(CellError) { self = cell.bytes == nil ? nil : try Wrapped(cell) }
+}
+
+/// One-dimensional arrays.
+extension Array: PostgresEncodable where Element: PostgresEncodable {
+    public static var postgresType: UInt32 { Element.postgresArrayType }
+    /// PostgreSQL has no arrays of arrays.
+    public static var postgresArrayType: UInt32 { 0 }
+
+    public func encode(into bytes: inout [UInt8]) {
+        bytes.append(bigEndian: Int32(isEmpty ? 0 : 1))
+        bytes.append(bigEndian: Int32(contains(where: \.isNull) ? 1 : 0))
+        bytes.append(bigEndian: Element.postgresType)
+        guard !isEmpty else { return }
+        bytes.append(bigEndian: Int32(count))
+        bytes.append(bigEndian: Int32(1))
+        for element in self {
+            let lengthOffset = bytes.count
+            bytes.append(bigEndian: Int32(-1))
+            guard !element.isNull else { continue }
+            element.encode(into: &bytes)
+            let length = UInt32(bytes.count - lengthOffset - 4)
+            for index in 0..<4 { bytes[lengthOffset + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32(index))) }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,41 @@
+package import EventStore
+package import Notation
+
+/// Somebody's device became known.
+package struct UserCreated: Sendable, Hashable {
+    package var device: DeviceDigest
+}
+
+/// The domain events of users.
+package enum UserDomainEvent: DomainEvent, Hashable {
+    case created(UserCreated)
+
+    package static let category = "user"
+    package static let storedTypes = [StoredType("UserCreated")]
+
+    package init(type: String, data: JSON) throws {
+        switch type {
+        case "UserCreated":
+            self = .created(
+                UserCreated(device: try data.stored("device") { $0.storedString.flatMap(DeviceDigest.init(hexadecimal:)) })
+            )
+        default: throw FormatError("no stored type \(type)")
+        }
+    }
+
+    package var stored: (type: String, data: JSON) {
+        switch self {
+        case .created(let created): ("UserCreated", ["device": .string(created.device.hexadecimal)])
+        }
+    }
+}
+
+extension UserID {
+    package var stream: StreamName { StreamName(category: UserDomainEvent.category, key: String(rawValue)) }
+
+    /// The user of a stream; nil for streams of other things.
+    package init?(stream: StreamName) {
+        guard stream.category == UserDomainEvent.category, let number = Int64(stream.key) else { return nil }
+        self.init(rawValue: number)
+    }
+}

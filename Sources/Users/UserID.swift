@@ -1,0 +1,5 @@
+/// The number of a person known by their device.
+public struct UserID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+}

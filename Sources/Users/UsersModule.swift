@@ -1,0 +1,51 @@
+package import EventStore
+internal import Foundation
+package import Postgres
+
+/// The front door of the module.
+public struct UsersModule: Sendable {
+    private let log: EventLog
+    private let database: PostgresClient
+    private let ids: IDSource
+    private let surroundings: Surroundings
+    private let cache = TokenCache()
+
+    package init(log: EventLog, database: PostgresClient, surroundings: Surroundings) {
+        self.log = log
+        self.database = database
+        self.surroundings = surroundings
+        ids = IDSource(sequence: "log.user_ids", client: database)
+    }
+
+    /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.
+    public func signUp(with token: DeviceToken?, origin: Origin) async throws -> (id: UserID, token: DeviceToken) {
+        let token = token ?? DeviceToken(secret: surroundings.randomUUID().uuidString.lowercased())
+        if let known = try await user(of: token) { return (known, token) }
+        let id = UserID(rawValue: try await ids.next())
+        // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
+        let appended = try await log.append(
+            Append(
+                id: UUID(derivedFrom: "sign-up \(token.digest.hexadecimal)"),
+                stream: id.stream,
+                expectedVersion: 0,
+                recordedAt: surroundings.now(),
+                metadata: origin.metadata(actor: id),
+                event: UserDomainEvent.created(UserCreated(device: token.digest))
+            )
+        )
+        guard let first = UserID(stream: appended.stream) else {
+            throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
+        }
+        cache[token.digest] = first
+        return (first, token)
+    }
+
+    /// Whose device that is; nil for an unknown one.
+    public func user(of token: DeviceToken) async throws -> UserID? {
+        if let cached = cache[token.digest] { return cached }
+        let found = try await database.query("SELECT id FROM users.users WHERE device = \(token.digest.bytea)").decode(Int64.self)
+        guard let user = found.first.map(UserID.init(rawValue:)) else { return nil }
+        cache[token.digest] = user
+        return user
+    }
+}

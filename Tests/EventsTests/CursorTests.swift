@@ -1,0 +1,39 @@
+@testable import Events
+import Testing
+
+@Suite struct `A cursor of a nearby search` {
+    @Test(arguments: [0, .leastNormalMagnitude, 3.5e-8, 2, 4, 4.1]) func `is a text that gives it back`(squaredChord: Double) {
+        let cursor = NearbySearch.Cursor(squaredChord: squaredChord, id: EventID(rawValue: 12))
+        #expect(NearbySearch.Cursor(cursor.description) == cursor)
+    }
+
+    @Test func `is a text that gives any place back, bit by bit`() throws {
+        var generator = SeededGenerator(seed: 11)
+        for _ in 0..<5_000 {
+            let cursor = NearbySearch.Cursor(
+                squaredChord: Double.random(in: 0...4, using: &generator),
+                id: EventID(rawValue: Int64.random(in: 0 ... .max, using: &generator))
+            )
+            try #require(NearbySearch.Cursor(cursor.description) == cursor)
+        }
+    }
+
+    @Test func `is a text without characters that a query must escape`() {
+        let cursor = NearbySearch.Cursor(squaredChord: 3.5, id: EventID(rawValue: 12))
+        #expect(cursor.description == "400c000000000000-12")
+    }
+
+    @Test(arguments: [
+        "", "-", "12", "-12", "400c000000000000", "400c000000000000-", "400c000000000000-x", "400c000000000000-12-1",
+        "400c000000000000--1", "400c000000000000-9223372036854775808", "10000000000000000-1", "3.5-12", "400c000000000000-12 ",
+        " 400c000000000000-12",
+    ])
+    func `is no other text`(text: String) {
+        #expect(NearbySearch.Cursor(text) == nil)
+    }
+
+    @Test(arguments: [-1, 4.2, .infinity, -.infinity, .nan, .signalingNaN, -.leastNormalMagnitude])
+    func `has a distance that can be`(squaredChord: Double) {
+        #expect(NearbySearch.Cursor("\(String(squaredChord.bitPattern, radix: 16))-12") == nil)
+    }
+}

@@ -1,0 +1,170 @@
+@testable import Events
+import Notation
+import Testing
+
+@Suite struct `The details of an event` {
+    @Test func `are read from what a client sent`() throws {
+        #expect(try EventDetails(.object(sent)) == .picnic)
+    }
+
+    @Test func `need neither an address nor an end`() throws {
+        let details = try EventDetails([
+            "name": "Concert", "lat": .number("-33.5"), "lon": .number("151"), "started_at": "2013-09-16T03:30:00Z",
+        ])
+        #expect(details == .concert)
+    }
+
+    @Test func `have no address and no end where these are null`() throws {
+        let details = try picnic(("address", .null), ("ended_at", .null))
+        #expect(details.address == nil)
+        #expect(details.endedAt == nil)
+    }
+
+    @Test(arguments: ["", "  "]) func `have no end where it is a text of spaces`(text: String) throws {
+        #expect(try picnic(("ended_at", .string(text))).endedAt == nil)
+    }
+
+    @Test func `take numbers as strings`() throws {
+        let details = try picnic(("lat", "37.760000000000005"), ("lon", " -122.43 "))
+        #expect(details.coordinates == Coordinates(lat: 37.760000000000005, lon: -122.43))
+    }
+
+    @Test func `pay no regard to members they do not know`() throws {
+        #expect(try picnic(("id", "7"), ("owner", ["id": JSON(2)]), ("user", .null)) == .picnic)
+    }
+
+    @Test func `take the poles and both names of the date line`() throws {
+        #expect(try picnic(("lat", .number("90")), ("lon", .number("180"))).coordinates == Coordinates(lat: 90, lon: 180))
+        #expect(try picnic(("lat", .number("-90.0")), ("lon", "-180")).coordinates == Coordinates(lat: -90, lon: -180))
+    }
+
+    @Test func `keep a text as it is, spaces included`() throws {
+        let details = try picnic(("name", " Tea 🎉\n"), ("address", "  "))
+        #expect(details.name == " Tea 🎉\n")
+        #expect(details.address == "  ")
+    }
+
+    @Test func `take a text of 255 characters, however many bytes`() throws {
+        let text = String(repeating: "🎉", count: 255)
+        let details = try picnic(("name", .string(text)), ("address", .string(text)))
+        #expect(details.name == text)
+        #expect(details.address == text)
+    }
+}
+
+@Suite struct `Unusable details of an event` {
+    @Test(arguments: [[:], [], .null, "tea"] as [JSON])
+    func `are blank where there is nothing`(json: JSON) {
+        #expect(throws: EventRejection.invalid(faults: allBlank)) { try EventDetails(json) }
+    }
+
+    @Test(arguments: [JSON.null, "", "   ", "\t\n", "\u{A0}\u{3000}"])
+    func `are blank where there is null or a text of spaces`(blank: JSON) {
+        #expect(throws: EventRejection.invalid(faults: allBlank)) {
+            try EventDetails(["started_at": blank, "name": blank, "lon": blank, "lat": blank])
+        }
+    }
+
+    @Test(arguments: ["90.00000000000002", "-90.1", "91", "1e3", "1e400", "-1e400"])
+    func `are latitudes out of range`(digits: String) {
+        #expect(faults(("lat", .number(digits))) == ["Lat must be between -90 and 90"])
+        #expect(faults(("lat", .string(digits))) == ["Lat must be between -90 and 90"])
+    }
+
+    @Test(arguments: ["180.00000000000003", "-180.1", "181", "1e400", "-1e400"])
+    func `are longitudes out of range`(digits: String) {
+        #expect(faults(("lon", .number(digits))) == ["Lon must be between -180 and 180"])
+        #expect(faults(("lon", .string(digits))) == ["Lon must be between -180 and 180"])
+    }
+
+    @Test(arguments: ["north", "37,76", "nan", "inf", "0x10", "37.76°", .bool(true), [], [:], ["37.76"]] as [JSON])
+    func `are coordinates that are no numbers`(value: JSON) {
+        #expect(faults(("lat", value), ("lon", value)) == ["Lat is not a number", "Lon is not a number"])
+    }
+
+    @Test(arguments: [.number("7"), .bool(false), [], ["name": "Tea"]] as [JSON])
+    func `are names and addresses that are no texts`(value: JSON) {
+        #expect(faults(("name", value), ("address", value)) == ["Name is not a text", "Address is not a text"])
+    }
+
+    @Test func `are texts of more than 255 characters`() {
+        let text = JSON.string(String(repeating: "é", count: 256))
+        #expect(
+            faults(("name", text), ("address", text)) == [
+                "Name is too long (maximum is 255 characters)", "Address is too long (maximum is 255 characters)",
+            ]
+        )
+    }
+
+    @Test func `are texts whose one visible character is more than 255`() {
+        let text = JSON.string("e" + String(repeating: "\u{301}", count: 255))
+        #expect(faults(("name", text)) == ["Name is too long (maximum is 255 characters)"])
+    }
+
+    @Test(arguments: ["\0", "Tea\0", "\0Tea"])
+    func `are texts with a null character, which PostgreSQL cannot keep`(text: String) {
+        #expect(
+            faults(("name", .string(text)), ("address", .string(text))) == [
+                "Name contains a null character", "Address contains a null character",
+            ]
+        )
+    }
+
+    @Test(arguments: ["tomorrow", "2013-09-16", "2013-02-29T00:00:00Z", .number("1379289600"), .bool(true), [], [:]] as [JSON])
+    func `are times that are none`(value: JSON) {
+        #expect(
+            faults(("started_at", value), ("ended_at", value)) == ["Started at is not a valid time", "Ended at is not a valid time"]
+        )
+    }
+
+    @Test func `are told all at once and in one order`() {
+        let sent: JSON = [
+            "ended_at": "soon", "address": .bool(true), "started_at": "now", "name": .number("1"), "lon": .number("-1e400"),
+            "lat": "x",
+        ]
+        let expected = [
+            "Lat is not a number", "Lon must be between -180 and 180", "Name is not a text", "Started at is not a valid time",
+            "Address is not a text", "Ended at is not a valid time",
+        ]
+        #expect(throws: EventRejection.invalid(faults: expected)) { try EventDetails(sent) }
+    }
+
+    @Test func `are told in one order, blank or not`() {
+        let sent: JSON = ["lat": .number("91"), "name": "Tea", "ended_at": "soon"]
+        let expected = [
+            "Lat must be between -90 and 90", "Lon can't be blank", "Started at can't be blank", "Ended at is not a valid time",
+        ]
+        #expect(throws: EventRejection.invalid(faults: expected)) { try EventDetails(sent) }
+    }
+}
+
+private let allBlank = ["Lat can't be blank", "Lon can't be blank", "Name can't be blank", "Started at can't be blank"]
+
+/// The picnic, as a client sends it.
+private let sent = JSONObject(members: [
+    .init(name: "name", value: "Picnic"), .init(name: "address", value: "85 2nd Street"),
+    .init(name: "lat", value: .number("37.76")), .init(name: "lon", value: .number("-122.43")),
+    .init(name: "started_at", value: "2013-09-16T02:00:00+02:00"), .init(name: "ended_at", value: "2013-09-16T03:30:00Z"),
+])
+
+private func picnic(_ changes: (name: String, value: JSON)...) throws(EventRejection) -> EventDetails {
+    try EventDetails(sent(with: changes))
+}
+
+private func faults(_ changes: (name: String, value: JSON)...) -> [String] {
+    do throws(EventRejection) {
+        _ = try EventDetails(sent(with: changes))
+        return []
+    } catch {
+        return switch error {
+        case .invalid(let faults): faults
+        case .notFound, .forbidden: ["\(error)"]
+        }
+    }
+}
+
+private func sent(with changes: [(name: String, value: JSON)]) -> JSON {
+    var object = sent
+    for change in changes { object[change.name] = change.value }
+    return .object(object)
+}

@@ -1,0 +1,120 @@
+@testable import Events
+import Notation
+import Testing
+import Users
+
+@Suite struct `Creating an event` {
+    @Test func `makes it known with the caller as its owner`() {
+        #expect(decide(CreateEvent(details: .picnic, owner: .ann)) == EventCreated(owner: .ann, details: .picnic))
+    }
+}
+
+@Suite struct `Changing an event` {
+    @Test func `is refused where there is no such event`() {
+        let command = UpdateEvent(id: EventID(rawValue: 12), change: .replace(.concert), by: .ann)
+        #expect(throws: EventRejection.notFound) { try decide(command, on: nil) }
+    }
+
+    @Test func `is refused to anyone but its owner`() throws {
+        let patch = try EventPatch(["name": "Tea"])
+        for change in [UpdateEvent.Change.replace(.concert), .merge(patch)] {
+            let command = UpdateEvent(id: Event.picnicOfAnn.id, change: change, by: .bob)
+            #expect(throws: EventRejection.forbidden) { try decide(command, on: .picnicOfAnn) }
+        }
+    }
+
+    @Test func `is a change also where everything is so already`() throws {
+        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.picnic), by: .ann)
+        #expect(try decide(command, on: .picnicOfAnn) == EventUpdated(details: .picnic))
+    }
+}
+
+@Suite struct `Replacing an event` {
+    @Test func `replaces all of it and clears what is left out`() throws {
+        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.concert), by: .ann)
+        let updated = try decide(command, on: .picnicOfAnn)
+        #expect(updated == EventUpdated(details: .concert))
+        #expect(updated.details.address == nil)
+        #expect(updated.details.endedAt == nil)
+    }
+}
+
+@Suite struct `Merging into an event` {
+    @Test func `keeps what is absent`() throws {
+        #expect(try merged([:]) == .picnic)
+    }
+
+    @Test func `changes what is there and nothing else`() throws {
+        var renamed = EventDetails.picnic
+        renamed.name = "Tea"
+        #expect(try merged(["name": "Tea"]) == renamed)
+
+        var moved = EventDetails.picnic
+        moved.coordinates = Coordinates(lat: 51.5, lon: -122.43)
+        #expect(try merged(["lat": .number("51.5")]) == moved)
+
+        var movedEast = EventDetails.picnic
+        movedEast.coordinates = Coordinates(lat: 37.76, lon: 13.4)
+        #expect(try merged(["lon": "13.4"]) == movedEast)
+
+        var later = EventDetails.picnic
+        later.startedAt = .endOfPicnic
+        #expect(try merged(["started_at": "2013-09-16T03:30:00Z"]) == later)
+    }
+
+    @Test func `sets what was not there`() throws {
+        let command = UpdateEvent(
+            id: Event.picnicOfAnn.id,
+            change: .merge(try EventPatch(["address": "Opera House", "ended_at": "2013-09-16T00:00:00Z"])),
+            by: .ann
+        )
+        var concert = Event.picnicOfAnn
+        concert.details = .concert
+        let updated = try decide(command, on: concert)
+        #expect(updated.details.address == "Opera House")
+        #expect(updated.details.endedAt == .startOfPicnic)
+    }
+
+    @Test func `clears what is null`() throws {
+        var cleared = EventDetails.picnic
+        cleared.address = nil
+        #expect(try merged(["address": .null]) == cleared)
+        cleared.endedAt = nil
+        #expect(try merged(["address": .null, "ended_at": .null]) == cleared)
+    }
+
+    @Test func `clears an end of spaces`() throws {
+        #expect(try merged(["ended_at": " "]).endedAt == nil)
+    }
+
+    @Test func `cannot clear what is required`() {
+        let expected = ["Lat can't be blank", "Lon can't be blank", "Name can't be blank", "Started at can't be blank"]
+        #expect(throws: EventRejection.invalid(faults: expected)) {
+            try EventPatch(["started_at": .null, "name": .null, "lon": .null, "lat": .null])
+        }
+        #expect(throws: EventRejection.invalid(faults: expected)) {
+            try EventPatch(["started_at": "", "name": "  ", "lon": " ", "lat": ""])
+        }
+    }
+
+    @Test func `is refused with all faults at once, also those of what may be left out`() {
+        let expected = [
+            "Lat must be between -90 and 90", "Lon is not a number", "Name is not a text", "Started at is not a valid time",
+            "Address is not a text", "Ended at is not a valid time",
+        ]
+        #expect(throws: EventRejection.invalid(faults: expected)) {
+            try EventPatch([
+                "ended_at": "soon", "address": [], "started_at": "now", "name": .bool(true), "lon": "east", "lat": .number("91"),
+            ])
+        }
+    }
+
+    @Test func `pays no regard to members it does not know`() throws {
+        #expect(try merged(["id": "7", "owner": ["id": JSON(2)]]) == .picnic)
+    }
+
+    private func merged(_ json: JSON) throws -> EventDetails {
+        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(json)), by: .ann)
+        return try decide(command, on: .picnicOfAnn).details
+    }
+}

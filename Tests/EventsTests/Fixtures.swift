@@ -1,0 +1,31 @@
+@testable import Events
+import Notation
+import Users
+
+extension UserID {
+    static let ann = UserID(rawValue: 1)
+    static let bob = UserID(rawValue: 2)
+}
+
+extension Timestamp {
+    /// 2013-09-16T00:00:00.000Z
+    static let startOfPicnic = Timestamp(milliseconds: 1_379_289_600_000)
+    /// 2013-09-16T03:30:00.000Z
+    static let endOfPicnic = Timestamp(milliseconds: 1_379_302_200_000)
+}
+
+extension EventDetails {
+    static let picnic = EventDetails(
+        name: "Picnic", address: "85 2nd Street", coordinates: Coordinates(lat: 37.76, lon: -122.43),
+        startedAt: .startOfPicnic, endedAt: .endOfPicnic
+    )
+
+    /// Nothing but what is required.
+    static let concert = EventDetails(
+        name: "Concert", address: nil, coordinates: Coordinates(lat: -33.5, lon: 151), startedAt: .endOfPicnic, endedAt: nil
+    )
+}
+
+extension Event {
+    static let picnicOfAnn = Event(id: EventID(rawValue: 12), owner: .ann, version: 1, details: .picnic)
+}

@@ -1,0 +1,89 @@
+@testable import Notation
+import Testing
+
+@Suite struct `A JSON value, written` {
+    @Test func `is compact and keeps the order of members`() {
+        let json: JSON = [
+            "name": "Tea", "id": JSON(12), "address": .null, "open": .bool(true), "full": .bool(false), "tags": ["a", ["b"], [:], []],
+        ]
+        #expect(json.text == #"{"name":"Tea","id":12,"address":null,"open":true,"full":false,"tags":["a",["b"],{},[]]}"#)
+    }
+
+    @Test func `escapes what must be escaped and nothing else`() {
+        #expect(JSON.string("\"\\/\n\r\t\u{8}\u{C}\u{0}\u{1F}\u{7F}é🎉").text == #""\"\\/\n\r\t\u0008\u000c\u0000\u001f\#u{7F}é🎉""#)
+    }
+
+    @Test func `escapes the names of members`() {
+        #expect((["a\"b\n": .null] as JSON).text == #"{"a\"b\n":null}"#)
+    }
+
+    @Test func `is UTF-8`() {
+        #expect(JSON.string("é").utf8 == [0x22, 0xC3, 0xA9, 0x22])
+    }
+
+    @Test func `keeps the digits of a number that was read`() throws {
+        let text = #"[1e400,-0,37.760000000000001,1E+2,123456789012345678901234567890]"#
+        #expect(try JSON(utf8: text.utf8).text == text)
+    }
+
+    @Test func `has a null for a text that is not there`() {
+        #expect(JSON(String?.none).text == "null")
+        #expect(JSON(String?.some("tea")).text == #""tea""#)
+    }
+
+    @Test func `has whole numbers of any size`() {
+        #expect(JSON(Int64.min).text == "-9223372036854775808")
+        #expect(JSON(UInt64.max).text == "18446744073709551615")
+    }
+
+    @Test(arguments: [
+        (37.76, "37.76"), (-122.43, "-122.43"), (90.0, "90.0"), (-0.0, "-0.0"), (0.1 + 0.2, "0.30000000000000004"),
+        (1e16, "1e+16"), (.leastNonzeroMagnitude, "5e-324"), (.greatestFiniteMagnitude, "1.7976931348623157e+308"),
+    ])
+    func `has the shortest digits that are the same number`(value: Double, expected: String) {
+        #expect(JSON(value).text == expected)
+    }
+
+    @Test func `gives every finite number back, bit by bit`() throws {
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<20_000 {
+            let value = Double(bitPattern: generator.next())
+            guard value.isFinite else { continue }
+            try #require(try readBack(value)?.bitPattern == value.bitPattern, "\(value)")
+        }
+    }
+
+    @Test func `gives every coordinate back, bit by bit`() throws {
+        var generator = SeededGenerator(seed: 2)
+        for _ in 0..<20_000 {
+            let value = Double.random(in: -180...180, using: &generator)
+            try #require(try readBack(value)?.bitPattern == value.bitPattern, "\(value)")
+        }
+    }
+
+    @Test func `reads back as what it was`() throws {
+        let json: JSON = ["a\u{0}\"\\\n🎉": ["\u{1F}", .number("1e400"), .null, .bool(false), ["x": []]]]
+        #expect(try JSON(utf8: json.utf8) == json)
+    }
+
+    private func readBack(_ value: Double) throws -> Double? {
+        guard case .number(let digits) = try JSON(utf8: JSON(value).utf8) else { return nil }
+        return Double(numeral: digits)
+    }
+}
+
+@Suite struct `A JSON object` {
+    @Test func `puts a changed member behind the others`() {
+        var object = JSONObject(members: [.init(name: "a", value: "1"), .init(name: "b", value: "2")])
+        object["a"] = "3"
+        #expect(JSON.object(object).text == #"{"b":"2","a":"3"}"#)
+    }
+
+    @Test func `loses all members of a name that is set to nil`() {
+        var object = JSONObject(members: [
+            .init(name: "a", value: "1"), .init(name: "b", value: "2"), .init(name: "a", value: "3"),
+        ])
+        object["a"] = nil
+        #expect(JSON.object(object).text == #"{"b":"2"}"#)
+    }
+}

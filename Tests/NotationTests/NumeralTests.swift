@@ -1,0 +1,47 @@
+@testable import Notation
+import Testing
+
+@Suite struct `A decimal numeral` {
+    @Test(arguments: [
+        ("0", 0), ("37.76", 37.76), ("-122.43", -122.43), ("+1.5", 1.5), ("1e3", 1_000), ("1E-3", 0.001), ("1e+2", 100), ("007", 7),
+        ("37.760000000000005", 37.760000000000005), ("  37.7 ", 37.7),
+    ])
+    func `is a number`(text: String, expected: Double) {
+        #expect(Double(numeral: text) == expected)
+    }
+
+    @Test func `keeps the sign of zero`() {
+        #expect(Double(numeral: "-0.0")?.sign == .minus)
+    }
+
+    @Test func `is infinite beyond the largest number`() {
+        #expect(Double(numeral: "1e400") == .infinity)
+        #expect(Double(numeral: "-1e400") == -.infinity)
+    }
+
+    @Test(arguments: [
+        "", " ", "-", "+", ".", "e", "1e", "e5", "1.2.3", "1,5", "1 000", "--1", "+-1", "1-", "nan", "NaN", "inf", "-inf", "infinity", "0x10",
+        "0x1p3", "1_000", "１", "١", "1\0", "\t1", "1\n", "\u{A0}1", "1°",
+    ])
+    func `is nothing else`(text: String) {
+        #expect(Double(numeral: text) == nil)
+    }
+}
+
+@Suite struct `A whole numeral` {
+    @Test(arguments: [
+        ("0", 0), ("12", 12), ("-12", -12), ("+12", 12), ("007", 7), (" 12 ", 12), ("-0", 0),
+        ("9223372036854775807", .max), ("-9223372036854775808", .min),
+    ] as [(String, Int64)])
+    func `is a number`(text: String, expected: Int64) {
+        #expect(Int64(numeral: text) == expected)
+    }
+
+    @Test(arguments: [
+        "", " ", "-", "+", "1.0", "1e3", "0x10", "1_000", "1 000", "--1", "twelve", "１２", "١٢", "12\0", "\t12", "12\n",
+        "9223372036854775808", "-9223372036854775809",
+    ])
+    func `is nothing else`(text: String) {
+        #expect(Int64(numeral: text) == nil)
+    }
+}

@@ -1,0 +1,118 @@
+@testable import Notation
+import Testing
+
+@Suite struct `A timestamp, written` {
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (1_379_289_600_000, "2013-09-16T00:00:00.000Z"),
+        (1_379_289_600_007, "2013-09-16T00:00:00.007Z"),
+        (-1, "1969-12-31T23:59:59.999Z"),
+        (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+        (-62_167_219_200_000, "0000-01-01T00:00:00.000Z"),
+        (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+    ] as [(Int64, String)])
+    func `is UTC with exactly three decimals and a Z`(milliseconds: Int64, text: String) {
+        #expect(Timestamp(milliseconds: milliseconds).description == text)
+    }
+
+    @Test func `reads back as what it was`() throws {
+        var generator = SeededGenerator(seed: 3)
+        for _ in 0..<20_000 {
+            let range = Timestamp.earliest.milliseconds...Timestamp.latest.milliseconds
+            let timestamp = Timestamp(milliseconds: Int64.random(in: range, using: &generator))
+            try #require(Timestamp(rfc3339: timestamp.description) == timestamp)
+        }
+    }
+}
+
+@Suite struct `A time in RFC 3339` {
+    @Test(arguments: [
+        ("2013-09-16T00:00:00Z", "2013-09-16T00:00:00.000Z"),
+        ("2013-09-16t12:34:56z", "2013-09-16T12:34:56.000Z"),
+        ("2013-09-16 12:34:56Z", "2013-09-16T12:34:56.000Z"),
+        ("2013-09-16T02:30:00+02:30", "2013-09-16T00:00:00.000Z"),
+        ("2013-09-15T17:00:00.250-07:00", "2013-09-16T00:00:00.250Z"),
+        ("2013-09-16T00:00:00+00:00", "2013-09-16T00:00:00.000Z"),
+        ("2013-09-16T00:00:00-00:00", "2013-09-16T00:00:00.000Z"),
+        ("2013-09-16T23:59:00+23:59", "2013-09-16T00:00:00.000Z"),
+        ("2012-12-31T22:00:00-03:00", "2013-01-01T01:00:00.000Z"),
+    ])
+    func `is turned into UTC`(text: String, expected: String) {
+        #expect(Timestamp(rfc3339: text)?.description == expected)
+    }
+
+    @Test(arguments: [
+        (".5", ".500"), (".05", ".050"), (".123", ".123"), (".0009", ".000"), (".9999", ".999"),
+        (".123456789012345678901234567890", ".123"),
+    ])
+    func `is cut to the millisecond`(fraction: String, expected: String) {
+        #expect(Timestamp(rfc3339: "2013-09-16T00:00:00\(fraction)Z")?.description == "2013-09-16T00:00:00\(expected)Z")
+        #expect(Timestamp(rfc3339: "1969-12-31T23:59:59\(fraction)Z")?.description == "1969-12-31T23:59:59\(expected)Z")
+    }
+
+    @Test func `has a leap second that is the second after it`() {
+        #expect(Timestamp(rfc3339: "2016-12-31T23:59:60Z")?.description == "2017-01-01T00:00:00.000Z")
+        #expect(Timestamp(rfc3339: "2016-12-31T15:59:60.5-08:00")?.description == "2017-01-01T00:00:00.500Z")
+    }
+
+    @Test(arguments: ["0000", "0004", "1600", "2000", "2024", "9996"])
+    func `has a 29 February in a leap year`(year: String) {
+        #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z")?.description == "\(year)-02-29T00:00:00.000Z")
+    }
+
+    @Test(arguments: ["0001", "0100", "1900", "2023", "2100", "9999"])
+    func `has no 29 February in other years`(year: String) {
+        #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z") == nil)
+    }
+
+    @Test func `counts the days of all years`() throws {
+        var days: Int64 = -719_528  // from 1970-01-01 back to 0000-01-01
+        for year in 0...9_999 {
+            let digits = String(repeating: "0", count: 4 - String(year).count) + String(year)
+            try #require(Timestamp(rfc3339: "\(digits)-01-01T00:00:00Z")?.milliseconds == days * 86_400_000, "\(year)")
+            let isLeapYear = year.isMultiple(of: 4) && !year.isMultiple(of: 100) || year.isMultiple(of: 400)
+            days += isLeapYear ? 366 : 365
+            try #require(Timestamp(rfc3339: "\(digits)-12-31T00:00:00Z")?.milliseconds == (days - 1) * 86_400_000, "\(year)")
+        }
+    }
+
+    @Test func `counts the days of all months`() throws {
+        var days: Int64 = 15_706  // from 1970-01-01 to 2013-01-01
+        for (index, length) in [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
+            let month = (index < 9 ? "0" : "") + String(index + 1)
+            #expect(Timestamp(rfc3339: "2013-\(month)-01T00:00:00Z")?.milliseconds == days * 86_400_000)
+            days += Int64(length)
+            #expect(Timestamp(rfc3339: "2013-\(month)-\(length)T00:00:00Z")?.milliseconds == (days - 1) * 86_400_000)
+            #expect(Timestamp(rfc3339: "2013-\(month)-\(length + 1)T00:00:00Z") == nil)
+        }
+    }
+
+    @Test func `goes from the year 0000 to the year 9999 of UTC`() {
+        #expect(Timestamp(rfc3339: "0000-01-01T00:00:00Z") == Timestamp.earliest)
+        #expect(Timestamp(rfc3339: "9999-12-31T23:59:59.999Z") == Timestamp.latest)
+        #expect(Timestamp(rfc3339: "0000-01-01T00:00:59+00:01") == nil)
+        #expect(Timestamp(rfc3339: "9999-12-31T23:59:00-00:01") == nil)
+        #expect(Timestamp(rfc3339: "9999-12-31T23:59:60Z") == nil)
+    }
+
+    @Test(arguments: [
+        "", "tomorrow", "2013-09-16", "2013-09-16T00:00:00", "2013-09-16T00:00Z", "2013-09-16T00:00:00.Z", "2013-09-16T00:00:00,5Z",
+        "2013-09-16T24:00:00Z", "2013-09-16T00:60:00Z", "2013-09-16T00:00:61Z", "2013-00-16T00:00:00Z", "2013-13-16T00:00:00Z",
+        "2013-09-00T00:00:00Z", "2013-09-31T00:00:00Z", "2013-9-16T00:00:00Z", "13-09-16T00:00:00Z", "02013-09-16T00:00:00Z",
+        "-013-09-16T00:00:00Z", "+2013-09-16T00:00:00Z", "2013-09-16T00:00:00+0200", "2013-09-16T00:00:00+02", "2013-09-16T00:00:00+24:00",
+        "2013-09-16T00:00:00+00:60", "2013-09-16T00:00:00 Z", " 2013-09-16T00:00:00Z", "2013-09-16T00:00:00Z ", "2013-09-16T00:00:00ZZ",
+        "2013-09-16_00:00:00Z", "2013/09/16T00:00:00Z", "20130916T000000Z", "1379289600", "２０１３-09-16T00:00:00Z",
+        "2013-09-16T00:00:00Z\u{301}", "2013-09-16T00:00:00Z\0",
+    ])
+    func `is nothing else`(text: String) {
+        #expect(Timestamp(rfc3339: text) == nil)
+    }
+}
+
+@Suite struct `Timestamps` {
+    @Test func `are ordered by time`() {
+        #expect(Timestamp(milliseconds: -1) < Timestamp(milliseconds: 0))
+        #expect(Timestamp.earliest < Timestamp.latest)
+        #expect(!(Timestamp(milliseconds: 1) < Timestamp(milliseconds: 1)))
+    }
+}

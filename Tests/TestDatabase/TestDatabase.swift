@@ -1,0 +1,35 @@
+internal import Logging
+public import Postgres
+
+/// A database for one test.
+public struct TestDatabase: Sendable {
+    /// What libpq connects with, as the superuser.
+    public let url: String
+
+    /// - Parameter migrated: a clone of a migrated template; otherwise there is nothing in it
+    public static func with<Value: Sendable>(
+        migrated: Bool = true, _ body: (TestDatabase) async throws -> Value
+    ) async throws -> Value {
+        let (name, url) = try await TestCluster.shared.createDatabase(migrated: migrated)
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(TestDatabase(url: url))) } catch { result = .failure(error) }
+        try await TestCluster.shared.dropDatabase(name)
+        return try result.get()
+    }
+
+    /// What a client of the application connects with: its own role, patience for a busy machine.
+    public func configuration(role: String? = nil, connections: Int = 2) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(url: url)
+        configuration.role = role
+        configuration.connections = connections
+        configuration.acquireTimeoutSeconds = 30
+        configuration.statementTimeoutSeconds = 60
+        return configuration
+    }
+
+    public func withClient<Value: Sendable>(
+        role: String? = nil, connections: Int = 2, _ body: @Sendable (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        try await withPostgres(configuration(role: role, connections: connections), logger: .quiet, body)
+    }
+}

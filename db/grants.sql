@@ -1,0 +1,28 @@
+-- What the application may do, whoever it logs in as. Run after the migrations, every time: a restored dump brings neither
+-- roles nor rights on the database along.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'humon_app') THEN
+        CREATE ROLE humon_app NOLOGIN;
+    END IF;
+EXCEPTION
+    -- Another database of this cluster was migrated at the same moment.
+    WHEN duplicate_object OR unique_violation THEN NULL;
+END
+$$;
+
+DO $$
+BEGIN
+    IF NOT pg_has_role(current_user, 'humon_app', 'USAGE') THEN
+        EXECUTE format('GRANT humon_app TO %I', current_user);
+    END IF;
+    -- For the schemas of the read models, which projections create, and own.
+    EXECUTE format('GRANT CREATE ON DATABASE %I TO humon_app', current_database());
+END
+$$;
+
+GRANT USAGE ON SCHEMA log TO humon_app;
+-- Not UPDATE, DELETE or TRUNCATE: the log is append-only.
+GRANT SELECT, INSERT ON log.recorded_events TO humon_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.checkpoints TO humon_app;
+GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
