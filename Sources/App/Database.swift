@@ -33,7 +33,9 @@ struct Database: Sendable {
         configuration.settings["log_min_error_statement"] = "panic"
         let cluster = try await EmbeddedCluster.start(configuration, logger: logger)
         let result: Result<Value, any Error>
-        do { result = .success(try await body(Database(url: cluster.url, settings: settings))) } catch { result = .failure(error) }
+        do { result = .success(try await body(Database(url: cluster.url, settings: settings))) } catch {
+            result = .failure(error)
+        }
         try await cluster.stop()
         return try result.get()
     }

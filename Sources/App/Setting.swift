@@ -41,7 +41,8 @@ extension Setting {
 
 extension Setting where Value == String {
     static func text(_ name: String, _ sentence: String, shownDefault: String, isSecret: Bool = false) -> Setting {
-        Setting(name: name, sentence: sentence, shownDefault: shownDefault, isSecret: isSecret, parse: { $0 }, expectation: "a text")
+        Setting(
+            name: name, sentence: sentence, shownDefault: shownDefault, isSecret: isSecret, parse: { $0 }, expectation: "a text")
     }
 }
 

@@ -31,14 +31,16 @@ extension Settings {
             "DATABASE_URL", "A libpq connection URL, with sslmode and the rest as libpq has them.",
             shownDefault: "none: a private PostgreSQL", isSecret: true)
         static let host = Setting<String>.text("HUMON_HOST", "The address to listen on.", shownDefault: "127.0.0.1")
-        static let port = Setting<Int>.number("HUMON_PORT", "The port to listen on; 0 takes a free one.", default: 8080, in: 0...65_535)
+        static let port = Setting<Int>.number(
+            "HUMON_PORT", "The port to listen on; 0 takes a free one.", default: 8080, in: 0...65_535)
         static let data = Setting<String>.text(
             "HUMON_DATA", "The directory of the private PostgreSQL.",
             shownDefault: "/var/lib/humon for root, ~/.local/share/humon for others")
         static let postgresPrograms = Setting<String>.text(
             "HUMON_POSTGRES_BIN", "Where the programs of PostgreSQL 15 or later are.", shownDefault: "the newest found")
         static let migrates = Setting<Bool>.flag(
-            "HUMON_MIGRATE", "Whether serve applies missing migrations; otherwise it refuses to start without them.", default: true)
+            "HUMON_MIGRATE", "Whether serve applies missing migrations; otherwise it refuses to start without them.",
+            default: true)
         static let databaseConnections = Setting<Int>.number(
             "HUMON_DATABASE_CONNECTIONS", "Connections for reading; writing takes one more.", default: 4, in: 1...100)
         static let isDatabasePooled = Setting<Bool>.flag(
@@ -107,7 +109,8 @@ extension Settings {
 
     private static func names(inEnvironmentFile text: String) -> [String] {
         text.split(separator: "\n").compactMap { line in
-            line.hasPrefix("#") ? nil : line.split(separator: "=", maxSplits: 1).first.map { String($0).trimmingCharacters(in: .whitespaces) }
+            line.hasPrefix("#")
+                ? nil : line.split(separator: "=", maxSplits: 1).first.map { String($0).trimmingCharacters(in: .whitespaces) }
         }
     }
 

@@ -38,7 +38,8 @@ struct Tools: Sendable {
             let start = try await status(
                 "pg_ctl",
                 [
-                    "start", "--pgdata", layout.cluster, "--wait", "--timeout", String(Self.startTimeoutSeconds), "--log", layout.log,
+                    "start", "--pgdata", layout.cluster, "--wait", "--timeout", String(Self.startTimeoutSeconds), "--log",
+                    layout.log,
                     "--silent",
                 ]
             )

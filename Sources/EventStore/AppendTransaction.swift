@@ -42,7 +42,7 @@ struct AppendTransaction: Sendable {
         try await client.withConnection { connection in
             let found = try await connection.run([
                 "BEGIN", "SELECT log.lock()",
-                "SELECT id, position, stream, version FROM log.recorded(\(batch.map(\.id)))",
+                "SELECT id, position, stream, version FROM log.recorded(\(Array(Set(batch.map(\.id)))))",
                 "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
             ])
             let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
@@ -50,7 +50,8 @@ struct AppendTransaction: Sendable {
             }
             let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
             let verdicts = verdicts(
-                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), versions: Dictionary(uniqueKeysWithValues: versions)
+                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded),
+                versions: Dictionary(uniqueKeysWithValues: versions)
             )
             let accepted = zip(batch, verdicts).compactMap { $1 == .accepted ? $0 : nil }
             do {
@@ -117,7 +118,8 @@ struct AppendTransaction: Sendable {
     /// Ids make it safe to ask again. The lock makes the answer final: whatever the broken connection's transaction still does,
     /// it does before the lock is free.
     private func resolved(_ batch: [Append]) async -> [Result<Appended, any Error>] {
-        logger.warning("the connection broke during an append; looking for what became of it", metadata: ["appends": "\(batch.count)"])
+        logger.warning(
+            "the connection broke during an append; looking for what became of it", metadata: ["appends": "\(batch.count)"])
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(Self.resolveWithinSeconds)
         while clock.now < deadline {

@@ -63,7 +63,8 @@ public struct ReadModels: Sendable {
             try await connection.query("CREATE SCHEMA \(identifier: shadow)")
             try await connection.execute(script: P.tables(in: shadow))
             try await connection.query("DELETE FROM log.checkpoints WHERE schema = \(shadow)")
-            try await connection.query("INSERT INTO log.checkpoints (schema, version, position) VALUES (\(shadow), \(P.version), 0)")
+            try await connection.query(
+                "INSERT INTO log.checkpoints (schema, version, position) VALUES (\(shadow), \(P.version), 0)")
         }
     }
 

@@ -1,5 +1,5 @@
-public import Foundation
 internal import Crypto
+public import Foundation
 public import Notation
 
 /// Time and chance, which rules and folds get as values.

@@ -82,7 +82,8 @@ public struct EventPatch: Sendable, Hashable {
         EventDetails(
             name: name.applied(to: details.name),
             address: address.applied(to: details.address),
-            coordinates: Coordinates(lat: lat.applied(to: details.coordinates.lat), lon: lon.applied(to: details.coordinates.lon)),
+            coordinates: Coordinates(
+                lat: lat.applied(to: details.coordinates.lat), lon: lon.applied(to: details.coordinates.lon)),
             startedAt: startedAt.applied(to: details.startedAt),
             endedAt: endedAt.applied(to: details.endedAt)
         )

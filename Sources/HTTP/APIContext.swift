@@ -4,6 +4,8 @@ internal import Users
 /// What a request carries with it on its way through the routes.
 public struct APIContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
+    /// The name of a request whose caller gave it none.
+    let ownRequestID = RequestID()
 
     public init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
 
@@ -19,7 +21,7 @@ extension Request {
 
     func requestID(_ context: APIContext) -> String {
         guard let sent = headers[.xRequestID], (1...128).contains(sent.utf8.count), sent.utf8.allSatisfy(\.isOfRequestID) else {
-            return context.id
+            return context.ownRequestID.description
         }
         return sent
     }
@@ -30,7 +32,8 @@ private func traceID(ofTraceparent header: String) -> String? {
     let parts = header.split(separator: "-", omittingEmptySubsequences: false)
     let lengths = [2, 32, 16, 2]
     guard parts.count >= 4, parts[0] != "ff", parts[0] != "00" || parts.count == 4,
-        zip(parts, lengths).allSatisfy({ part, length in part.utf8.count == length && part.utf8.allSatisfy(\.isLowerHexadecimal) }),
+        zip(parts, lengths).allSatisfy({ part, length in part.utf8.count == length && part.utf8.allSatisfy(\.isLowerHexadecimal) }
+        ),
         parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
     else { return nil }
     return String(parts[1])
@@ -43,7 +46,8 @@ extension UInt8 {
 
     fileprivate var isOfRequestID: Bool {
         switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
         case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
         default: false
         }

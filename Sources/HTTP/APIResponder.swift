@@ -9,15 +9,18 @@ public struct APIResponder: HTTPResponder {
     public typealias Context = APIContext
 
     private let routes: [Route]
+    private let paths: Set<String>
     private let router: RouterResponder<APIContext>
     private let isUnavailability: @Sendable (any Error) -> Bool
 
     public init(_ api: API) {
         routes = api.routes
+        paths = Set(routes.map(\.path))
         isUnavailability = api.isUnavailability
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         for route in routes {
-            router.on(RouterPath(route.path), method: route.method) { request, context in try await route.handle(request, context) }
+            router.on(RouterPath(route.path), method: route.method) { request, context in try await route.handle(request, context)
+            }
         }
         self.router = router.buildResponder()
     }
@@ -27,14 +30,16 @@ public struct APIResponder: HTTPResponder {
         var response: Response
         do {
             response = try await router.respond(to: request, context: context)
-            // The router leaves the endpoint's path empty when it found no route.
-            if response.status == .notFound, context.endpointPath == nil { response = notRouted(request).response }
+            if !wasRouted(context) { response = notRouted(request).response }
         } catch {
             response = refusal(for: error, request, context).response
         }
         response.headers[.xRequestID] = request.requestID(context)
         return response
     }
+
+    /// The router names the route that it found; otherwise it answers an empty 404.
+    private func wasRouted(_ context: APIContext) -> Bool { paths.contains(context.endpointPath ?? "") }
 
     private func notRouted(_ request: Request) -> Refusal {
         let allowed = routes.methods(at: request.uri.path)

@@ -27,7 +27,8 @@ extension API {
 
     private func updateEvent(_ request: Request, _ context: APIContext) async throws -> Response {
         try requireToken(request)
-        let (format, fields) = try await request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
+        let (format, fields) = try await request.fields(
+            allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch format {
             case .json, .form: .replace(try EventDetails(fields))
@@ -63,7 +64,6 @@ extension API {
         return EventID(rawValue: number)
     }
 }
-
 
 extension NearbySearch {
     /// Relative, since behind a proxy the server does not know its own address.

@@ -19,7 +19,8 @@ extension HTTPField.Name {
 
     /// What generations of clients call the name of the device.
     static let deviceTokens = [
-        HTTPField.Name(literal: "tb-device-token"), HTTPField.Name(literal: "tb-auth-token"), HTTPField.Name(literal: "x-device-token"),
+        HTTPField.Name(literal: "tb-device-token"), HTTPField.Name(literal: "tb-auth-token"),
+        HTTPField.Name(literal: "x-device-token"),
     ]
 }
 

@@ -62,7 +62,8 @@ extension Refusal: HTTPResponseError {
         switch self {
         case .methodNotAllowed(let allowed): response.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
         case .unavailable: response.headers[.retryAfter] = String(Self.retryAfterSeconds)
-        case .badRequest, .unauthorized, .forbidden, .notFound, .hidden, .contentTooLarge, .unsupportedMediaType, .invalid, .internal:
+        case .badRequest, .unauthorized, .forbidden, .notFound, .hidden, .contentTooLarge, .unsupportedMediaType, .invalid,
+            .internal:
             break
         }
         return response

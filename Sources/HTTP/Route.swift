@@ -19,6 +19,7 @@ struct Route: Sendable {
         self.handle = handle
     }
 
+    /// Whether a path is one of this route's; where one route names a path outright, the router does not take it for an id.
     func matches(path requested: String) -> Bool {
         let own = path.split(separator: "/")
         let requested = requested.split(separator: "/")
@@ -29,12 +30,8 @@ struct Route: Sendable {
 extension [Route] {
     /// What may be done at a path; empty where there is nothing. GET brings HEAD along.
     func methods(at path: String) -> [HTTPRequest.Method] {
-        var methods: [HTTPRequest.Method] = []
-        for route in self where route.matches(path: path) {
-            for method in route.method == .get ? [.get, .head] : [route.method] where !methods.contains(method) {
-                methods.append(method)
-            }
-        }
-        return methods
+        let matching = filter { $0.matches(path: path) }
+        let literal = matching.filter { !$0.path.contains("{") }
+        return (literal.isEmpty ? matching : literal).flatMap { $0.method == .get ? [.get, .head] : [$0.method] }
     }
 }

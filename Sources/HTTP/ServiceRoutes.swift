@@ -7,7 +7,9 @@ extension API {
         let document = ByteBuffer(bytes: OpenAPIDocument.json.utf8)
         return [
             Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in
-                Response(status: .ok, headers: [.contentType: "application/json; charset=utf-8"], body: ResponseBody(byteBuffer: document))
+                Response(
+                    status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
+                    body: ResponseBody(byteBuffer: document))
             },
             Route(.get, "/health", "getHealth") { _, _ in
                 do { try await checkHealth() } catch { throw Refusal.unavailable }

@@ -16,13 +16,17 @@ extension JSON {
     public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) {
         var root = JSON.object(JSONObject())
         for (index, pair) in bytes.split(separator: UInt8(ascii: "&")).enumerated() {
-            guard index < JSON.formPairLimit else { throw FormSyntaxError(reason: "more than \(JSON.formPairLimit) pairs", pair: index + 1) }
+            guard index < JSON.formPairLimit else {
+                throw FormSyntaxError(reason: "more than \(JSON.formPairLimit) pairs", pair: index + 1)
+            }
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = percentDecoded(parts[0]), let value = percentDecoded(parts.count > 1 ? parts[1] : pair.prefix(0)) else {
+            guard let name = percentDecoded(parts[0]), let value = percentDecoded(parts.count > 1 ? parts[1] : pair.prefix(0))
+            else {
                 throw FormSyntaxError(reason: "bytes that are no percent-encoded UTF-8", pair: index + 1)
             }
             guard let path = formPath(name) else {
-                throw FormSyntaxError(reason: "brackets that do not match or nest deeper than \(JSON.depthLimit)", pair: index + 1)
+                throw FormSyntaxError(
+                    reason: "brackets that do not match or nest deeper than \(JSON.depthLimit)", pair: index + 1)
             }
             guard root.insert(.string(value), at: path[...]) else {
                 throw FormSyntaxError(reason: "a name that is both a value and a parent", pair: index + 1)

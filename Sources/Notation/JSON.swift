@@ -30,7 +30,7 @@ public enum JSON: Sendable, Hashable {
 extension JSON: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     public init(stringLiteral value: String) { self = .string(value) }
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    public init(dictionaryLiteral elements: (String, JSON)...) { 
+    public init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(JSONObject(members: elements.map { JSONObject.Member(name: $0.0, value: $0.1) }))
     }
 }

@@ -92,7 +92,9 @@ public final class PostgresClient: Service {
         try await available { state in
             var best: (slot: Int, connection: Connection)?
             for (index, slot) in state.slots.enumerated() {
-                if case .shared(let connection) = slot, connection.load < best?.connection.load ?? .max { best = (index, connection) }
+                if case .shared(let connection) = slot, connection.load < best?.connection.load ?? .max {
+                    best = (index, connection)
+                }
             }
             guard let best else { return nil }
             state.slots[best.slot] = .lent(best.connection)

@@ -18,7 +18,9 @@ public struct Rows: Sendable, RandomAccessCollection {
     var commandTag: String { String(cString: PQcmdStatus(result.pointer)) }
 
     /// All rows, column by column: `rows.decode((Int64, String?).self)`.
-    public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> [(repeat each Column)] {
+    public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> [(
+        repeat each Column
+    )] {
         var decoded: [(repeat each Column)] = []
         decoded.reserveCapacity(count)
         for row in self { decoded.append(try row.decode((repeat each Column).self)) }
@@ -50,7 +52,8 @@ public struct Row: Sendable {
     fileprivate let index: Int
 
     /// - Throws: ``PostgresError/decoding(column:cause:)``
-    public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> (repeat each Column) {
+    public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> (repeat each Column)
+    {
         var column = 0
         func next<Value: PostgresDecodable>(_: Value.Type) throws(PostgresError) -> Value {
             defer { column += 1 }

@@ -103,7 +103,8 @@ extension String: PostgresEncodable, PostgresDecodable {
     public static var postgresArrayType: UInt32 { 1009 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: utf8) }
     public init(_ cell: Cell) throws(CellError) {
-        self.init(decoding: try cell.bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json), as: UTF8.self)
+        self.init(
+            decoding: try cell.bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json), as: UTF8.self)
     }
 }
 

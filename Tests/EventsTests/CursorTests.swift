@@ -1,5 +1,6 @@
-@testable import Events
 import Testing
+
+@testable import Events
 
 @Suite struct `A cursor of a nearby search` {
     @Test(arguments: [0, .leastNormalMagnitude, 3.5e-8, 2, 4, 4.1]) func `is a text that gives it back`(squaredChord: Double) {

@@ -1,6 +1,7 @@
-@testable import Events
 import Notation
 import Testing
+
+@testable import Events
 
 @Suite struct `The details of an event` {
     @Test func `are read from what a client sent`() throws {
@@ -113,7 +114,9 @@ import Testing
     @Test(arguments: ["tomorrow", "2013-09-16", "2013-02-29T00:00:00Z", .number("1379289600"), .bool(true), [], [:]] as [JSON])
     func `are times that are none`(value: JSON) {
         #expect(
-            faults(("started_at", value), ("ended_at", value)) == ["Started at is not a valid time", "Ended at is not a valid time"]
+            faults(("started_at", value), ("ended_at", value)) == [
+                "Started at is not a valid time", "Ended at is not a valid time",
+            ]
         )
     }
 

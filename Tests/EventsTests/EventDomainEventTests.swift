@@ -1,36 +1,38 @@
-@testable import Events
 import EventStore
 import Notation
 import Testing
 import Users
 
+@testable import Events
+
 @Suite struct `The stored form of an event's domain events` {
-    @Test(arguments: [
-        (
-            "EventCreated",
-            #"{"owner":1,"name":"Picnic","address":"85 2nd Street","lat":37.76,"lon":-122.43,"#
-                + #""started_at":"2013-09-16T00:00:00.000Z","ended_at":"2013-09-16T03:30:00.000Z"}"#,
-            .created(EventCreated(owner: .ann, details: .picnic))
-        ),
-        (
-            "EventCreated",
-            #"{"owner":2,"name":"Concert","address":null,"lat":-33.5,"lon":151.0,"#
-                + #""started_at":"2013-09-16T03:30:00.000Z","ended_at":null}"#,
-            .created(EventCreated(owner: .bob, details: .concert))
-        ),
-        (
-            "EventUpdated",
-            #"{"name":"Picnic","address":"85 2nd Street","lat":37.76,"lon":-122.43,"#
-                + #""started_at":"2013-09-16T00:00:00.000Z","ended_at":"2013-09-16T03:30:00.000Z"}"#,
-            .updated(EventUpdated(details: .picnic))
-        ),
-        (
-            "EventUpdated",
-            #"{"name":"Concert","address":null,"lat":-33.5,"lon":151.0,"#
-                + #""started_at":"2013-09-16T03:30:00.000Z","ended_at":null}"#,
-            .updated(EventUpdated(details: .concert))
-        ),
-    ] as [(String, String, EventDomainEvent)])
+    @Test(
+        arguments: [
+            (
+                "EventCreated",
+                #"{"owner":1,"name":"Picnic","address":"85 2nd Street","lat":37.76,"lon":-122.43,"#
+                    + #""started_at":"2013-09-16T00:00:00.000Z","ended_at":"2013-09-16T03:30:00.000Z"}"#,
+                .created(EventCreated(owner: .ann, details: .picnic))
+            ),
+            (
+                "EventCreated",
+                #"{"owner":2,"name":"Concert","address":null,"lat":-33.5,"lon":151.0,"#
+                    + #""started_at":"2013-09-16T03:30:00.000Z","ended_at":null}"#,
+                .created(EventCreated(owner: .bob, details: .concert))
+            ),
+            (
+                "EventUpdated",
+                #"{"name":"Picnic","address":"85 2nd Street","lat":37.76,"lon":-122.43,"#
+                    + #""started_at":"2013-09-16T00:00:00.000Z","ended_at":"2013-09-16T03:30:00.000Z"}"#,
+                .updated(EventUpdated(details: .picnic))
+            ),
+            (
+                "EventUpdated",
+                #"{"name":"Concert","address":null,"lat":-33.5,"lon":151.0,"#
+                    + #""started_at":"2013-09-16T03:30:00.000Z","ended_at":null}"#,
+                .updated(EventUpdated(details: .concert))
+            ),
+        ] as [(String, String, EventDomainEvent)])
     func `is these bytes, both ways`(type: String, text: String, event: EventDomainEvent) throws {
         #expect(event.stored.type == type)
         #expect(event.stored.data.text == text)
@@ -68,10 +70,12 @@ import Users
         }
     }
 
-    @Test(arguments: [
-        ("name", .null), ("name", .number("1")), ("address", .number("1")), ("lat", "37.76"), ("lat", .null), ("lon", .bool(true)),
-        ("started_at", "soon"), ("started_at", .null), ("ended_at", "soon"), ("owner", "1"), ("owner", .number("1.5")),
-    ] as [(String, JSON)])
+    @Test(
+        arguments: [
+            ("name", .null), ("name", .number("1")), ("address", .number("1")), ("lat", "37.76"), ("lat", .null),
+            ("lon", .bool(true)),
+            ("started_at", "soon"), ("started_at", .null), ("ended_at", "soon"), ("owner", "1"), ("owner", .number("1.5")),
+        ] as [(String, JSON)])
     func `is refused with the field that is not usable, never its value`(name: String, value: JSON) {
         guard case .object(var object) = EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)).stored.data else {
             Issue.record("the stored data is no object")

@@ -1,7 +1,8 @@
-@testable import Events
 import Notation
 import Testing
 import Users
+
+@testable import Events
 
 @Suite struct `Creating an event` {
     @Test func `makes it known with the caller as its owner`() {

@@ -1,9 +1,10 @@
-@testable import Events
 import EventStore
 import Foundation
 import Notation
 import Testing
 import Users
+
+@testable import Events
 
 @Suite struct `Folding the domain events of events` {
     @Test func `gives nothing for nothing`() {

@@ -1,6 +1,7 @@
-@testable import Events
 import Notation
 import Users
+
+@testable import Events
 
 extension UserID {
     static let ann = UserID(rawValue: 1)

@@ -1,5 +1,6 @@
-@testable import Notation
 import Testing
+
+@testable import Notation
 
 @Suite struct `A form` {
     @Test func `is an object of texts`() throws {

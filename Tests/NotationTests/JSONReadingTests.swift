@@ -1,5 +1,6 @@
-@testable import Notation
 import Testing
+
+@testable import Notation
 
 @Suite struct `A JSON text` {
     @Test func `may be any value, with space around it`() throws {
@@ -33,7 +34,9 @@ import Testing
         #expect(try JSON(utf8: #""id""#.utf8)["id"] == nil)
     }
 
-    @Test(arguments: ["0", "-0", "10", "-1.5", "1e400", "-1E+2", "2e-3", "0.0", "37.760000000000001", "123456789012345678901234567890"])
+    @Test(arguments: [
+        "0", "-0", "10", "-1.5", "1e400", "-1E+2", "2e-3", "0.0", "37.760000000000001", "123456789012345678901234567890",
+    ])
     func `keeps the digits of a number`(digits: String) throws {
         #expect(try JSON(utf8: digits.utf8) == .number(digits))
         #expect(try JSON(utf8: "[\(digits)]".utf8) == [.number(digits)])
@@ -96,9 +99,10 @@ import Testing
         #expect(fault(text) == "half a surrogate pair at line 1, column 2")
     }
 
-    @Test(arguments: [
-        [0xFF], [0xC3], [0xC3, 0x28], [0xA9], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0xFF], [0xC3], [0xC3, 0x28], [0xA9], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+        ] as [[UInt8]])
     func `is valid UTF-8`(bytes: [UInt8]) {
         #expect(fault([0x20, 0x22] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 2")
         #expect(fault([0x22, 0x5C, 0x6E] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 1")

@@ -1,16 +1,19 @@
-@testable import Notation
 import Testing
+
+@testable import Notation
 
 @Suite struct `A JSON value, written` {
     @Test func `is compact and keeps the order of members`() {
         let json: JSON = [
-            "name": "Tea", "id": JSON(12), "address": .null, "open": .bool(true), "full": .bool(false), "tags": ["a", ["b"], [:], []],
+            "name": "Tea", "id": JSON(12), "address": .null, "open": .bool(true), "full": .bool(false),
+            "tags": ["a", ["b"], [:], []],
         ]
         #expect(json.text == #"{"name":"Tea","id":12,"address":null,"open":true,"full":false,"tags":["a",["b"],{},[]]}"#)
     }
 
     @Test func `escapes what must be escaped and nothing else`() {
-        #expect(JSON.string("\"\\/\n\r\t\u{8}\u{C}\u{0}\u{1F}\u{7F}é🎉").text == #""\"\\/\n\r\t\u0008\u000c\u0000\u001f\#u{7F}é🎉""#)
+        #expect(
+            JSON.string("\"\\/\n\r\t\u{8}\u{C}\u{0}\u{1F}\u{7F}é🎉").text == #""\"\\/\n\r\t\u0008\u000c\u0000\u001f\#u{7F}é🎉""#)
     }
 
     @Test func `escapes the names of members`() {

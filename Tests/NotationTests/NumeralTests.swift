@@ -1,9 +1,11 @@
-@testable import Notation
 import Testing
+
+@testable import Notation
 
 @Suite struct `A decimal numeral` {
     @Test(arguments: [
-        ("0", 0), ("37.76", 37.76), ("-122.43", -122.43), ("+1.5", 1.5), ("1e3", 1_000), ("1E-3", 0.001), ("1e+2", 100), ("007", 7),
+        ("0", 0), ("37.76", 37.76), ("-122.43", -122.43), ("+1.5", 1.5), ("1e3", 1_000), ("1E-3", 0.001), ("1e+2", 100),
+        ("007", 7),
         ("37.760000000000005", 37.760000000000005), ("  37.7 ", 37.7),
     ])
     func `is a number`(text: String, expected: Double) {
@@ -20,7 +22,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "-", "+", ".", "e", "1e", "e5", "1.2.3", "1,5", "1 000", "--1", "+-1", "1-", "nan", "NaN", "inf", "-inf", "infinity", "0x10",
+        "", " ", "-", "+", ".", "e", "1e", "e5", "1.2.3", "1,5", "1 000", "--1", "+-1", "1-", "nan", "NaN", "inf", "-inf",
+        "infinity", "0x10",
         "0x1p3", "1_000", "１", "١", "1\0", "\t1", "1\n", "\u{A0}1", "1°",
     ])
     func `is nothing else`(text: String) {
@@ -29,10 +32,11 @@ import Testing
 }
 
 @Suite struct `A whole numeral` {
-    @Test(arguments: [
-        ("0", 0), ("12", 12), ("-12", -12), ("+12", 12), ("007", 7), (" 12 ", 12), ("-0", 0),
-        ("9223372036854775807", .max), ("-9223372036854775808", .min),
-    ] as [(String, Int64)])
+    @Test(
+        arguments: [
+            ("0", 0), ("12", 12), ("-12", -12), ("+12", 12), ("007", 7), (" 12 ", 12), ("-0", 0),
+            ("9223372036854775807", .max), ("-9223372036854775808", .min),
+        ] as [(String, Int64)])
     func `is a number`(text: String, expected: Int64) {
         #expect(Int64(numeral: text) == expected)
     }

@@ -19,7 +19,8 @@ actor TestCluster {
         number += 1
         let name = "test_\(number)"
         try await Self.administer(cluster) { client in
-            try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: migrated ? Self.template : "template0")")
+            try await client.query(
+                "CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: migrated ? Self.template : "template0")")
             // A clone does not bring the rights on the database along.
             if migrated { try await client.query("GRANT CREATE ON DATABASE \(identifier: name) TO humon_app") }
         }

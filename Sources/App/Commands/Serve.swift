@@ -50,7 +50,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func server(
-        for backend: Backend, _ settings: Settings, secret: AppSecret, logger: Logger, onRunning: @escaping @Sendable (Int) -> Void
+        for backend: Backend, _ settings: Settings, secret: AppSecret, logger: Logger,
+        onRunning: @escaping @Sendable (Int) -> Void
     ) -> some Service {
         let api = API(
             users: backend.users,

@@ -17,9 +17,11 @@ struct DemoWorld: Sendable {
     }
 
     private static let kinds = [
-        "Chess in the park", "Jazz night", "Street food market", "Morning run", "Book club", "Salsa for beginners", "Open-air cinema",
+        "Chess in the park", "Jazz night", "Street food market", "Morning run", "Book club", "Salsa for beginners",
+        "Open-air cinema",
         "Board games evening", "Flea market", "Poetry slam", "Yoga at sunrise", "Swift meetup", "Repair café", "Choir rehearsal",
-        "Football in the yard", "Language exchange", "Wine tasting", "Climbing together", "Drawing from life", "Neighbourhood dinner",
+        "Football in the yard", "Language exchange", "Wine tasting", "Climbing together", "Drawing from life",
+        "Neighbourhood dinner",
     ]
     private static let streets = [
         "Market Street", "Station Road", "Park Lane", "Mill Street", "Bridge Street", "Garden Row", "Harbour Walk", "School Lane",
@@ -90,7 +92,8 @@ struct City: Sendable, Hashable {
     var lon: Double
     var population: Int
 
-    static let all: [City] = String(decoding: PackageResources.cities_tsv, as: UTF8.self).split(separator: "\n").compactMap { line in
+    static let all: [City] = String(decoding: PackageResources.cities_tsv, as: UTF8.self).split(separator: "\n").compactMap {
+        line in
         let fields = line.split(separator: "\t")
         guard fields.count == 5, let lat = Double(fields[2]), let lon = Double(fields[3]), let population = Int(fields[4]) else {
             return nil

@@ -1,0 +1,32 @@
+import EventStore
+import Events
+import Foundation
+import Notation
+import Testing
+import Users
+
+@testable import Attendances
+
+@Suite struct `Folding the domain events of attendances` {
+    @Test func `gives nothing for nothing`() {
+        #expect(AttendancesProjection().fold([]).isEmpty)
+    }
+
+    @Test func `gives a row for each, in order`() {
+        let added = [(12, 2), (12, 1), (11, 2)].map { event, user in
+            AttendanceAdded(event: EventID(rawValue: event), user: UserID(rawValue: user))
+        }
+        #expect(AttendancesProjection().fold(added.map(occurrence)) == added)
+    }
+
+    private func occurrence(_ added: AttendanceAdded) -> Occurrence<AttendanceDomainEvent> {
+        Occurrence(
+            id: UUID(derivedFrom: added.stream.description),
+            stream: added.stream,
+            version: 1,
+            recordedAt: Timestamp(milliseconds: 0),
+            metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
+            event: .added(added)
+        )
+    }
+}

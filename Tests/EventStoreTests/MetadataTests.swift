@@ -1,0 +1,33 @@
+import Foundation
+import Notation
+import Testing
+
+@testable import EventStore
+
+@Suite struct `The stored form of metadata` {
+    @Test(arguments: [
+        (
+            #"{"request_id":"request-1","actor":7,"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"}"#,
+            Metadata(requestID: "request-1", actor: 7, traceID: "4bf92f3577b34da6a3ce929d0e0e4736")
+        ),
+        (
+            #"{"request_id":"request-1","actor":null,"trace_id":null}"#,
+            Metadata(requestID: "request-1", actor: nil, traceID: nil)
+        ),
+    ])
+    func `is these bytes, both ways`(text: String, metadata: Metadata) throws {
+        #expect(metadata.stored.text == text)
+        #expect(try Metadata(stored: JSON(utf8: text.utf8)) == metadata)
+    }
+}
+
+@Suite struct `An id derived from a name` {
+    /// Retries after years rely on it: the first 16 bytes of `printf 'attendance 12 1' | sha256sum`, marked as version 8.
+    @Test func `is this one`() {
+        #expect(UUID(derivedFrom: "attendance 12 1").uuidString == "27AD58C1-CE02-8087-9E91-6E84FABE1DBF")
+    }
+
+    @Test func `is another for another name`() {
+        #expect(UUID(derivedFrom: "attendance 12 1") != UUID(derivedFrom: "attendance 1 21"))
+    }
+}

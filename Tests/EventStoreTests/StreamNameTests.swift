@@ -1,0 +1,22 @@
+import Testing
+
+@testable import EventStore
+
+@Suite struct `A stream's name` {
+    @Test(arguments: [
+        ("user-1", "user", "1"), ("event-12", "event", "12"), ("attendance-12-1", "attendance", "12-1"), ("event-", "event", ""),
+        ("event--1", "event", "-1"),
+    ])
+    func `is a category and a key, with the first dash between them`(text: String, category: String, key: String) {
+        let name = StreamName(text)
+        #expect(name.category == category)
+        #expect(name.key == key)
+        #expect(name.description == text)
+        #expect(name == StreamName(category: category, key: key))
+    }
+
+    @Test func `has no key where there is no dash`() {
+        #expect(StreamName("event") == StreamName(category: "event", key: ""))
+        #expect(StreamName("") == StreamName(category: "", key: ""))
+    }
+}

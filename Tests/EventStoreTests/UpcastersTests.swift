@@ -1,0 +1,87 @@
+import Notation
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Stored data of an old format` {
+    @Test(
+        arguments: [
+            (1, #"{"minutes":3}"#, TeaDomainEvent.brewed(seconds: 180, sort: nil)),
+            (2, #"{"seconds":200}"#, .brewed(seconds: 200, sort: nil)),
+            (3, #"{"seconds":200,"sort":"Assam"}"#, .brewed(seconds: 200, sort: "Assam")),
+        ] as [(Int16, String, TeaDomainEvent)])
+    func `is lifted step by step to the current one`(format: Int16, text: String, event: TeaDomainEvent) throws {
+        #expect(try TeaDomainEvent.decode(type: "TeaBrewed", format: format, data: Array(text.utf8)) == event)
+    }
+
+    @Test func `is not taken for data of the current one`() {
+        #expect(throws: FormatError("no usable sort in the stored data")) {
+            try TeaDomainEvent.decode(type: "TeaBrewed", format: 3, data: Array(#"{"seconds":200}"#.utf8))
+        }
+    }
+
+    @Test func `is refused where it is not of its format, without its values`() {
+        #expect(throws: FormatError("no usable minutes in the stored data")) {
+            try TeaDomainEvent.decode(type: "TeaBrewed", format: 1, data: Array(#"{"minutes":"s3cret"}"#.utf8))
+        }
+    }
+}
+
+@Suite struct `Stored data` {
+    @Test func `is written in the current format`() {
+        let stored = TeaDomainEvent.brewed(seconds: 180, sort: nil).stored
+        #expect(stored.type == "TeaBrewed")
+        #expect(stored.data.text == #"{"seconds":180,"sort":null}"#)
+        #expect(TeaDomainEvent.currentFormat(of: "TeaBrewed") == 3)
+        #expect(TeaDomainEvent.currentFormat(of: "TeaDrunk") == 1)
+    }
+
+    @Test(arguments: [4, 99, 0, -1, .max, .min] as [Int16])
+    func `is refused in a format that this program does not know`(format: Int16) {
+        #expect(throws: FormatError("TeaBrewed has formats 1 to 3, not \(format): written by a newer humon")) {
+            try TeaDomainEvent.decode(type: "TeaBrewed", format: format, data: Array(#"{"minutes":3}"#.utf8))
+        }
+    }
+
+    @Test func `is refused under a name that this program does not know`() {
+        #expect(throws: FormatError("no stored type TeaSpilt in category tea")) {
+            try TeaDomainEvent.decode(type: "TeaSpilt", format: 1, data: Array("{}".utf8))
+        }
+    }
+
+    @Test func `is refused where it is no JSON`() {
+        #expect(throws: FormatError("TeaDrunk: a value should stand here, at line 1, column 1")) {
+            try TeaDomainEvent.decode(type: "TeaDrunk", format: 1, data: Array("s3cret".utf8))
+        }
+    }
+}
+
+@Suite struct `A member of stored data` {
+    private let data: JSON = ["text": "tea", "number": JSON(7), "none": .null, "time": "2013-09-16T00:00:00.000Z"]
+
+    @Test func `is read as what its format promises`() throws {
+        #expect(try data.stored("text", \.storedString) == "tea")
+        #expect(try data.stored("number", \.storedInteger) == 7)
+        #expect(try data.stored("number", \.storedDouble) == 7)
+        #expect(try data.stored("time", \.storedTimestamp) == Timestamp(milliseconds: 1_379_289_600_000))
+    }
+
+    @Test func `is not read as anything else`() {
+        #expect(throws: FormatError("no usable text in the stored data")) { try data.stored("text", \.storedInteger) }
+        #expect(throws: FormatError("no usable text in the stored data")) { try data.stored("text", \.storedTimestamp) }
+        #expect(throws: FormatError("no usable number in the stored data")) { try data.stored("number", \.storedString) }
+        #expect(throws: FormatError("no usable none in the stored data")) { try data.stored("none", \.storedString) }
+        #expect(throws: FormatError("no usable absent in the stored data")) { try data.stored("absent", \.storedString) }
+    }
+
+    @Test func `may be null where its format says so, but not absent`() throws {
+        #expect(try data.stored("none") { $0.storedOptional(\.storedString) } == nil)
+        #expect(try data.stored("text") { $0.storedOptional(\.storedString) } == "tea")
+        #expect(throws: FormatError("no usable number in the stored data")) {
+            try data.stored("number") { $0.storedOptional(\.storedString) }
+        }
+        #expect(throws: FormatError("no usable absent in the stored data")) {
+            try data.stored("absent") { $0.storedOptional(\.storedString) }
+        }
+    }
+}

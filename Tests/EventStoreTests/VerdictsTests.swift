@@ -1,0 +1,121 @@
+import Foundation
+import Notation
+import Testing
+
+@testable import EventStore
+
+@Suite struct `The verdicts on a batch` {
+    @Test func `are none for none`() {
+        #expect(verdicts(on: [], recorded: [:], versions: [:]) == [])
+    }
+
+    @Test func `accept a new stream and the next version of an old one`() {
+        let batch = [append("a", to: tea1, expecting: 0), append("b", to: tea2, expecting: 3)]
+        #expect(verdicts(on: batch, recorded: [:], versions: [tea2: 3]) == [.accepted, .accepted])
+    }
+
+    @Test func `accept several of one stream, each on the version the one before left`() {
+        let batch = [
+            append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1), append("c", to: tea1, expecting: 2),
+        ]
+        #expect(verdicts(on: batch, recorded: [:], versions: [:]) == [.accepted, .accepted, .accepted])
+    }
+
+    @Test func `answer a recorded id with the first result, whatever version is expected`() {
+        let first = Appended(position: 7, stream: tea1, version: 1, isRepeat: true)
+        let batch = [append("a", to: tea1, expecting: 0), append("a", to: tea9, expecting: 5)]
+        let verdicts = verdicts(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 4])
+        #expect(verdicts == [.repeats(first), .repeats(first)])
+    }
+
+    @Test func `do not count a recorded id as a new version`() {
+        let first = Appended(position: 7, stream: tea1, version: 1, isRepeat: true)
+        let batch = [append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1)]
+        let verdicts = verdicts(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 1])
+        #expect(verdicts == [.repeats(first), .accepted])
+    }
+
+    @Test func `point an id that the batch repeats to where it is accepted`() {
+        let batch = [
+            append("x", to: tea9, expecting: 0), append("a", to: tea1, expecting: 0), append("a", to: tea1, expecting: 0),
+            append("a", to: tea2, expecting: 0),
+        ]
+        #expect(
+            verdicts(on: batch, recorded: [:], versions: [:])
+                == [.accepted, .accepted, .repeatsInBatch(index: 1), .repeatsInBatch(index: 1)]
+        )
+    }
+
+    @Test func `refuse another version than the stream has`() {
+        let batch = [
+            append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 3), append("c", to: tea2, expecting: 1),
+        ]
+        #expect(
+            verdicts(on: batch, recorded: [:], versions: [tea1: 2]) == [
+                .conflicts(VersionConflict(stream: tea1, expected: 0, actual: 2)),
+                .conflicts(VersionConflict(stream: tea1, expected: 3, actual: 2)),
+                .conflicts(VersionConflict(stream: tea2, expected: 1, actual: 0)),
+            ]
+        )
+    }
+
+    @Test func `refuse the slower of two that expect the same version`() {
+        let batch = [append("a", to: tea1, expecting: 2), append("b", to: tea1, expecting: 2)]
+        #expect(
+            verdicts(on: batch, recorded: [:], versions: [tea1: 2])
+                == [.accepted, .conflicts(VersionConflict(stream: tea1, expected: 2, actual: 3))]
+        )
+    }
+
+    @Test func `let a refused one leave its neighbours alone`() {
+        let batch = [
+            append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 5), append("c", to: tea1, expecting: 1),
+            append("d", to: tea2, expecting: 0),
+        ]
+        #expect(
+            verdicts(on: batch, recorded: [:], versions: [:])
+                == [.accepted, .conflicts(VersionConflict(stream: tea1, expected: 5, actual: 1)), .accepted, .accepted]
+        )
+    }
+
+    @Test func `judge an id anew that was refused earlier in the batch`() {
+        let batch = [
+            append("a", to: tea1, expecting: 1), append("b", to: tea1, expecting: 0), append("a", to: tea1, expecting: 1),
+        ]
+        #expect(
+            verdicts(on: batch, recorded: [:], versions: [:])
+                == [.conflicts(VersionConflict(stream: tea1, expected: 1, actual: 0)), .accepted, .accepted]
+        )
+    }
+}
+
+@Suite struct `A batch` {
+    @Test func `is independent where no two have an id or a stream in common`() {
+        #expect(([] as [Append]).areIndependent)
+        #expect([append("a", to: tea1, expecting: 0), append("b", to: tea2, expecting: 0)].areIndependent)
+        #expect(![append("a", to: tea1, expecting: 0), append("a", to: tea2, expecting: 0)].areIndependent)
+        #expect(![append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1)].areIndependent)
+    }
+}
+
+@Suite struct `A version conflict` {
+    @Test func `says which version there is`() {
+        let conflict = VersionConflict(stream: tea1, expected: 2, actual: 3)
+        #expect(conflict.description == "stream tea-1 has version 3, not 2")
+    }
+}
+
+private let tea1 = StreamName("tea-1")
+private let tea2 = StreamName("tea-2")
+private let tea9 = StreamName("tea-9")
+
+private func append(_ id: String, to stream: StreamName, expecting version: Int32) -> Append {
+    Append(
+        id: UUID(derivedFrom: id),
+        stream: stream,
+        expectedVersion: version,
+        recordedAt: Timestamp(milliseconds: 0),
+        metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
+        event: TeaDomainEvent.drunk
+    )
+}

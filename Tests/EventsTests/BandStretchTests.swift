@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@testable import Events
+
+@Suite struct `A band` {
+    @Test(
+        arguments: [
+            (-90, -1800), (-89.96, -1800), (-89.95, -1799), (-0.01, -1), (-0.0, 0), (0, 0), (0.0499, 0), (0.05, 1), (37.76, 755),
+            (90, 1800),
+        ] as [(Double, Int16)])
+    func `is a twentieth of a degree of latitude`(lat: Double, number: Int16) {
+        #expect(Band(lat: lat).number == number)
+    }
+}
+
+@Suite struct `The stretches of bands for a radius` {
+    @Test(arguments: Around.allCases) func `cover every place within it`(around: Around) throws {
+        var generator = SeededGenerator(seed: 31)
+        var within = 0
+        for _ in 0..<60 {
+            let centre = around.place(using: &generator)
+            let radius = Radius.random(using: &generator)
+            let stretches = Stretches(BandStretch.covering(centre, kilometres: radius))
+            for _ in 0..<80 {
+                let place = nearby(centre, radius: radius, using: &generator)
+                guard Places.haversine(centre, place) <= radius else { continue }
+                within += 1
+                for name in names(of: place) {
+                    try #require(stretches.cover(name), "\(name) is not found within \(radius) km of \(centre)")
+                }
+            }
+        }
+        #expect(within > 2_000)
+    }
+
+    @Test(arguments: Around.allCases) func `cover the centre itself under all its names`(around: Around) throws {
+        var generator = SeededGenerator(seed: 32)
+        for _ in 0..<200 {
+            let centre = around.place(using: &generator)
+            let stretches = Stretches(BandStretch.covering(centre, kilometres: 0))
+            for name in names(of: centre) { try #require(stretches.cover(name), "\(name)") }
+        }
+    }
+
+    @Test func `cover everything for half the Earth's circumference`() {
+        for lat in [-90.0, -37, 0, 51.5, 90] {
+            let stretches = BandStretch.covering(Coordinates(lat: lat, lon: 179), kilometres: 20_100)
+            #expect(stretches.map(\.band.number) == Array(-1800...1800))
+            #expect(stretches.allSatisfy { $0.west == -180 && $0.east == 180 })
+        }
+    }
+
+    @Test(arguments: Around.allCases) func `never cross the date line, nor meet one another`(around: Around) throws {
+        var generator = SeededGenerator(seed: 33)
+        for _ in 0..<60 {
+            let centre = around.place(using: &generator)
+            let stretches = BandStretch.covering(centre, kilometres: Radius.random(using: &generator))
+            for ofBand in Dictionary(grouping: stretches, by: \.band).values {
+                let ordered = ofBand.sorted { $0.west < $1.west }
+                try #require(ordered.allSatisfy { -180 <= $0.west && $0.west <= $0.east && $0.east <= 180 }, "\(centre)")
+                try #require(zip(ordered, ordered.dropFirst()).allSatisfy { $0.east < $1.west }, "\(centre)")
+            }
+        }
+    }
+
+    @Test func `are few for a small radius`() {
+        let stretches = BandStretch.covering(Coordinates(lat: 37.76, lon: -122.43), kilometres: 20)
+        #expect(stretches.map(\.band.number) == Array(751...758))
+        #expect(stretches.allSatisfy { $0.east - $0.west < 0.46 })
+    }
+
+    /// Uniform in the disc and, half of the time, close to its rim.
+    private func nearby(_ centre: Coordinates, radius: Double, using generator: inout SeededGenerator) -> Coordinates {
+        let innermost = Bool.random(using: &generator) ? 0.999 : 0
+        let part = Double.random(in: innermost...1, using: &generator)
+        // Straight east and west, the rim is where stretches end; north and south, where bands end.
+        let bearing: Double =
+            switch Int.random(in: 0..<8, using: &generator) {
+            case 0: 0
+            case 1: 90
+            case 2: 180
+            case 3: 270
+            case _: .random(in: 0..<360, using: &generator)
+            }
+        return Places.from(centre, kilometres: min(radius, .pi * Sphere.radius) * part, bearing: bearing)
+    }
+
+    private func names(of place: Coordinates) -> [Coordinates] {
+        if abs(place.lat) == 90 { return [-180, -122.43, 0, 180].map { Coordinates(lat: place.lat, lon: $0) } }
+        if abs(place.lon) == 180 { return [-180, 180].map { Coordinates(lat: place.lat, lon: $0) } }
+        return [place]
+    }
+}
+
+/// Where the centres of searches lie.
+enum Around: CaseIterable {
+    case anywhere, dateLine, onDateLine, northPole, southPole, poles, bandLimits, equator
+
+    func place(using generator: inout SeededGenerator) -> Coordinates {
+        let anywhere = Places.anywhere(using: &generator)
+        let little = pow(10, Double.random(in: -12...1, using: &generator))
+        let sign = Bool.random(using: &generator) ? 1.0 : -1.0
+        return switch self {
+        case .anywhere: anywhere
+        case .dateLine: Coordinates(lat: anywhere.lat, lon: sign * (180 - little))
+        case .onDateLine: Coordinates(lat: anywhere.lat, lon: sign * 180)
+        case .northPole: Coordinates(lat: 90 - little, lon: anywhere.lon)
+        case .southPole: Coordinates(lat: little - 90, lon: anywhere.lon)
+        case .poles: Coordinates(lat: sign * 90, lon: anywhere.lon)
+        case .bandLimits: Coordinates(lat: (anywhere.lat * Band.perDegree).rounded() / Band.perDegree, lon: anywhere.lon)
+        case .equator: Coordinates(lat: 0, lon: sign * little)
+        }
+    }
+}
+
+private enum Radius {
+    /// Kilometres: 0, from a millimetre to 20,100, as likely in one power of ten as in another, or about as far as the pole.
+    static func random(using generator: inout SeededGenerator) -> Double {
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0: 0
+        case 1: .random(in: 9_900...10_100, using: &generator)
+        case 2: .random(in: 19_900...20_100, using: &generator)
+        default: min(20_100, pow(10, .random(in: -6...4.31, using: &generator)))
+        }
+    }
+}
+
+private struct Stretches {
+    private let byBand: [Band: [BandStretch]]
+
+    init(_ stretches: [BandStretch]) { byBand = Dictionary(grouping: stretches, by: \.band) }
+
+    func cover(_ place: Coordinates) -> Bool {
+        byBand[Band(lat: place.lat)]?.contains { $0.west <= place.lon && place.lon <= $0.east } == true
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import Events
+
+@Suite struct `Distance on the sphere` {
+    @Test func `has the Earth's mean radius`() {
+        #expect(Sphere.radius == 6371.0088)
+    }
+
+    @Test func `is measured by the square of the chord`() {
+        let quarter = Double.pi / 2 * Sphere.radius
+        #expect(Sphere.squaredChord(kilometres: 0) == 0)
+        #expect(abs(Sphere.squaredChord(kilometres: quarter) - 2) < 1e-15)
+        #expect(abs(squaredChord(Coordinates(lat: 0, lon: 0), Coordinates(lat: 0, lon: 90)) - 2) < 1e-15)
+        let degree = squaredChord(Coordinates(lat: 0, lon: 0), Coordinates(lat: 1, lon: 0))
+        #expect(abs(Sphere.squaredChord(kilometres: 111.19508) - degree) < 1e-10)
+    }
+
+    @Test func `grows with the way on the surface`() {
+        var previous = -1.0
+        for kilometres in stride(from: 0.0, through: 20_000, by: 0.5) {
+            let squared = Sphere.squaredChord(kilometres: kilometres)
+            #expect(squared > previous)
+            previous = squared
+        }
+    }
+
+    @Test func `is to the antipode at most`() {
+        #expect(Sphere.squaredChord(kilometres: 50_000) == Sphere.squaredChord(kilometres: 20_100))
+        #expect(Sphere.squaredChord(kilometres: 20_100) >= 4)
+    }
+
+    @Test func `tells places 0.1 m apart at 1.2 km`() throws {
+        var generator = SeededGenerator(seed: 21)
+        for _ in 0..<2_000 {
+            let centre = Places.anywhere(using: &generator)
+            let bearing = Double.random(in: 0..<360, using: &generator)
+            let distances = [1.2, 1.2001, 1.2002].map { kilometres in
+                squaredChord(centre, Places.from(centre, kilometres: kilometres, bearing: bearing))
+            }
+            try #require(distances == distances.sorted() && Set(distances).count == 3, "\(centre) \(bearing)")
+            try #require(distances[0] < Sphere.squaredChord(kilometres: 1.20005), "\(centre) \(bearing)")
+            try #require(distances[1] > Sphere.squaredChord(kilometres: 1.20005), "\(centre) \(bearing)")
+        }
+    }
+
+    @Test func `is within a radius where the great circle says so, but for a millimetre`() throws {
+        var generator = SeededGenerator(seed: 22)
+        for _ in 0..<20_000 {
+            let (a, b) = (Places.anywhere(using: &generator), Places.anywhere(using: &generator))
+            let kilometres = Places.haversine(a, b)
+            guard kilometres < 19_900 else { continue }
+            try #require(squaredChord(a, b) <= Sphere.squaredChord(kilometres: kilometres + 1e-6), "\(a) \(b)")
+            try #require(squaredChord(a, b) > Sphere.squaredChord(kilometres: kilometres - 1e-6), "\(a) \(b)")
+        }
+    }
+
+    @Test(arguments: [20_100.0, 40_000, 50_000])
+    func `is within half the Earth's circumference for all places`(radius: Double) {
+        var generator = SeededGenerator(seed: 23)
+        // Rounding makes the square of some diameters 4.000000000000001.
+        withKnownIssue("Sphere.squaredChord is 4 at most") {
+            for _ in 0..<20_000 {
+                let place = Places.anywhere(using: &generator)
+                let antipode = Coordinates(lat: -place.lat, lon: place.lon > 0 ? place.lon - 180 : place.lon + 180)
+                try #require(squaredChord(place, antipode) <= Sphere.squaredChord(kilometres: radius), "\(place)")
+            }
+        }
+    }
+}
+
+@Suite struct `A place on the unit sphere` {
+    @Test func `is one for all longitudes of a pole`() {
+        for lat in [90.0, -90.0] {
+            let pole = UnitVector(Coordinates(lat: lat, lon: 0))
+            for lon in [-180.0, -122.43, 90, 180] { #expect(UnitVector(Coordinates(lat: lat, lon: lon)) == pole) }
+        }
+        #expect(squaredChord(Coordinates(lat: 90, lon: 7), Coordinates(lat: -90, lon: 151)) == 4)
+    }
+
+    @Test func `is one for both names of the date line`() {
+        for lat in [-89.9, -12.5, 0, 51.5] {
+            #expect(UnitVector(Coordinates(lat: lat, lon: 180)) == UnitVector(Coordinates(lat: lat, lon: -180)))
+        }
+    }
+
+    @Test func `is near its neighbour across the date line and across a pole`() {
+        let acrossTheLine = squaredChord(Coordinates(lat: 0, lon: 179.9999), Coordinates(lat: 0, lon: -179.9999))
+        #expect(acrossTheLine < Sphere.squaredChord(kilometres: 0.0223))
+        #expect(acrossTheLine > Sphere.squaredChord(kilometres: 0.0222))
+        let acrossThePole = squaredChord(Coordinates(lat: 89.9999, lon: 10), Coordinates(lat: 89.9999, lon: -170))
+        #expect(acrossThePole < Sphere.squaredChord(kilometres: 0.0223))
+        #expect(acrossThePole > Sphere.squaredChord(kilometres: 0.0222))
+    }
+}
+
+/// As the query computes it.
+private func squaredChord(_ a: Coordinates, _ b: Coordinates) -> Double {
+    let (a, b) = (UnitVector(a), UnitVector(b))
+    return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z)
+}

@@ -1,0 +1,117 @@
+import EventStore
+import HTTPTypes
+import Notation
+import Testing
+
+@Suite struct `Changing an event` {
+    static let whole = #"{"name":"Later","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z","address":"Here","ended_at":"2014-01-02T00:00:00Z"}"#
+    static let required = #"{"name":"Later","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
+
+    @Test(arguments: [HTTPRequest.Method.patch, .put])
+    func `replaces it as a whole with JSON`(method: HTTPRequest.Method) async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let answer = try await api.send(method, "/v1/events/\(id)", token: "owner", Self.required)
+            #expect((answer.status, answer.body) == (200, #"{"id":1}"#))
+            #expect(
+                try await api.send(.get, "/v1/events/\(id)").body
+                    == #"{"address":null,"ended_at":null,"id":1,"lat":1.5,"lon":2.5,"name":"Later","started_at":"2014-01-01T00:00:00.000Z","owner":{"id":1}}"#
+            )
+        }
+    }
+
+    @Test func `replaces it as a whole with a form`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let body = "id=\(id)&name=Later&lat=1.5&lon=2.5&started_at=2014-01-01T00:00:00Z"
+            let answer = try await api.send(.patch, "/v1/events/\(id)", token: "owner", type: form, body)
+            #expect(answer.status == 200)
+            let event = try await api.send(.get, "/v1/events/\(id)")
+            #expect(event.json?["address"] == .null)
+            #expect(event.json?["name"] == "Later")
+        }
+    }
+
+    @Test func `as a whole needs all that is required`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let answer = try await api.send(.patch, "/v1/events/\(id)", token: "owner", #"{"name":"Later","lat":null}"#)
+            #expect(answer.status == 422)
+            #expect(
+                answer.body
+                    == #"{"message":"Validation Failed","errors":["Lat can't be blank","Lon can't be blank","Started at can't be blank"]}"#
+            )
+        }
+    }
+
+    @Test func `in part keeps what is absent and clears what is null`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            #expect(try await api.send(.put, "/v1/events/\(id)", token: "owner", Self.whole).status == 200)
+            let answer = try await api.send(
+                .patch, "/v1/events/\(id)", token: "owner", type: mergePatch, #"{"name":"New","ended_at":null}"#
+            )
+            #expect((answer.status, answer.body) == (200, #"{"id":1}"#))
+            #expect(
+                try await api.send(.get, "/v1/events/\(id)").body
+                    == #"{"address":"Here","ended_at":null,"id":1,"lat":1.5,"lon":2.5,"name":"New","started_at":"2014-01-01T00:00:00.000Z","owner":{"id":1}}"#
+            )
+        }
+    }
+
+    @Test func `in part cannot clear what is required`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let answer = try await api.send(
+                .patch, "/v1/events/\(id)", token: "owner", type: mergePatch, #"{"name":null,"lat":91}"#
+            )
+            #expect(answer.status == 422)
+            #expect(
+                answer.body
+                    == #"{"message":"Validation Failed","errors":["Lat must be between -90 and 90","Name can't be blank"]}"#
+            )
+        }
+    }
+
+    @Test func `is for its owner alone`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            try await api.signUp("guest")
+            let answer = try await api.send(.patch, "/v1/events/\(id)", token: "guest", Self.required)
+            #expect((answer.status, answer.body) == (403, #"{"message":"Forbidden"}"#))
+            #expect(try await api.send(.get, "/v1/events/\(id)").json?["name"] == "Party")
+        }
+    }
+
+    @Test func `checks the body first, then the token, then the event`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            #expect(try await api.send(.patch, "/v1/events/9", Self.required).status == 401)
+            #expect(try await api.send(.patch, "/v1/events/9", token: "nobody", "{}").status == 422)
+            #expect(try await api.send(.patch, "/v1/events/9", token: "nobody", Self.required).status == 401)
+            let unknown = try await api.send(.patch, "/v1/events/9", token: "owner", Self.required)
+            #expect((unknown.status, unknown.body) == (404, notFound))
+        }
+    }
+
+    @Test func `50 times at once is 50 versions, in order`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        let body = #"{"name":"Name \#(number)","lat":1,"lon":2,"started_at":"2014-01-01T00:00:00Z"}"#
+                        return try await api.send(.patch, "/v1/events/\(id)", token: "owner", body).status
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == 200 })
+            let recorded = try await api.log.read(stream: .init("event-\(id)"))
+            #expect(recorded.map(\.occurrence.version) == Array(1...51))
+            #expect(recorded.map(\.position) == recorded.map(\.position).sorted())
+            let last = try #require(recorded.last)
+            #expect(try await api.send(.get, "/v1/events/\(id)").json?["name"] == last.json["data"]?["name"])
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import EventStore
+import HTTPTypes
+import HummingbirdTesting
+import Notation
+import Testing
+
+@Suite struct `Creating an event` {
+    static let body = #"{"name":"Party","lat":37.76,"lon":-122.43,"started_at":"2013-09-16T00:00:00.000Z"}"#
+    static let allBlank =
+        #"{"message":"Validation Failed","errors":["Lat can't be blank","Lon can't be blank","Name can't be blank","Started at can't be blank"]}"#
+
+    @Test(arguments: [TestingSetup.router, .live])
+    func `answers its id and nothing else`(setup: TestingSetup) async throws {
+        try await TestAPI.with(setup) { api in
+            try await api.signUp("owner")
+            let answer = try await api.send(.post, "/v1/events", token: "owner", Self.body)
+            #expect(answer.status == 200)
+            #expect(answer.body == #"{"id":1}"#)
+            let event = try await api.send(.get, "/v1/events/1")
+            #expect(
+                event.body
+                    == #"{"address":null,"ended_at":null,"id":1,"lat":37.76,"lon":-122.43,"name":"Party","started_at":"2013-09-16T00:00:00.000Z","owner":{"id":1}}"#
+            )
+        }
+    }
+
+    @Test func `ignores what else a client sends`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("somebody")
+            try await api.signUp("owner")
+            let answer = try await api.send(
+                .post, "/v1/events", token: "owner",
+                #"{"id":77,"owner":{"id":1},"user":{"device_token":"somebody"},"name":"P","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+            )
+            #expect(answer.body == #"{"id":1}"#)
+            #expect(try await api.send(.get, "/v1/events/1").json?["owner"]?["id"] == .number("2"))
+        }
+    }
+
+    @Test func `takes a form as well`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let answer = try await api.send(
+                .post, "/v1/events", token: "owner", type: form,
+                "name=Caf%C3%A9+night&lat=37.7&lon=-122.4&started_at=2013-09-16T02%3A00%3A00%2B02%3A00&address=85+2nd+Street&ended_at="
+            )
+            #expect(answer.body == #"{"id":1}"#)
+            #expect(
+                try await api.send(.get, "/v1/events/1").body
+                    == #"{"address":"85 2nd Street","ended_at":null,"id":1,"lat":37.7,"lon":-122.4,"name":"Café night","started_at":"2013-09-16T00:00:00.000Z","owner":{"id":1}}"#
+            )
+        }
+    }
+
+    @Test func `takes numbers as strings, and times of any RFC 3339 form`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let answer = try await api.send(
+                .post, "/v1/events", token: "owner",
+                #"{"name":"P","lat":"37.7","lon":" -122.4 ","started_at":"2013-09-16t02:00:00.123456+02:00","ended_at":"2013-09-16T05:00:00Z"}"#
+            )
+            let event = try await api.send(.get, "/v1/events/\(try #require(answer.id))")
+            #expect(event.json?["lat"] == .number("37.7"))
+            #expect(event.json?["started_at"] == "2013-09-16T00:00:00.123Z")
+            #expect(event.json?["ended_at"] == "2013-09-16T05:00:00.000Z")
+        }
+    }
+
+    @Test func `keeps coordinates to the last digit and names to the last emoji`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let answer = try await api.send(
+                .post, "/v1/events", token: "owner",
+                #"{"name":"\uD83C\uDF89 f\u00eate \"x\"","lat":37.760000000000005,"lon":-122.43000000000002,"started_at":"2013-09-16T00:00:00Z"}"#
+            )
+            let event = try await api.send(.get, "/v1/events/\(try #require(answer.id))")
+            #expect(event.body.contains(#""lat":37.760000000000005,"lon":-122.43000000000002,"name":"🎉 fête \"x\"""#))
+        }
+    }
+
+    @Test(arguments: ["{}", "", #"{"name":"   ","lat":null,"lon":"","started_at":" "}"#])
+    func `without what is required is refused in the API's words`(body: String) async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let answer = try await api.send(.post, "/v1/events", token: "owner", body)
+            #expect(answer.status == 422)
+            #expect(answer.body == Self.allBlank)
+            #expect(try await api.log.tail() == 1)
+        }
+    }
+
+    @Test func `without a token is an empty 401, whatever the body`() async throws {
+        try await TestAPI.with { api in
+            for body in [Self.body, "{}", "{broken"] {
+                let answer = try await api.send(.post, "/v1/events", body)
+                #expect(answer.status == 401)
+                #expect(answer.body.isEmpty)
+            }
+        }
+    }
+
+    @Test func `with an unknown token is 401, but only after the body was checked`() async throws {
+        try await TestAPI.with { api in
+            let invalid = try await api.send(.post, "/v1/events", token: "nobody", "{}")
+            let broken = try await api.send(.post, "/v1/events", token: "nobody", "{")
+            let valid = try await api.send(.post, "/v1/events", token: "nobody", Self.body)
+            #expect((invalid.status, invalid.body) == (422, Self.allBlank))
+            #expect(broken.status == 400)
+            #expect((valid.status, valid.body) == (401, ""))
+            #expect(try await api.log.tail() == 0)
+        }
+    }
+
+    @Test(arguments: ["tb-device-token", "tb-auth-token", "x-device-token"])
+    func `takes the token under any of its names`(header: String) async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let answer = try await api.send(.post, "/v1/events", headers: [header: "owner"], bytes: Array(Self.body.utf8))
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func `records who asked, under which name and trace`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let trace = "0af7651916cd43dd8448eb211c80319c"
+            let answer = try await api.send(
+                .post, "/v1/events", token: "owner", Self.body,
+                headers: ["x-request-id": "phone-7.1", "traceparent": "00-\(trace)-b7ad6b7169203331-01"]
+            )
+            #expect(answer.header("x-request-id") == "phone-7.1")
+            let recorded = try #require(try await api.log.read(after: 1, limit: 1).first)
+            #expect(recorded.occurrence.metadata.requestID == "phone-7.1")
+            #expect(recorded.occurrence.metadata.actor == 1)
+            #expect(recorded.occurrence.metadata.traceID == trace)
+        }
+    }
+
+    @Test(arguments: ["", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "nonsense", "00-XYZ7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"])
+    func `does without a trace that is none`(traceparent: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.send(
+                .post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret, "traceparent": traceparent, "x-request-id": "has spaces in it"]
+            )
+            let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
+            #expect(recorded.occurrence.metadata.traceID == nil)
+            #expect(recorded.occurrence.metadata.requestID != "has spaces in it")
+        }
+    }
+}

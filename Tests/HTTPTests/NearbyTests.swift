@@ -1,0 +1,115 @@
+import HTTPTypes
+import HummingbirdTesting
+import Notation
+import Testing
+
+@Suite struct `Finding events nearby` {
+    private static func ids(_ answer: TestAPI.Answer) -> [JSON?] {
+        guard case .array(let events) = answer.json else { return [] }
+        return events.map { $0["id"] }
+    }
+
+    @Test(arguments: ["/v1/events/nearests", "/v1/events/nearest", "/v1/events/nearests.json"])
+    func `answers an array, the nearest first, ties by id`(path: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent(lat: 37.762, name: "second")
+            _ = try await api.createEvent(lat: 37.761, name: "first")
+            _ = try await api.createEvent(lat: 37.762, name: "tied with second")
+            _ = try await api.createEvent(lat: 38.5, name: "too far")
+            let answer = try await api.send(.get, "\(path)?lat=37.76&lon=-122.43&radius=2")
+            #expect(answer.status == 200)
+            #expect(Self.ids(answer) == [.number("2"), .number("1"), .number("3")])
+            #expect(answer.header("link") == nil)
+        }
+    }
+
+    @Test func `that are none answers an object`() async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43&radius=2")
+            #expect((answer.status, answer.body) == (200, #"{"message":"No Events Found"}"#))
+        }
+    }
+
+    @Test func `reaches 20 km when no radius is said`() async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent(lat: 0.179, lon: 0)
+            _ = try await api.createEvent(lat: 0.181, lon: 0)
+            #expect(Self.ids(try await api.send(.get, "/v1/events/nearests?lat=0&lon=0")) == [.number("1")])
+        }
+    }
+
+    @Test func `separates points 0.1 m apart at 1.2 km`() async throws {
+        try await TestAPI.with { api in
+            let metre = 1 / 111_195.08
+            _ = try await api.createEvent(lat: 48 + 1_200.1 * metre, lon: 11)
+            _ = try await api.createEvent(lat: 48 + 1_200.0 * metre, lon: 11)
+            _ = try await api.createEvent(lat: 48 - 1_200.05 * metre, lon: 11)
+            let answer = try await api.send(.get, "/v1/events/nearests?lat=48&lon=11&radius=1.3")
+            #expect(Self.ids(answer) == [.number("2"), .number("3"), .number("1")])
+        }
+    }
+
+    @Test func `looks across the date line and over the poles`() async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent(lat: 0, lon: 179.95)
+            _ = try await api.createEvent(lat: 0, lon: -179.95)
+            _ = try await api.createEvent(lat: 89.95, lon: 0)
+            _ = try await api.createEvent(lat: 90, lon: 17)
+            _ = try await api.createEvent(lat: 0, lon: 180)
+            let east = try await api.send(.get, "/v1/events/nearests?lat=0&lon=179.96")
+            #expect(Self.ids(east) == [.number("1"), .number("5"), .number("2")])
+            #expect(Self.ids(try await api.send(.get, "/v1/events/nearests?lat=0&lon=-180&radius=0")) == [.number("5")])
+            let north = try await api.send(.get, "/v1/events/nearests?lat=89.95&lon=180")
+            #expect(Self.ids(north) == [.number("4"), .number("3")])
+        }
+    }
+
+    @Test func `can be asked for the whole world`() async throws {
+        try await TestAPI.with { api in
+            for (lat, lon) in [(0.0, 0.0), (90, 0), (-90, 0), (10, 180), (-33, 151), (64, -21)] {
+                _ = try await api.createEvent(lat: lat, lon: lon)
+            }
+            #expect(Self.ids(try await api.send(.get, "/v1/events/nearests?lat=0&lon=0&radius=20038")).count == 6)
+        }
+    }
+
+    @Test func `cut at a limit says where to go on, until the end`() async throws {
+        try await TestAPI.with { api in
+            for _ in 0..<7 { _ = try await api.createEvent() }
+            var path: String? = "/v1/events/nearests?lat=37.76&lon=-122.43&radius=1&limit=3"
+            var found: [[JSON?]] = []
+            while let next = path {
+                let answer = try await api.send(.get, next)
+                found.append(Self.ids(answer))
+                path = answer.header("link").flatMap { $0.wholeMatch(of: /<([^>]+)>; rel="next"/) }.map { String($0.1) }
+            }
+            #expect(found.map(\.count) == [3, 3, 1])
+            #expect(found.flatMap { $0 } == (1...7).map { .number("\($0)") })
+        }
+    }
+
+    @Test(arguments: [
+        ("", #"["Lat can't be blank","Lon can't be blank"]"#),
+        ("lat=37", #"["Lon can't be blank"]"#),
+        ("lat=91&lon=-181", #"["Lat must be between -90 and 90","Lon must be between -180 and 180"]"#),
+        ("lat=x&lon=1e400", #"["Lat is not a number","Lon must be between -180 and 180"]"#),
+        ("lat=nan&lon=inf", #"["Lat is not a number","Lon is not a number"]"#),
+        ("lat=1&lon=1&radius=-1", #"["Radius must be between 0 and 50000"]"#),
+        ("lat=1&lon=1&radius=far", #"["Radius is not a number"]"#),
+        ("lat=1&lon=1&limit=0", #"["Limit must be between 1 and 1000"]"#),
+        ("lat=1&lon=1&limit=1001", #"["Limit must be between 1 and 1000"]"#),
+        ("lat=1&lon=1&after=zzz", #"["After is not a valid cursor"]"#),
+        ("lat=1&lat[x]=2", nil),
+        ("lat=%FF&lon=1", nil),
+    ])
+    func `refuses what is unusable`(query: String, errors: String?) async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.get, "/v1/events/nearests?\(query)")
+            if let errors {
+                #expect((answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":\#(errors)}"#))
+            } else {
+                #expect(answer.status == 400)
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import EventStore
+import HTTP
+import HTTPTypes
+import HummingbirdTesting
+import Notation
+import Testing
+
+@Suite struct `Reading an event` {
+    @Test(arguments: ["/v1/events/1", "/v1/events/1.json", "/v1/events/1/"])
+    func `needs no header`(path: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent()
+            let answer = try await api.send(.get, path, headers: [:])
+            #expect(answer.status == 200)
+            #expect(answer.json?["id"] == .number("1"))
+        }
+    }
+
+    @Test(arguments: ["0", "2", "-1", "abc", "1e3", "1.5", "99999999999999999999", "%00", "%F0%9F%8E%89", "null"])
+    func `that does not exist is 404`(id: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent()
+            let answer = try await api.send(.get, "/v1/events/\(id)")
+            #expect((answer.status, answer.body) == (404, notFound))
+        }
+    }
+
+    @Test func `with a JSON content type and no body is no error`() async throws {
+        try await TestAPI.with(.live) { api in
+            _ = try await api.createEvent()
+            #expect(try await api.send(.get, "/v1/events/1", type: "application/json").status == 200)
+        }
+    }
+
+    @Test func `by HEAD answers the headers alone`() async throws {
+        try await TestAPI.with(.live) { api in
+            _ = try await api.createEvent()
+            let answer = try await api.send(.head, "/v1/events/1", headers: [:])
+            #expect(answer.status == 200)
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    @Test func `can be closed to all but devices`() async throws {
+        try await TestAPI.with(reads: .devices) { api in
+            _ = try await api.createEvent("owner")
+            for path in ["/v1/events/1", "/v1/events/nearests?lat=0&lon=0"] {
+                let none = try await api.send(.get, path)
+                #expect((none.status, none.body) == (401, ""))
+                #expect(try await api.send(.get, path, token: "nobody").status == 401)
+                #expect(try await api.send(.get, path, token: "owner").status == 200)
+            }
+        }
+    }
+}
+
+@Suite struct `Attending an event` {
+    @Test(arguments: [
+        ("application/json", #"{"event":{"id":1}}"#), ("application/json", #"{"event":{"id":"1"}}"#), (form, "event[id]=1"),
+        (form, "event%5Bid%5D=1"), ("application/json; charset=utf-8", #"{"event":{"id":1.0}}"#),
+    ])
+    func `takes every generation's body, and a second time changes nothing`(type: String, body: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent("owner")
+            try await api.signUp("guest")
+            for _ in 0..<2 {
+                let answer = try await api.send(.post, "/v1/attendances", token: "guest", type: type, body)
+                #expect((answer.status, answer.body) == (200, "{}"))
+            }
+            #expect(try await api.log.read(stream: .init("attendance-1-2")).count == 1)
+        }
+    }
+
+    @Test(arguments: ["2", "\"2\"", "0", "-5", "99999999999999999999", "1e400"])
+    func `that does not exist is 404`(id: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent("owner")
+            let answer = try await api.send(.post, "/v1/attendances", token: "owner", #"{"event":{"id":\#(id)}}"#)
+            #expect((answer.status, answer.body) == (404, notFound))
+        }
+    }
+
+    @Test(arguments: [
+        ("{}", "Event can't be blank"), (#"{"event":null}"#, "Event can't be blank"), (#"{"event":7}"#, "Event can't be blank"),
+        (#"{"event":{"id":""}}"#, "Event can't be blank"), (#"{"event":{"id":"seven"}}"#, "Event is not a number"),
+        (#"{"event":{"id":1.5}}"#, "Event is not a number"), (#"{"event":{"id":{}}}"#, "Event is not a number"),
+    ])
+    func `needs an event's number`(body: String, fault: String) async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("guest")
+            let answer = try await api.send(.post, "/v1/attendances", token: "guest", body)
+            #expect((answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(fault)"]}"#))
+        }
+    }
+
+    @Test func `200 times at once is one attendance`() async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent("owner")
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<200 {
+                    group.addTask { try await api.send(.post, "/v1/attendances", token: "owner", #"{"event":{"id":1}}"#).status }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == 200 })
+            #expect(try await api.log.tail() == 3)
+        }
+    }
+
+    @Test func `without a known token is 401`() async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent("owner")
+            #expect(try await api.send(.post, "/v1/attendances", #"{"event":{"id":1}}"#).status == 401)
+            #expect(try await api.send(.post, "/v1/attendances", token: "nobody", #"{"event":{"id":1}}"#).status == 401)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import EventStore
+import HTTPTypes
+import HummingbirdTesting
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite struct `Signing up` {
+    @Test(arguments: ["tb-app-secret", "x-app-secret", "TB-APP-SECRET"])
+    func `takes the secret under any of its names`(header: String) async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.post, "/v1/users", headers: [header: TestAPI.secret])
+            #expect(answer.status == 200)
+            #expect(answer.header("content-type") == "application/json; charset=utf-8")
+        }
+    }
+
+    @Test(arguments: [[:], ["tb-app-secret": "wrong"], ["tb-app-secret": ""], ["tb-app-secret": "s3cret-of-the-ap"]])
+    func `without the secret is an empty 404`(headers: [String: String]) async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.post, "/v1/users", headers: headers)
+            #expect(answer.status == 404)
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    @Test func `without a token issues a random UUID under both names`() async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret])
+            let again = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret])
+            let body = try #require(answer.body.wholeMatch(of: /\{"id":1,"device_token":"([0-9a-f-]{36})","auth_token":"([0-9a-f-]{36})"\}/))
+            #expect(body.1 == body.2)
+            #expect(again.id == 2)
+            #expect(again.json?["device_token"] != answer.json?["device_token"])
+        }
+    }
+
+    @Test(arguments: ["tb-device-token", "tb-auth-token", "x-device-token"])
+    func `with a token answers that token's user, again and again`(header: String) async throws {
+        try await TestAPI.with { api in
+            let headers = ["tb-app-secret": TestAPI.secret, header: "4F9E-device"]
+            let first = try await api.send(.post, "/v1/users", headers: headers)
+            let second = try await api.send(.post, "/v1/users", headers: headers)
+            #expect(first.body == #"{"id":1,"device_token":"4F9E-device","auth_token":"4F9E-device"}"#)
+            #expect(second.body == first.body)
+            #expect(try await api.log.tail() == 1)
+        }
+    }
+
+    @Test func `of 200 at once with one device is one user and 200 equal answers`() async throws {
+        try await TestAPI.with { api in
+            let answers = try await withThrowingTaskGroup(of: TestAPI.Answer.self) { group in
+                for _ in 0..<200 { group.addTask { try await api.signUp("one-device") } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(answers.map(\.body)).count == 1)
+            #expect(Set(answers.map(\.status)) == [200])
+            #expect(try await api.log.tail() == 1)
+        }
+    }
+
+    @Test func `with an endless token is refused`() async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.signUp(String(repeating: "x", count: 256))
+            #expect(answer.status == 422)
+            #expect(answer.body == #"{"message":"Validation Failed","errors":["Device token is too long (maximum is 255 bytes)"]}"#)
+            #expect(try await api.signUp(String(repeating: "x", count: 255)).status == 200)
+        }
+    }
+
+    @Test func `keeps no token, only a digest`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("a-very-secret-token")
+            let recorded = try #require(try await api.log.read(after: 0, limit: 10).first)
+            #expect(!recorded.json.text.contains("a-very-secret-token"))
+            let rows = try await api.database.withClient { client in
+                try await client.query("SELECT u::text FROM users.users AS u").decode(String.self)
+            }
+            #expect(rows.count == 1)
+            #expect(!rows.joined().contains("a-very-secret-token"))
+        }
+    }
+
+    @Test func `does not mind a body`() async throws {
+        try await TestAPI.with(.live) { api in
+            let answer = try await api.send(.post, "/v1/users", "not json at all", headers: ["tb-app-secret": TestAPI.secret])
+            #expect(answer.status == 200)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Attendances
+import EventStore
+import Events
+import Foundation
+import HTTP
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Notation
+import Postgres
+import TestDatabase
+import Users
+
+/// The API on a database of its own, as a client meets it.
+struct TestAPI: Sendable {
+    static let secret = "s3cret-of-the-app"
+
+    let client: any TestClientProtocol
+    let database: TestDatabase
+    let log: LogReader
+
+    struct Answer: Sendable {
+        var status: Int
+        var headers: HTTPFields
+        var body: String
+
+        func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
+        var json: JSON? { try? JSON(utf8: body.utf8) }
+        var id: Int64? {
+            if case .number(let digits) = json?["id"] { Int64(digits) } else { nil }
+        }
+    }
+
+    static func with(
+        _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024,
+        _ body: @escaping @Sendable (TestAPI) async throws -> Void
+    ) async throws {
+        try await TestDatabase.with { database in
+            var configuration = database.configuration(role: "humon_app", connections: 3)
+            configuration.sessionSettings = ["enable_seqscan": "off"]
+            let readers = PostgresClient(configuration, logger: .quiet)
+            configuration.connections = 1
+            let writer = PostgresClient(configuration, logger: .quiet)
+            let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
+            let log = EventLog(client: writer, projections: projections, logger: .quiet)
+            try await database.withClient(role: "humon_app") { client in
+                try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
+            }
+            let events = EventsModule(log: log, database: readers, surroundings: .system)
+            let api = API(
+                users: UsersModule(log: log, database: readers, surroundings: .system),
+                events: events,
+                attendances: AttendancesModule(log: log, database: readers, events: events, surroundings: .system),
+                settings: API.Settings(appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes),
+                isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
+                checkHealth: { try await readers.query("SELECT 1") }
+            )
+            let application = Application(responder: APIResponder(api), services: [readers, writer, log], logger: .quiet)
+            try await application.test(setup) { client in
+                try await body(TestAPI(client: client, database: database, log: LogReader(client: readers)))
+            }
+        }
+    }
+
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, headers: [String: String] = [:], bytes: [UInt8]? = nil
+    ) async throws -> Answer {
+        var fields = HTTPFields()
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        let response = try await client.executeRequest(
+            uri: path, method: method, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) }
+        )
+        return Answer(
+            status: response.status.code, headers: response.headers, body: String(decoding: response.body.readableBytesView, as: UTF8.self)
+        )
+    }
+
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, token: String? = nil, type: String = "application/json", _ body: String = "",
+        headers: [String: String] = [:]
+    ) async throws -> Answer {
+        var headers = headers
+        headers["accept"] = "application/json"
+        headers["content-type"] = type
+        if let token { headers["tb-device-token"] = token }
+        return try await send(method, path, headers: headers, bytes: Array(body.utf8))
+    }
+
+    @discardableResult
+    func signUp(_ token: String) async throws -> Answer {
+        try await send(.post, "/v1/users", token: token, headers: ["tb-app-secret": Self.secret])
+    }
+
+    /// A new event of a new or known device.
+    func createEvent(_ token: String = "owner", lat: Double = 37.76, lon: Double = -122.43, name: String = "Party") async throws -> Int64 {
+        try await signUp(token)
+        let answer = try await send(
+            .post, "/v1/events", token: token,
+            #"{"name":"\#(name)","lat":\#(lat),"lon":\#(lon),"started_at":"2013-09-16T00:00:00.000Z","address":"85 2nd Street"}"#
+        )
+        guard let id = answer.id else { throw UnexpectedAnswer(answer: answer) }
+        return id
+    }
+
+    struct UnexpectedAnswer: Error { var answer: Answer }
+}
+
+let form = "application/x-www-form-urlencoded"
+let mergePatch = "application/merge-patch+json"
+let notFound = #"{"message":"Not Found"}"#

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import Users
+
+@Suite struct `A device token` {
+    private let token = DeviceToken(secret: "s3cret")
+
+    @Test func `never shows its secret`() {
+        struct Request { var token: DeviceToken }
+        var dumped = ""
+        dump(Request(token: token), to: &dumped)
+        var dumpedAlone = ""
+        dump(token, to: &dumpedAlone)
+        let shown = [
+            token.description, token.debugDescription, "\(token)", String(describing: token), String(reflecting: token),
+            "\([token])", "\(Optional.some(token) as Any)", "\(Request(token: token))", String(reflecting: Request(token: token)),
+            "\((token, 1))", "\([token: 1])", dumped, dumpedAlone,
+        ]
+        for text in shown {
+            #expect(!text.contains("s3cret"))
+            #expect(text.contains("DeviceToken(redacted)"))
+        }
+    }
+
+    @Test func `has no child to look at`() {
+        #expect(Mirror(reflecting: token).children.isEmpty)
+        #expect(Mirror(reflecting: token).superclassMirror == nil)
+    }
+
+    @Test func `gives its secret to who asks for it by name`() {
+        #expect(token.secret == "s3cret")
+    }
+
+    @Test func `is the same for the same secret`() {
+        #expect(token == DeviceToken(secret: "s3cret"))
+        #expect(token != DeviceToken(secret: "S3cret"))
+    }
+}
+
+@Suite struct `The digest of a device token` {
+    @Test(arguments: [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("device-1", "03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"),
+        ("s3cret", "1ec1c26b50d5d3c58d9583181af8076655fe00756bf7285940ba3670f99fcba0"),
+    ])
+    func `is SHA-256, written as hexadecimal digits`(secret: String, hexadecimal: String) {
+        let digest = DeviceToken(secret: secret).digest
+        #expect(digest.bytes.count == 32)
+        #expect(digest.hexadecimal == hexadecimal)
+        #expect(DeviceDigest(hexadecimal: hexadecimal) == digest)
+        #expect(DeviceDigest(hexadecimal: hexadecimal.uppercased()) == digest)
+    }
+
+    @Test(arguments: [
+        "", "e3", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8555",
+        "g3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        " e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
+    ])
+    func `is read from 64 hexadecimal digits only`(text: String) {
+        #expect(DeviceDigest(hexadecimal: text) == nil)
+    }
+}

@@ -1,0 +1,67 @@
+import EventStore
+import Notation
+import Testing
+
+@testable import Users
+
+@Suite struct `The stored form of a user's domain events` {
+    private let event = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
+    private let text = #"{"device":"03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"}"#
+
+    @Test func `is these bytes, both ways`() throws {
+        #expect(event.stored.type == "UserCreated")
+        #expect(event.stored.data.text == text)
+        #expect(try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8)) == event)
+    }
+
+    @Test func `has one name, of format 1`() {
+        #expect(UserDomainEvent.category == "user")
+        #expect(UserDomainEvent.storedTypes.map(\.name) == ["UserCreated"])
+        #expect(UserDomainEvent.storedTypes.map(\.currentFormat) == [1])
+    }
+
+    @Test func `is not read in a newer format`() {
+        #expect(throws: FormatError("UserCreated has formats 1 to 1, not 2: written by a newer humon")) {
+            try UserDomainEvent.decode(type: "UserCreated", format: 2, data: Array(text.utf8))
+        }
+    }
+
+    @Test func `is not read under an unknown name`() {
+        #expect(throws: FormatError("no stored type UserDeleted in category user")) {
+            try UserDomainEvent.decode(type: "UserDeleted", format: 1, data: Array(text.utf8))
+        }
+    }
+
+    @Test(arguments: [#"{}"#, #"{"device":null}"#, #"{"device":7}"#, #"{"device":"03204de9"}"#, #"[]"#])
+    func `is refused without a digest, which is not shown`(text: String) {
+        #expect(throws: FormatError("no usable device in the stored data")) {
+            try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8))
+        }
+    }
+}
+
+@Suite struct `The stream of a user` {
+    @Test func `has the user's number`() {
+        #expect(UserID(rawValue: 1).stream.description == "user-1")
+        #expect(UserID(stream: StreamName("user-1")) == UserID(rawValue: 1))
+    }
+
+    @Test(arguments: ["event-1", "attendance-12-1", "user-x", "user-", "user-1-2", "user", "users-1"])
+    func `is no other`(stream: String) {
+        #expect(UserID(stream: StreamName(stream)) == nil)
+    }
+}
+
+@Suite struct `What is kept about where a command comes from` {
+    @Test func `is its request, its trace and the user who asked`() {
+        let origin = Origin(requestID: "request-1", traceID: "4bf92f3577b34da6a3ce929d0e0e4736")
+        #expect(
+            origin.metadata(actor: UserID(rawValue: 7))
+                == Metadata(requestID: "request-1", actor: 7, traceID: "4bf92f3577b34da6a3ce929d0e0e4736")
+        )
+    }
+
+    @Test func `has no trace where none came in`() {
+        #expect(Origin(requestID: "request-1").metadata(actor: UserID(rawValue: 7)).traceID == nil)
+    }
+}
