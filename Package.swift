@@ -18,12 +18,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
-        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
         .target(name: "Notation"),
         .target(
             name: "Postgres",
@@ -100,13 +101,19 @@ let package = Package(
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestDatabase"]),
         .testTarget(name: "EventStoreTests", dependencies: ["EventStore", "TestDatabase"]),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
-        .testTarget(name: "EventsTests", dependencies: ["Events", "TestDatabase"]),
+        .testTarget(name: "EventsTests", dependencies: ["Events", "Postgres", "TestDatabase"]),
         .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestDatabase"]),
         .testTarget(
             name: "HTTPTests",
             dependencies: ["HTTP", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird")]
         ),
-        .testTarget(name: "AppTests", dependencies: ["App", "TestDatabase"]),
+        .testTarget(
+            name: "AppTests",
+            dependencies: [
+                "App", "TestDatabase", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ]
+        ),
     ]
 )
 

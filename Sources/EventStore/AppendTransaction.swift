@@ -19,7 +19,7 @@ struct AppendTransaction: Sendable {
     func append(_ batch: [Append]) async -> [Result<Appended, any Error>] {
         do {
             return try await (batch.areIndependent ? direct(batch) : checked(batch))
-        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation || error.sqlState == .versionGap {
             return await carefully(batch)
         } catch PostgresError.connectionLost(mayHaveRun: true) {
             return await resolved(batch)
@@ -142,6 +142,11 @@ struct AppendTransaction: Sendable {
         for append in batch { results.append(await self.append([append])[0]) }
         return results
     }
+}
+
+extension SQLState {
+    /// Raised by `log.append`.
+    fileprivate static let versionGap = SQLState(rawValue: "HU002")
 }
 
 extension Append {

@@ -15,7 +15,7 @@ public struct StreamName: Sendable, Hashable, CustomStringConvertible {
     }
 
     public init(_ text: String) {
-        let parts = text.split(separator: "-", maxSplits: 1)
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         self.init(category: parts.first.map(String.init) ?? "", key: parts.count > 1 ? String(parts[1]) : "")
     }
 

@@ -8,7 +8,9 @@ enum Sphere {
     /// The square of the straight line, in units of the sphere's radius, between two places this far apart on the surface.
     /// Where one is shorter than the other so is the way on the surface; unlike the arc it costs no trigonometry a row.
     static func squaredChord(kilometres: Double) -> Double {
-        let angle = min(kilometres / radius, .pi)
+        let angle = kilometres / radius
+        // Rounding makes the square of some diameters a little more than 4.
+        guard angle < .pi else { return .infinity }
         let halfChord = sin(angle / 2)
         return 4 * halfChord * halfChord
     }
@@ -78,8 +80,6 @@ extension BandStretch {
         let (west, east) = (centre.lon - reach, centre.lon + reach)
         if west < -180 { return [-180...east, (west + 360)...180] }
         if east > 180 { return [-180...(east - 360), west...180] }
-        // A place on the date line may be written either way.
-        if east == 180 || west == -180 { return [west...east, -180 ... -180, 180...180] }
         return [west...east]
     }
 }

@@ -26,7 +26,7 @@ extension JSON {
             }
             guard let path = formPath(name) else {
                 throw FormSyntaxError(
-                    reason: "brackets that do not match or nest deeper than \(JSON.depthLimit)", pair: index + 1)
+                    reason: "a name that is empty or whose brackets do not match or nest deeper than \(JSON.depthLimit)", pair: index + 1)
             }
             guard root.insert(.string(value), at: path[...]) else {
                 throw FormSyntaxError(reason: "a name that is both a value and a parent", pair: index + 1)
@@ -45,7 +45,12 @@ extension JSON {
         switch self {
         case .object(var object) where !name.isEmpty:
             var child = object[name] ?? JSON.emptyParent(of: rest)
-            if rest.isEmpty { child = .null }
+            switch (rest.isEmpty, child) {
+            // Of several values the last counts.
+            case (true, .string): child = .null
+            case (true, _) where object[name] != nil: return false
+            case _: break
+            }
             guard child.insert(value, at: rest) else { return false }
             self = .null  // lets go of the storage, so that the next line changes it in place
             object[name] = child

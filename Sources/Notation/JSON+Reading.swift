@@ -142,6 +142,7 @@ private struct JSONReader {
                 return string
             case UInt8(ascii: "\\"):
                 var bytesSoFar = unescaped ?? []
+                unescaped = nil  // lets go of the storage, so that it grows in place
                 bytesSoFar.append(contentsOf: bytes[copied..<offset])
                 bytesSoFar.append(contentsOf: String(try escape()).utf8)
                 unescaped = bytesSoFar

@@ -9,6 +9,8 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
+    /// For moments of the years 0000 to 9999, which is what RFC 3339 can write and ``init(rfc3339:)`` reads.
+    ///
     /// RFC 3339 in UTC with exactly three decimals and `Z`: `2013-09-16T00:00:00.000Z`.
     public var description: String {
         let days = milliseconds.flooredQuotient(by: 86_400_000)

@@ -1,5 +1,5 @@
 /// A statement and its parameters. Interpolated values are always bound, never spliced into the text:
-/// `"SELECT name FROM events.events WHERE id = \(id)"`.
+/// `"SELECT name FROM things WHERE id = \(id)"`.
 public struct SQL: Sendable {
     public private(set) var text: String
     private(set) var parameters: Parameters
@@ -8,6 +8,15 @@ public struct SQL: Sendable {
     public init(unsafeText text: String) {
         self.text = text
         parameters = Parameters()
+    }
+}
+
+extension SQL {
+    /// The statement's plan instead of its rows; it is not carried out.
+    package var explained: SQL {
+        var explained = self
+        explained.text = "EXPLAIN " + text
+        return explained
     }
 }
 

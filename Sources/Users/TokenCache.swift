@@ -29,7 +29,7 @@ final class TokenCache: Sendable {
     }
 
     private func insert(_ user: UserID, for device: DeviceDigest, into generations: inout Generations) {
-        if generations.young.count >= generationLimit {
+        if generations.young.count >= generationLimit, generations.young[device] == nil {
             generations.old = generations.young
             generations.young = [:]
         }

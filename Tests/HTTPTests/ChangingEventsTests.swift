@@ -4,7 +4,8 @@ import Notation
 import Testing
 
 @Suite struct `Changing an event` {
-    static let whole = #"{"name":"Later","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z","address":"Here","ended_at":"2014-01-02T00:00:00Z"}"#
+    static let whole =
+        #"{"name":"Later","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z","address":"Here","ended_at":"2014-01-02T00:00:00Z"}"#
     static let required = #"{"name":"Later","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
 
     @Test(arguments: [HTTPRequest.Method.patch, .put])

@@ -136,11 +136,15 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "nonsense", "00-XYZ7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"])
+    @Test(arguments: [
+        "", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "nonsense",
+        "00-XYZ7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    ])
     func `does without a trace that is none`(traceparent: String) async throws {
         try await TestAPI.with { api in
             _ = try await api.send(
-                .post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret, "traceparent": traceparent, "x-request-id": "has spaces in it"]
+                .post, "/v1/users",
+                headers: ["tb-app-secret": TestAPI.secret, "traceparent": traceparent, "x-request-id": "has spaces in it"]
             )
             let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
             #expect(recorded.occurrence.metadata.traceID == nil)

@@ -20,10 +20,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        [0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], [0x00], [0xEF, 0xBB, 0xBF, 0x7B, 0x7D], Array(repeating: 0x5B, count: 5_000),
-        Array(repeating: 0x20, count: 10),
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], [0x00], [0xEF, 0xBB, 0xBF, 0x7B, 0x7D],
+            Array(repeating: 0x5B, count: 5_000),
+            Array(repeating: 0x20, count: 10),
+        ] as [[UInt8]])
     func `because its bytes are no JSON is a 400`(bytes: [UInt8]) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(
@@ -91,7 +93,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (HTTPRequest.Method.delete, "/v1/events/1", "GET, HEAD, PATCH, PUT"), (.get, "/v1/users", "POST"), (.put, "/v1/events", "POST"),
+        (HTTPRequest.Method.delete, "/v1/events/1", "GET, HEAD, PATCH, PUT"), (.get, "/v1/users", "POST"),
+        (.put, "/v1/events", "POST"),
         (.patch, "/v1/events/nearests", "GET, HEAD"), (.options, "/v1/attendances", "POST"),
         (HTTPRequest.Method("BREW") ?? .trace, "/v1/events/1.json", "GET, HEAD, PATCH, PUT"),
     ])

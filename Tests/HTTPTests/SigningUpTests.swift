@@ -29,7 +29,8 @@ import Testing
         try await TestAPI.with { api in
             let answer = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret])
             let again = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret])
-            let body = try #require(answer.body.wholeMatch(of: /\{"id":1,"device_token":"([0-9a-f-]{36})","auth_token":"([0-9a-f-]{36})"\}/))
+            let body = try #require(
+                answer.body.wholeMatch(of: /\{"id":1,"device_token":"([0-9a-f-]{36})","auth_token":"([0-9a-f-]{36})"\}/))
             #expect(body.1 == body.2)
             #expect(again.id == 2)
             #expect(again.json?["device_token"] != answer.json?["device_token"])
@@ -64,7 +65,8 @@ import Testing
         try await TestAPI.with { api in
             let answer = try await api.signUp(String(repeating: "x", count: 256))
             #expect(answer.status == 422)
-            #expect(answer.body == #"{"message":"Validation Failed","errors":["Device token is too long (maximum is 255 bytes)"]}"#)
+            #expect(
+                answer.body == #"{"message":"Validation Failed","errors":["Device token is too long (maximum is 255 bytes)"]}"#)
             #expect(try await api.signUp(String(repeating: "x", count: 255)).status == 200)
         }
     }

@@ -2,7 +2,6 @@ import Attendances
 import EventStore
 import Events
 import Foundation
-import HTTP
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -11,6 +10,8 @@ import Postgres
 import TestDatabase
 import Users
 
+@testable import HTTP
+
 /// The API on a database of its own, as a client meets it.
 struct TestAPI: Sendable {
     static let secret = "s3cret-of-the-app"
@@ -18,6 +19,7 @@ struct TestAPI: Sendable {
     let client: any TestClientProtocol
     let database: TestDatabase
     let log: LogReader
+    let routes: [Route]
 
     struct Answer: Sendable {
         var status: Int
@@ -57,7 +59,7 @@ struct TestAPI: Sendable {
             )
             let application = Application(responder: APIResponder(api), services: [readers, writer, log], logger: .quiet)
             try await application.test(setup) { client in
-                try await body(TestAPI(client: client, database: database, log: LogReader(client: readers)))
+                try await body(TestAPI(client: client, database: database, log: LogReader(client: readers), routes: api.routes))
             }
         }
     }
@@ -73,12 +75,14 @@ struct TestAPI: Sendable {
             uri: path, method: method, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) }
         )
         return Answer(
-            status: response.status.code, headers: response.headers, body: String(decoding: response.body.readableBytesView, as: UTF8.self)
+            status: response.status.code, headers: response.headers,
+            body: String(decoding: response.body.readableBytesView, as: UTF8.self)
         )
     }
 
     func send(
-        _ method: HTTPRequest.Method, _ path: String, token: String? = nil, type: String = "application/json", _ body: String = "",
+        _ method: HTTPRequest.Method, _ path: String, token: String? = nil, type: String = "application/json",
+        _ body: String = "",
         headers: [String: String] = [:]
     ) async throws -> Answer {
         var headers = headers
@@ -94,7 +98,9 @@ struct TestAPI: Sendable {
     }
 
     /// A new event of a new or known device.
-    func createEvent(_ token: String = "owner", lat: Double = 37.76, lon: Double = -122.43, name: String = "Party") async throws -> Int64 {
+    func createEvent(_ token: String = "owner", lat: Double = 37.76, lon: Double = -122.43, name: String = "Party") async throws
+        -> Int64
+    {
         try await signUp(token)
         let answer = try await send(
             .post, "/v1/events", token: token,

@@ -82,12 +82,12 @@ import Testing
 
     @Test(arguments: ["a[b=1", "a]=1", "a[b]c=1", "a[b]c]=1", "a[[b]]=1", "[a]=1", "[]=1", "a[b][=1"])
     func `are brackets that do not match`(text: String) {
-        #expect(fault(text) == "brackets that do not match or nest deeper than 64 in pair 1")
+        #expect(fault(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
     }
 
     @Test func `is a name that nests 65 deep`() {
         let text = "a" + String(repeating: "[a]", count: 64) + "=1"
-        #expect(fault(text) == "brackets that do not match or nest deeper than 64 in pair 1")
+        #expect(fault(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
     }
 
     @Test(arguments: ["a=1&a[b]=2", "a=1&a[]=2", "a[b]=1&a[]=2", "a[]=1&a[b]=2", "a[b]=1&a[b][c]=2"])

@@ -48,11 +48,12 @@ END
 $$;
 
 -- Records events behind the tail and moves the checkpoints of the read models that the caller changes in the same
--- transaction. Answers the position of the first. Unique violations mean that an id or a version is taken already.
+-- transaction. Answers the position of the first. A unique violation means that an id or a version is taken already,
+-- HU002 that the version before is not there.
 CREATE FUNCTION log.append(
     ids uuid[], streams text[], versions integer[], types text[], formats smallint[], times timestamptz[],
     data text[], metadata text[], read_models text[], read_model_versions integer[]
-) RETURNS bigint LANGUAGE plpgsql AS $$
+) RETURNS bigint LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     tail bigint;
     moved integer;
@@ -63,6 +64,15 @@ BEGIN
     SELECT tail + e.ordinal, e.id, e.stream, e.version, e.type, e.format, e.recorded_at, e.data::json, e.metadata::json
     FROM unnest(ids, streams, versions, types, formats, times, data, metadata) WITH ORDINALITY
         AS e (id, stream, version, type, format, recorded_at, data, metadata, ordinal);
+    -- A subquery a row, which no planner turns into a join over the whole log; first versions cost nothing.
+    IF EXISTS (
+        SELECT FROM unnest(streams, versions) AS e (stream, version)
+        WHERE e.version > 1 AND (
+            SELECT r.version FROM log.recorded_events AS r WHERE r.stream = e.stream AND r.version = e.version - 1
+        ) IS NULL
+    ) THEN
+        RAISE EXCEPTION 'a version would leave a gap in its stream' USING ERRCODE = 'HU002';
+    END IF;
     UPDATE log.checkpoints AS c SET position = tail + cardinality(ids)
     FROM unnest(read_models, read_model_versions) AS m (schema, version)
     WHERE c.schema = m.schema AND c.version = m.version AND c.position = tail;

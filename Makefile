@@ -1,0 +1,46 @@
+.DEFAULT_GOAL := help
+.PHONY: help install run test check build format lint sanitize bench-nearby
+
+SWIFT_FILES = Package.swift Sources Tests
+
+## help          say what there is to make
+help:
+	@sed -n 's/^## /make /p' $(MAKEFILE_LIST)
+
+## install       install what is missing: libpq's headers and PostgreSQL (Debian packages)
+install:
+	@scripts/install
+
+## run           install what is missing, build, and serve the API on a private PostgreSQL
+run: install
+	swift build --configuration release --product humon
+	@exec .build/release/humon serve
+
+## test          install what is missing, build, and run all tests
+test: install
+	swift build --build-tests
+	swift test --skip-build
+
+## check         the whole gate: format, all tests (imports and architecture among them), thread sanitizer, release build
+check: install lint test sanitize build
+
+## build         the release binary: .build/release/humon
+build: install
+	swift build --configuration release --product humon
+
+## format        put the sources into the project's format
+format:
+	swift format --in-place --recursive $(SWIFT_FILES)
+
+## lint          hold the sources against the project's format
+lint:
+	swift format lint --strict --recursive $(SWIFT_FILES)
+
+## sanitize      run what needs no database under the thread sanitizer, in a build folder of its own
+sanitize: install
+	swift test --sanitize thread --scratch-path .build-sanitize \
+		--filter 'NotationTests|EventsTests|UsersTests|AttendancesTests|VerdictsTests|UpcastersTests'
+
+## bench-nearby  measure the candidates for the index of nearby search beside each other
+bench-nearby: install
+	Benchmarks/nearby-index.sh

@@ -1,0 +1,29 @@
+import Foundation
+
+/// The project as files.
+enum SourceTree {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// All files below a folder with that ending, by their path from the root.
+    static func files(below folder: String, ending: String) throws -> [String] {
+        let base = root.appending(path: folder)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)
+        return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
+    }
+
+    /// The modules that a source file imports, whatever their access level and attributes.
+    static func imports(in text: String) -> [String] {
+        text.split(separator: "\n").compactMap { line in
+            line.wholeMatch(
+                of:
+                    /(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+).*/
+            )
+            .map { String($0.1) }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Appending to the log` {
+    @Test func `answers position and version, and keeps what was said`() async throws {
+        try await TestStore.with { store in
+            let id = UUID()
+            let first = try await store.log.append(.counting("a", after: 0, by: 5, id: id))
+            let second = try await store.log.append(.counting("a", after: 1, by: 6))
+            #expect(first == Appended(position: 1, stream: StreamName("counter-a"), version: 1, isRepeat: false))
+            #expect((second.position, second.version) == (2, 2))
+            let recorded = try #require(try await store.reader.read(after: 0, limit: 1).first)
+            #expect(
+                recorded.json.text
+                    == #"{"position":1,"id":"\#(id.uuidString.lowercased())","stream":"counter-a","version":1,"type":"Counted","format":1,"recorded_at":"2013-09-16T00:00:00.123Z","data":{"number":5},"metadata":{"request_id":"test","actor":7,"trace_id":null}}"#
+            )
+        }
+    }
+
+    @Test func `with an id that is there answers the first result, on whatever stream`() async throws {
+        try await TestStore.with { store in
+            let id = UUID()
+            let first = try await store.log.append(.counting("a", after: 0, id: id))
+            let again = try await store.log.append(.counting("a", after: 0, id: id))
+            let elsewhere = try await store.log.append(.counting("b", after: 7, id: id))
+            #expect(!first.isRepeat)
+            #expect(again == Appended(position: 1, stream: first.stream, version: 1, isRepeat: true))
+            #expect(elsewhere == again)
+            #expect(try await store.reader.tail() == 1)
+            #expect(try await store.sums() == ["(a,1,1)"])
+        }
+    }
+
+    @Test func `with one id many times at once is recorded once`() async throws {
+        try await TestStore.with { store in
+            let id = UUID()
+            _ = try await store.log.append(.counting("a", after: 0, id: id))
+            let results = try await gather(100) { _ in try await store.log.append(.counting("a", after: 0, id: id)) }
+            #expect(results.appended.map(\.position) == Array(repeating: 1, count: 100))
+            #expect(try await store.reader.tail() == 1)
+        }
+    }
+
+    @Test(arguments: [Int32(0), 2, 9])
+    func `to a stream of another version is a conflict that names it`(expected: Int32) async throws {
+        try await TestStore.with { store in
+            _ = try await store.log.append(.counting("a", after: 0))
+            await #expect(throws: VersionConflict(stream: StreamName("counter-a"), expected: expected, actual: 1)) {
+                _ = try await store.log.append(.counting("a", after: expected))
+            }
+            #expect(try await store.reader.tail() == 1)
+        }
+    }
+
+    @Test func `of many at once has a result for each and contiguous positions`() async throws {
+        try await TestStore.with { store in
+            let results = try await gather(1_000) { try await store.log.append(.counting("\($0 % 600)", after: 0)) }
+            let positions = results.appended.map(\.position).sorted()
+            #expect(positions == Array(1...600))
+            #expect(results.appended.count == 600)
+            #expect(try await store.reader.read(after: 0, limit: 2_000).count == 600)
+            #expect(try await store.sums().count == 600)
+        }
+    }
+
+    @Test func `that a read model refuses fails alone`() async throws {
+        try await TestStore.with { store in
+            let results = try await gather(50) {
+                try await store.log.append(.counting("\($0)", after: 0, by: $0 == 17 ? -13 : 1))
+            }
+            #expect(results.appended.count == 49)
+            #expect(try await store.reader.tail() == 49)
+            #expect(try await store.sums().count == 49)
+        }
+    }
+
+    @Test func `by two writers at once stays contiguous`() async throws {
+        try await TestStore.with { store in
+            try await store.database.withClient(role: "humon_app") { client in
+                try await TestStore.withLog(client, projections: [SumProjection()]) { other in
+                    let results = try await gather(600) { number in
+                        try await (number % 2 == 0 ? store.log : other).append(
+                            .counting("\(number / 3)", after: Int32(number % 3)))
+                    }
+                    let recorded = try await store.reader.read(after: 0, limit: 1_000)
+                    #expect(recorded.count == results.appended.count)
+                    #expect(recorded.count >= 200)
+                    for (_, of) in Dictionary(grouping: recorded, by: \.occurrence.stream) {
+                        #expect(of.map(\.occurrence.version) == Array(1...Int32(of.count)))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `whose connection breaks during the commit is recorded once, and says so`() async throws {
+        try await TestStore.with { store in
+            try await store.database.withClient { saboteur in
+                let results = try await gather(200) { number in
+                    if number % 20 == 0 {
+                        _ = try await saboteur.query(
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid() AND datname = current_database() AND query LIKE '%log.append%'"
+                        )
+                    }
+                    return try await store.log.append(.counting("\(number)", after: 0))
+                }
+                let acknowledged = results.appended.map(\.stream)
+                let recorded = try await store.reader.read(after: 0, limit: 1_000)
+                #expect(Set(acknowledged).isSubset(of: Set(recorded.map(\.occurrence.stream))))
+                #expect(Set(recorded.map(\.occurrence.stream)).count == recorded.count)
+                #expect(try await store.sums().count == recorded.count)
+            }
+        }
+    }
+
+    @Test func `after the log was closed is refused`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                let log = EventLog(client: client, projections: [], logger: .quiet)
+                let running = Task { try await log.run() }
+                _ = try await log.append(.counting("a", after: 0))
+                running.cancel()
+                try await running.value
+                await #expect(throws: EventLogError.closed) { _ = try await log.append(.counting("b", after: 0)) }
+            }
+        }
+    }
+}
+
+@Suite struct `The log` {
+    @Test(arguments: [
+        "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
+        "SET session_replication_role = replica; DELETE FROM log.recorded_events",
+    ])
+    func `cannot be changed, not even by the superuser`(script: String) async throws {
+        try await TestStore.with { store in
+            _ = try await store.log.append(.counting("a", after: 0))
+            try await store.database.withClient { superuser in
+                try await superuser.withConnection { connection in
+                    let error = await #expect(throws: PostgresError.self) { try await connection.execute(script: script) }
+                    #expect(error?.sqlState == .insufficientPrivilege)
+                }
+            }
+            #expect(try await store.reader.read(after: 0, limit: 9).count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
+        "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
+    ])
+    func `is not the application's to change`(statement: String) async throws {
+        try await TestStore.with { store in
+            let error = await #expect(throws: PostgresError.self) { try await store.client.query(SQL(unsafeText: statement)) }
+            #expect(error?.sqlState == .insufficientPrivilege)
+        }
+    }
+
+    @Test func `refuses a writer that bypasses the lock and takes a position twice`() async throws {
+        try await TestStore.with { store in
+            _ = try await store.log.append(.counting("a", after: 0))
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.client.query(
+                    """
+                    INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
+                    VALUES (1, \(UUID()), 'counter-b', 1, 'Counted', 1::smallint, now(), '{}', '{}')
+                    """
+                )
+            }
+            #expect(error?.sqlState == .uniqueViolation)
+        }
+    }
+
+    @Test func `with a hole is an alarm, not a shorter log`() async throws {
+        try await TestStore.with { store in
+            _ = try await store.log.append(.counting("a", after: 0))
+            try await store.client.query(
+                """
+                INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
+                VALUES (3, \(UUID()), 'counter-b', 1, 'Counted', 1::smallint, now(), '{"number":1}',
+                    '{"request_id":"x","actor":null,"trace_id":null}')
+                """
+            )
+            await #expect(throws: HoleInLog(after: 1)) { _ = try await store.reader.read(after: 0, limit: 10) }
+            await #expect(throws: HoleInLog(after: 1)) { try await store.models.rebuild { _ in } }
+        }
+    }
+
+    @Test func `has plans that do not depend on statistics`() async throws {
+        try await TestStore.with { store in
+            // Prepared on an empty, never analysed log; what a session scanned is counted when it ends.
+            try await store.database.withClient { client in
+                for statement in [
+                    "SELECT log.tail()", "SELECT log.recorded(ARRAY[gen_random_uuid()])", "SELECT log.versions(ARRAY['x'])",
+                ] {
+                    try await client.query(SQL(unsafeText: statement))
+                }
+            }
+            var scans: (sequential: Int64, index: Int64) = (0, 0)
+            while scans.index < 3 {
+                let rows = try await store.client.query(
+                    "SELECT seq_scan, idx_scan FROM pg_stat_user_tables WHERE relname = 'recorded_events'"
+                ).decode((Int64, Int64).self)
+                scans = try #require(rows.first)
+            }
+            #expect(scans.sequential == 0)
+        }
+    }
+}

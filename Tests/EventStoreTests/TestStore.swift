@@ -1,0 +1,123 @@
+import EventStore
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+
+@testable import EventStore
+
+/// A domain event of the tests' own: somebody counted something.
+enum Counted: DomainEvent, Hashable {
+    case counted(Int64)
+
+    static let category = "counter"
+    static let storedTypes = [StoredType("Counted")]
+
+    init(type: String, data: JSON) throws { self = .counted(try data.stored("number", \.storedInteger)) }
+
+    var stored: (type: String, data: JSON) {
+        switch self {
+        case .counted(let number): ("Counted", ["number": JSON(number)])
+        }
+    }
+}
+
+/// The sum of what every counter counted; refuses the number -13, as a faulty read model would.
+struct SumProjection: Projection {
+    static let schema = "sums"
+    static let version: Int32 = 1
+
+    static func tables(in schema: String) -> String {
+        "CREATE TABLE \(schema).sums (counter text PRIMARY KEY, sum bigint NOT NULL CHECK (sum <> -13), version integer NOT NULL);"
+    }
+
+    func fold(_ occurrences: [Occurrence<Counted>]) -> [String: (sum: Int64, version: Int32)] {
+        occurrences.reduce(into: [:]) { sums, occurrence in
+            switch occurrence.event {
+            case .counted(let number):
+                let before = sums[occurrence.stream.key]?.sum ?? 0
+                sums[occurrence.stream.key] = (before + number, occurrence.version)
+            }
+        }
+    }
+
+    func statements(for sums: [String: (sum: Int64, version: Int32)], in schema: String) -> [SQL] {
+        let counters = sums.keys.sorted()
+        return [
+            """
+            INSERT INTO \(identifier: schema).sums AS s (counter, sum, version)
+            SELECT * FROM unnest(\(counters), \(counters.map { sums[$0]?.sum ?? 0 }), \(counters.map { sums[$0]?.version ?? 0 }))
+            ON CONFLICT (counter) DO UPDATE SET sum = s.sum + excluded.sum, version = excluded.version
+            """
+        ]
+    }
+}
+
+/// A log with one projection, on a database of its own.
+struct TestStore: Sendable {
+    let database: TestDatabase
+    let client: PostgresClient
+    let log: EventLog
+    let models: ReadModels
+    var reader: LogReader { LogReader(client: client) }
+
+    static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
+                try await models.prepare()
+                try await withLog(client, projections: [SumProjection()]) { log in
+                    try await body(TestStore(database: database, client: client, log: log, models: models))
+                }
+            }
+        }
+    }
+
+    static func withLog(
+        _ client: PostgresClient, projections: [any Projection], _ body: @escaping @Sendable (EventLog) async throws -> Void
+    ) async throws {
+        let log = EventLog(client: client, projections: projections, logger: .quiet)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await log.run() }
+            defer { group.cancelAll() }
+            try await body(log)
+        }
+    }
+
+    func sums() async throws -> [String] {
+        try await client.query("SELECT s::text FROM sums.sums AS s ORDER BY counter").decode(String.self)
+    }
+}
+
+extension Append {
+    /// One more of a counter.
+    static func counting(_ counter: String, after version: Int32, by number: Int64 = 1, id: UUID = UUID()) -> Append {
+        Append(
+            id: id,
+            stream: StreamName(category: Counted.category, key: counter),
+            expectedVersion: version,
+            recordedAt: Timestamp(milliseconds: 1_379_289_600_123),
+            metadata: Metadata(requestID: "test", actor: 7, traceID: nil),
+            event: Counted.counted(number)
+        )
+    }
+}
+
+extension [Result<Appended, any Error>] {
+    /// Those that were recorded.
+    var appended: [Appended] { compactMap { try? $0.get() } }
+}
+
+/// All results, in any order. Throws nothing; but a closure is taken for a throwing one only by a `try` outside of macros.
+func gather<Value: Sendable>(
+    _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Value
+) async throws -> [Result<Value, any Error>] {
+    await withTaskGroup(of: Result<Value, any Error>.self) { group in
+        for index in 0..<count {
+            group.addTask {
+                do { return .success(try await work(index)) } catch { return .failure(error) }
+            }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+    }
+}

@@ -1,0 +1,84 @@
+import EventStore
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+import Users
+
+@testable import Events
+
+@Suite struct `Nearby search on 100,000 events` {
+    /// Half around 200 cities, half anywhere, poles and date line included.
+    private static func places() -> [Coordinates] {
+        var generator = SeededGenerator(seed: 42)
+        let cities = (0..<200).map { _ in Places.anywhere(using: &generator) }
+        return (0..<100_000).map { index in
+            guard index % 2 == 0 else { return Places.anywhere(using: &generator) }
+            let city = cities[index / 2 % cities.count]
+            let lat = min(max(city.lat + Double.random(in: -0.2...0.2, using: &generator), -90), 90)
+            let lon = city.lon + Double.random(in: -0.2...0.2, using: &generator)
+            return Coordinates(lat: lat, lon: lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon)
+        }
+    }
+
+    private static func fill(_ client: PostgresClient, _ places: [Coordinates]) async throws {
+        try await client.withConnection { connection in
+            try await connection.query("CREATE SCHEMA events")
+            try await connection.execute(script: EventsProjection.tables(in: "events"))
+            let projection = EventsProjection()
+            for start in stride(from: 0, to: places.count, by: 10_000) {
+                let rows = (start..<start + 10_000).map { index in
+                    let details = EventDetails(
+                        name: "Event", address: nil, coordinates: places[index], startedAt: Timestamp(milliseconds: 0), endedAt: nil
+                    )
+                    return EventsProjection.Changes.Row(
+                        id: EventID(rawValue: Int64(index)), version: 1, owner: UserID(rawValue: 1), details: details
+                    )
+                }
+                try await connection.run(projection.statements(for: .init(created: rows), in: "events"))
+            }
+        }
+    }
+
+    @Test func `finds exactly what a look at every event finds, in the same order, by the index`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            var configuration = database.configuration(connections: 1)
+            configuration.sessionSettings = ["enable_seqscan": "off"]
+            try await withPostgres(configuration, logger: .quiet) { client in
+                let places = Self.places()
+                try await Self.fill(client, places)
+                var generator = SeededGenerator(seed: 7)
+                for radius in [0.5, 5, 25, 100, 1_000] {
+                    for _ in 0..<4 {
+                        let centre = places[Int.random(in: 0..<places.count, using: &generator)]
+                        let search = NearbySearch(centre: centre, radius: radius)
+                        let found = try search.page(try await client.query(search.query)).events.map(\.id.rawValue)
+                        let expected = places.indices.map { (distance: Places.haversine(centre, places[$0]), id: $0) }
+                            .filter { $0.distance <= radius }.sorted { ($0.distance, $0.id) < ($1.distance, $1.id) }
+                        try #require(found == expected.prefix(1_000).map { Int64($0.id) }, "\(centre) \(radius) km")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `scans the index a band, whether or not the table was analysed`(isAnalysed: Bool) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            var configuration = database.configuration(connections: 1)
+            configuration.sessionSettings = ["enable_seqscan": "off"]
+            try await withPostgres(configuration, logger: .quiet) { client in
+                try await Self.fill(client, Self.places())
+                if isAnalysed { try await client.query("ANALYZE events.events") }
+                let search = NearbySearch(centre: Coordinates(lat: 48.1, lon: 11.6), radius: 5)
+                // The plan that a prepared statement ends up with, which knows no values.
+                try await client.query("SET plan_cache_mode = force_generic_plan")
+                for _ in 0..<10 { _ = try await client.query(search.query) }
+                let plan = try await client.query(search.query.explained).decode(String.self).joined(separator: "\n")
+                #expect(plan.contains(/Index Scan (on|using) events_near/), "\(plan)")
+                #expect(!plan.contains("Seq Scan"), "\(plan)")
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import HTTPTypes
+import HummingbirdTesting
+import Notation
+import Testing
+
+@testable import HTTP
+
+@Suite struct `The OpenAPI document` {
+    private static func members(_ json: JSON?) -> [JSONObject.Member] {
+        if case .object(let object) = json { object.members } else { [] }
+    }
+
+    @Test func `has exactly the routes that are served`() async throws {
+        let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+        let described = Self.members(OpenAPIDocument.json["paths"]).flatMap { path in
+            Self.members(path.value).filter { methods.contains($0.name) }.map { operation in
+                "\(operation.name.uppercased()) \(path.name) \(operation.value["operationId"]?.text ?? "")"
+            }
+        }
+        try await TestAPI.with { api in
+            let served = api.routes.map { "\($0.method.rawValue) \($0.path) \"\($0.operation)\"" }
+            #expect(Set(served) == Set(described))
+            #expect(served.count == described.count)
+        }
+    }
+
+    @Test func `is OpenAPI 3.1, served as JSON with the same content`() async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.get, "/v1/openapi.json")
+            #expect(answer.status == 200)
+            #expect(answer.header("content-type") == "application/json; charset=utf-8")
+            #expect(answer.json == OpenAPIDocument.json)
+            #expect(answer.json?["openapi"] == "3.1.0")
+        }
+    }
+
+    @Test func `points at nothing that is not there`() throws {
+        var missing: [String] = []
+        func look(_ json: JSON) {
+            switch json {
+            case .array(let elements): elements.forEach(look)
+            case .object(let object):
+                for member in object.members {
+                    if member.name == "$ref", case .string(let pointer) = member.value {
+                        let target = pointer.split(separator: "/").dropFirst().reduce(Optional(OpenAPIDocument.json)) { $0?[String($1)] }
+                        if target == nil { missing.append(pointer) }
+                    }
+                    look(member.value)
+                }
+            case .null, .bool, .number, .string: break
+            }
+        }
+        look(OpenAPIDocument.json)
+        #expect(missing == [])
+    }
+}
