@@ -110,8 +110,10 @@ let package = Package(
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "App", "TestDatabase", .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
     ]

@@ -169,6 +169,9 @@ public final class PostgresClient: Service {
         }
     }
 
+    /// How many callers wait for a connection.
+    var waitingCallers: Int { state.withLock { $0.waiters.count } }
+
     private var isClosing: Bool { state.withLock { $0.isClosing } }
 
     private func set(_ slot: Int, to new: Slot) {

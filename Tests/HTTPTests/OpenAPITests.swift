@@ -42,7 +42,9 @@ import Testing
             case .object(let object):
                 for member in object.members {
                     if member.name == "$ref", case .string(let pointer) = member.value {
-                        let target = pointer.split(separator: "/").dropFirst().reduce(Optional(OpenAPIDocument.json)) { $0?[String($1)] }
+                        let target = pointer.split(separator: "/").dropFirst().reduce(Optional(OpenAPIDocument.json)) {
+                            $0?[String($1)]
+                        }
                         if target == nil { missing.append(pointer) }
                     }
                     look(member.value)

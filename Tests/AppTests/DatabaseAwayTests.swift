@@ -1,0 +1,67 @@
+import EmbeddedPostgres
+import Foundation
+import NIOHTTP1
+import Notation
+import TestDatabase
+import Testing
+
+@Suite struct `With the database away` {
+    @Test func `requests are answered 503, and all goes on by itself when it is back, nothing acknowledged lost`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
+            let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
+            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret"]
+            try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                let base = "http://127.0.0.1:\(port)"
+                let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+                #expect(try await exchange("POST", base + "/v1/users", headers: headers).status == 200)
+
+                // Writers go on while PostgreSQL is killed and comes back; each keeps what was acknowledged to it.
+                let acknowledged = try await withThrowingTaskGroup(of: [Int].self) { group in
+                    for writer in 0..<8 {
+                        group.addTask { try await write(base, headers, writer) }
+                    }
+                    try await Task.sleep(for: .milliseconds(300))
+                    cluster.abandon()
+                    try await Task.sleep(for: .milliseconds(500))
+                    let away = try await exchange("GET", base + "/v1/events/1")
+                    #expect(away.status == 503)
+                    #expect(away.headers["retry-after"] == ["1"])
+                    #expect(away.body == #"{"message":"Service Unavailable"}"#)
+                    let again = try await EmbeddedCluster.start(place, logger: .quiet)
+                    let ids = try await group.reduce(into: []) { $0 += $1 }
+                    for id in ids {
+                        #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200)
+                    }
+                    let health = try await exchange("GET", base + "/health")
+                    #expect((health.status, health.body) == (200, #"{"status":"ok"}"#))
+                    try await again.stop()
+                    return ids
+                }
+                #expect(Set(acknowledged).count == acknowledged.count)
+                #expect(acknowledged.count > 80)
+                #expect(!server.error.contains("phone"))
+            }
+        }
+    }
+}
+
+/// Creates events one after the other, tries again after a 503, and answers the ids of those that were acknowledged.
+private func write(_ base: String, _ headers: [(String, String)], _ writer: Int) async throws -> [Int] {
+    var ids: [Int] = []
+    var refusals = 0
+    while ids.count < 60, refusals < 400 {
+        let body = #"{"name":"\#(writer)-\#(ids.count)","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+        let answer = try await exchange(
+            "POST", base + "/v1/events", headers: headers + [("content-type", "application/json")], body: body)
+        switch answer.status {
+        case 200:
+            if let id = answer.body.firstMatch(of: /\d+/).flatMap({ Int($0.0) }) { ids.append(id) }
+        case 503:
+            refusals += 1
+            try await Task.sleep(for: .milliseconds(50))
+        default: Issue.record("unexpected \(answer.status): \(answer.body)")
+        }
+    }
+    return ids
+}

@@ -1,0 +1,132 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// A `humon` in a process of its own, in a directory of its own, as a user starts it.
+final class HumonProcess: Sendable {
+    struct Result: Sendable {
+        var status: Int32
+        var output: String
+        var error: String
+    }
+
+    struct NotStarted: Error { var output: String }
+
+    /// Beside the tests' own executable.
+    static var executable: URL {
+        let arguments = CommandLine.arguments.first.map { URL(fileURLWithPath: $0) }
+        let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
+        return (folder ?? arguments?.deletingLastPathComponent() ?? URL(fileURLWithPath: ".")).appending(path: "humon")
+    }
+
+    /// A directory that goes with the test, and that the account postgres can reach.
+    static func withDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-app-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        return try await body(directory)
+    }
+
+    /// Runs a command to its end.
+    static func run(
+        _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable
+    ) async throws -> Result {
+        let process = try HumonProcess(arguments, in: directory, environment: environment, executable: executable)
+        let status = await process.untilExit()
+        return Result(status: status, output: process.output, error: process.error)
+    }
+
+    private let process: Mutex<Process>
+    private let exit: AsyncStream<Int32>
+    private let files: (output: URL, error: URL)
+    let identifier: Int32
+
+    init(
+        _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable
+    ) throws {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.currentDirectoryURL = directory
+        var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HUMON_") }
+        variables["HUMON_DATA"] = directory.appending(path: "data").path
+        variables["HUMON_PORT"] = "0"
+        variables.merge(environment) { $1 }
+        process.environment = variables
+        process.standardInput = FileHandle.nullDevice
+        let (outputFile, errorFile) = (directory.appending(path: "out-\(UUID())"), directory.appending(path: "err-\(UUID())"))
+        for file in [outputFile, errorFile] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
+        process.standardOutput = try FileHandle(forWritingTo: outputFile)
+        process.standardError = try FileHandle(forWritingTo: errorFile)
+        let (exit, continuation) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { ended in
+            continuation.yield(ended.terminationStatus)
+            continuation.finish()
+        }
+        try process.run()
+        identifier = process.processIdentifier
+        self.process = Mutex(process)
+        self.exit = exit
+        files = (outputFile, errorFile)
+    }
+
+    var output: String { (try? String(contentsOf: files.output, encoding: .utf8)) ?? "" }
+    var error: String { (try? String(contentsOf: files.error, encoding: .utf8)) ?? "" }
+
+    func send(_ signal: Int32) { kill(identifier, signal) }
+
+    /// To be awaited once.
+    func untilExit() async -> Int32 {
+        for await status in exit { return status }
+        return -1
+    }
+
+    func stop() async -> Int32 {
+        send(SIGTERM)
+        return await untilExit()
+    }
+
+    /// Starts `humon serve`, waits for the end of its start-up, and stops it after the body.
+    static func withServer<Value>(
+        in directory: URL, environment: [String: String] = [:], _ body: (HumonProcess, Int) async throws -> Value
+    ) async throws -> Value {
+        let server = try HumonProcess(["serve"], in: directory, environment: environment)
+        do {
+            let value = try await body(server, try await server.port())
+            server.send(SIGTERM)
+            _ = await server.untilExit()
+            return value
+        } catch {
+            server.send(SIGTERM)
+            _ = await server.untilExit()
+            throw error
+        }
+    }
+
+    /// The port that the end of start-up names.
+    func port() async throws -> Int {
+        for _ in 0..<1_200 {
+            if let match = output.firstMatch(of: /humon serves on http:\/\/[^:]+:(\d+)\n(?s:.*)curl/), let port = Int(match.1) {
+                return port
+            }
+            guard process.withLock({ $0.isRunning }) else { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw NotStarted(output: output + error)
+    }
+}
+
+/// One HTTP exchange with a server in another process.
+func exchange(
+    _ method: String, _ url: String, headers: [(String, String)] = [], body: String = ""
+) async throws -> (status: Int, headers: HTTPHeaders, body: String) {
+    var request = HTTPClientRequest(url: url)
+    request.method = HTTPMethod(rawValue: method)
+    request.headers = HTTPHeaders(headers)
+    if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
+    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+    let bytes = try await response.body.collect(upTo: 1 << 24)
+    return (Int(response.status.code), response.headers, String(buffer: bytes))
+}

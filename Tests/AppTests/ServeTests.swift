@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@Suite struct `humon serve without a DATABASE_URL` {
+    @Test func `brings its own PostgreSQL, makes a secret, and prints a curl that works`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try await HumonProcess.withServer(in: directory) { server, _ in
+                let command = try #require(server.output.firstMatch(of: /\n  (curl .*)\n/)).1
+                let answer = try await HumonProcess.run(
+                    ["-c", String(command) + " --silent"], in: directory, executable: URL(fileURLWithPath: "/bin/sh")
+                )
+                #expect(answer.output.contains(#"{"id":1,"device_token":""#))
+                let file = directory.appending(path: ".env").path
+                let attributes = try FileManager.default.attributesOfItem(atPath: file)
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+                let secret = try String(contentsOfFile: file, encoding: .utf8).firstMatch(of: /TB_APP_SECRET=([0-9a-f]{64})\n/)?.1
+                #expect(!(server.output + server.error).contains(try #require(secret)))
+            }
+        }
+    }
+
+    @Test func `stops its PostgreSQL at SIGTERM and has everything again at the next start`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let environment = ["TB_APP_SECRET": "secret"]
+            let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+            let first = try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).body
+            }
+            #expect(!FileManager.default.fileExists(atPath: directory.appending(path: "data/cluster/postmaster.pid").path))
+            let second = try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).body
+            }
+            #expect(first == second)
+            #expect(first == #"{"id":1,"device_token":"phone","auth_token":"phone"}"#)
+        }
+    }
+
+    @Test func `survives being killed, with its PostgreSQL left running`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let environment = ["TB_APP_SECRET": "secret"]
+            let killed = try HumonProcess(["serve"], in: directory, environment: environment)
+            let port = try await killed.port()
+            let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+            #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
+            killed.send(SIGKILL)
+            _ = await killed.untilExit()
+            #expect(FileManager.default.fileExists(atPath: directory.appending(path: "data/cluster/postmaster.pid").path))
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                let again = try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers)
+                #expect(again.body == #"{"id":1,"device_token":"phone","auth_token":"phone"}"#)
+            }
+        }
+    }
+
+    @Test func `refuses a second start on its directory, and lets a visitor in`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try await HumonProcess.withServer(in: directory) { server, port in
+                let second = try await HumonProcess.run(["serve"], in: directory)
+                #expect(second.status != 0)
+                #expect(second.error.contains("Another humon (process \(server.identifier)) is running on"))
+                let visitor = try await HumonProcess.run(["demo", "--events", "250"], in: directory)
+                #expect(visitor.status == 0, "\(visitor.error)")
+                let found = try await exchange("GET", "http://127.0.0.1:\(port)/v1/events/250")
+                #expect(found.status == 200)
+                let stream = try await HumonProcess.run(["stream", "event-250"], in: directory)
+                #expect(stream.output.contains(#""type":"EventCreated""#))
+                let check = try await HumonProcess.run(["migrate", "--check"], in: directory)
+                #expect((check.status, check.output) == (0, "The database has all migrations.\n"))
+            }
+        }
+    }
+}
+
+@Suite struct `A start that cannot be` {
+    @Test(arguments: [
+        (["DATABASE_URL": "postgres://nobody@127.0.0.1:1/x"], "TB_APP_SECRET is not set."),
+        (["DATABASE_URL": "postgres://u:p4ssw0rd@127.0.0.1:1/x", "TB_APP_SECRET": "s"], "no connection to PostgreSQL"),
+        (["DATABASE_URL": "postgres://u:p4ss%zzw0rd@x/", "TB_APP_SECRET": "s"], "not one that libpq understands"),
+        (["HUMON_PROT": "8080"], "HUMON_PROT is not a setting of humon"),
+        (["HUMON_PORT": "http"], "HUMON_PORT must be a whole number from 0 to 65535."),
+        (["HUMON_READS": "friends"], "HUMON_READS must be one of public, devices."),
+        (["HUMON_POSTGRES_BIN": "/nowhere"], "No PostgreSQL 15 or later found (in /nowhere)."),
+    ])
+    func `ends with a sentence, and no secret in it`(environment: [String: String], sentence: String) async throws {
+        try await HumonProcess.withDirectory { directory in
+            let result = try await HumonProcess.run(["serve"], in: directory, environment: environment)
+            #expect(result.status != 0)
+            #expect(result.error.contains(sentence), "\(result.error)")
+            for secret in ["p4ss", "zzw0rd"] { #expect(!(result.output + result.error).contains(secret)) }
+        }
+    }
+
+    @Test func `because of .env ends with a sentence as well`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try "HUMON_COLOUR=red\n".write(to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
+            let result = try await HumonProcess.run(["serve"], in: directory)
+            #expect(result.status != 0)
+            #expect(result.error.contains("HUMON_COLOUR is not a setting of humon"))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import EventStore
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import App
+
+@Suite struct `Two servers on one database` {
+    private struct Fleet: Sendable {
+        static let secret = "shared"
+        let ports: [Int]
+
+        func send(_ method: String, _ path: String, _ number: Int, token: String? = nil, body: String = "") async throws -> (
+            status: Int, body: String
+        ) {
+            var headers = [("tb-app-secret", Self.secret), ("content-type", "application/json")]
+            if let token { headers.append(("tb-device-token", token)) }
+            let url = "http://127.0.0.1:\(ports[number % ports.count])\(path)"
+            let answer = try await exchange(method, url, headers: headers, body: body)
+            return (answer.status, answer.body)
+        }
+    }
+
+    private static func withFleet(_ body: (Fleet, TestDatabase) async throws -> Void) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": Fleet.secret]
+                try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
+                    try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
+                        try await body(Fleet(ports: [first, second]), database)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func atOnce(_ count: Int, _ work: @escaping @Sendable (Int) async throws -> (status: Int, body: String))
+        async throws -> [(status: Int, body: String)]
+    {
+        try await withThrowingTaskGroup(of: (status: Int, body: String).self) { group in
+            for number in 0..<count { group.addTask { try await work(number) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test func `keep one user a device, one attendance a person, every version of an event, and contiguous positions`()
+        async throws
+    {
+        try await Self.withFleet { fleet, database in
+            let signUps = try await Self.atOnce(200) { try await fleet.send("POST", "/v1/users", $0, token: "one-device") }
+            #expect(Set(signUps.map(\.status)) == [200])
+            #expect(Set(signUps.map(\.body)).count == 1)
+
+            let details = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+            let created = try await fleet.send("POST", "/v1/events", 0, token: "one-device", body: details)
+            #expect(created.body == #"{"id":1}"#)
+
+            async let attending = Self.atOnce(200) {
+                try await fleet.send("POST", "/v1/attendances", $0, token: "one-device", body: #"{"event":{"id":1}}"#)
+            }
+            async let updating = Self.atOnce(50) {
+                try await fleet.send("PATCH", "/v1/events/1", $0, token: "one-device", body: details)
+            }
+            async let creating = Self.atOnce(100) {
+                try await fleet.send("POST", "/v1/events", $0, token: "one-device", body: details)
+            }
+            #expect(try await attending.allSatisfy { $0 == (200, "{}") })
+            #expect(try await updating.allSatisfy { $0 == (200, #"{"id":1}"#) })
+            #expect(try await Set(creating.map(\.body)).count == 100)
+
+            try await database.withClient { client in
+                let reader = LogReader(client: client)
+                // Reading checks that positions are contiguous.
+                let recorded = try await reader.read(after: 0, limit: 1_000)
+                #expect(recorded.count == 153)
+                let versions = try await reader.read(stream: StreamName("event-1")).map(\.occurrence.version)
+                #expect(versions == Array(1...51))
+                #expect(recorded.filter { $0.occurrence.stream == StreamName("attendance-1-1") }.count == 1)
+            }
+        }
+    }
+
+    @Test func `see what was written through the other at once`() async throws {
+        try await Self.withFleet { fleet, _ in
+            for number in 0..<20 {
+                let token = "device-\(number)"
+                _ = try await fleet.send("POST", "/v1/users", number, token: token)
+                let details = #"{"name":"Party \#(number)","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+                let created = try await fleet.send("POST", "/v1/events", number + 1, token: token, body: details)
+                let id = try #require(created.body.firstMatch(of: /\d+/)).0
+                let read = try await fleet.send("GET", "/v1/events/\(id)", number)
+                #expect(read.status == 200)
+                #expect(read.body.contains("Party \(number)"))
+            }
+        }
+    }
+}
+
+@Suite struct `Every read model` {
+    @Test func `dropped and rebuilt has every row and every answer unchanged`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try await HumonProcess.withServer(in: directory) { _, port in
+                let demo = try await HumonProcess.run(["demo", "--events", "300", "--seed", "5"], in: directory)
+                #expect(demo.status == 0, "\(demo.error)")
+                let base = "http://127.0.0.1:\(port)"
+                let url = try #require(demo.output.firstMatch(of: /nearests(\?[^']*)'/)).1
+                let database = "host='\(directory.path)/data/socket' user=humon dbname=postgres"
+                let before = try await Self.snapshot(database)
+                let answers = try await [
+                    exchange("GET", base + "/v1/events/77"), exchange("GET", base + "/v1/events/nearests\(url)000"),
+                ]
+                _ = try await withPostgres(PostgresConfiguration(url: database), logger: .quiet) { client in
+                    try await client.query("DROP SCHEMA users, events, attendances CASCADE")
+                }
+                #expect(try await exchange("GET", base + "/v1/events/77").status == 500)
+                let rebuilt = try await HumonProcess.run(["projections", "rebuild"], in: directory)
+                #expect(rebuilt.status == 0, "\(rebuilt.error)")
+                #expect(try await Self.snapshot(database) == before)
+                let again = try await [
+                    exchange("GET", base + "/v1/events/77"), exchange("GET", base + "/v1/events/nearests\(url)000"),
+                ]
+                #expect(again.map(\.body) == answers.map(\.body))
+                #expect(again.map(\.status) == [200, 200])
+                #expect(before.count > 600)
+            }
+        }
+    }
+
+    private static func snapshot(_ url: String) async throws -> [String] {
+        try await withPostgres(PostgresConfiguration(url: url), logger: .quiet) { client in
+            try await client.query(
+                """
+                SELECT 'user ' || u::text AS line FROM users.users AS u UNION ALL SELECT 'event ' || e::text FROM events.events AS e
+                UNION ALL SELECT 'attendance ' || a::text FROM attendances.attendances AS a ORDER BY line
+                """
+            ).decode(String.self)
+        }
+    }
+}
