@@ -98,7 +98,11 @@ let package = Package(
         ),
         .testTarget(name: "ArchitectureTests", dependencies: []),
         .testTarget(name: "NotationTests", dependencies: ["Notation"]),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestDatabase"]),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "TestDatabase"]),
+        .testTarget(
+            name: "EmbeddedPostgresTests",
+            dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
+        ),
         .testTarget(name: "EventStoreTests", dependencies: ["EventStore", "TestDatabase"]),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
         .testTarget(name: "EventsTests", dependencies: ["Events", "Postgres", "TestDatabase"]),

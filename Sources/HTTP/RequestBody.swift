@@ -70,7 +70,7 @@ extension Request {
     /// The fields in the query.
     /// - Throws: ``Refusal/badRequest(_:)``
     func queryFields() throws(Refusal) -> JSON {
-        do { return try JSON(form: (uri.query ?? "").utf8) } catch { throw .badRequest("The query is not a form: \(error)") }
+        do { return try JSON(query: (uri.query ?? "").utf8) } catch { throw .badRequest("The query is not readable: \(error)") }
     }
 }
 

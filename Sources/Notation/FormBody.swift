@@ -15,24 +15,23 @@ extension JSON {
     /// `{"event":{"id":"7"}}`, `tag[]=a&tag[]=b` becomes `{"tag":["a","b"]}`. Values are strings.
     public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) {
         var root = JSON.object(JSONObject())
-        for (index, pair) in bytes.split(separator: UInt8(ascii: "&")).enumerated() {
-            guard index < JSON.formPairLimit else {
-                throw FormSyntaxError(reason: "more than \(JSON.formPairLimit) pairs", pair: index + 1)
-            }
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = percentDecoded(parts[0]), let value = percentDecoded(parts.count > 1 ? parts[1] : pair.prefix(0))
-            else {
-                throw FormSyntaxError(reason: "bytes that are no percent-encoded UTF-8", pair: index + 1)
-            }
-            guard let path = formPath(name) else {
+        for (index, pair) in try formPairs(bytes).enumerated() {
+            guard let path = formPath(pair.name) else {
                 throw FormSyntaxError(
-                    reason: "a name that is empty or whose brackets do not match or nest deeper than \(JSON.depthLimit)", pair: index + 1)
+                    reason: "a name that is empty or whose brackets do not match or nest deeper than \(JSON.depthLimit)",
+                    pair: index + 1)
             }
-            guard root.insert(.string(value), at: path[...]) else {
+            guard root.insert(.string(pair.value), at: path[...]) else {
                 throw FormSyntaxError(reason: "a name that is both a value and a parent", pair: index + 1)
             }
         }
         self = root
+    }
+
+    /// Reads the query of a URL, whose names mean themselves, brackets and all. Of several values the last counts.
+    public init(query bytes: some Collection<UInt8>) throws(FormSyntaxError) {
+        self = .object(
+            JSONObject(members: try formPairs(bytes).map { JSONObject.Member(name: $0.name, value: .string($0.value)) }))
     }
 
     /// False where a value already stands on the way.
@@ -70,6 +69,21 @@ extension JSON {
     private static func emptyParent(of path: ArraySlice<String>) -> JSON {
         path.first == "" ? .array([]) : .object(JSONObject())
     }
+}
+
+private func formPairs(_ bytes: some Collection<UInt8>) throws(FormSyntaxError) -> [(name: String, value: String)] {
+    var pairs: [(name: String, value: String)] = []
+    for pair in bytes.split(separator: UInt8(ascii: "&")) {
+        guard pairs.count < JSON.formPairLimit else {
+            throw FormSyntaxError(reason: "more than \(JSON.formPairLimit) pairs", pair: pairs.count + 1)
+        }
+        let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = percentDecoded(parts[0]), let value = percentDecoded(parts.count > 1 ? parts[1] : pair.prefix(0)) else {
+            throw FormSyntaxError(reason: "bytes that are no percent-encoded UTF-8", pair: pairs.count + 1)
+        }
+        pairs.append((name, value))
+    }
+    return pairs
 }
 
 /// `event[id]` → `["event", "id"]`; an empty part stands for "one more element".
