@@ -21,6 +21,8 @@ BEGIN
 END
 $$;
 
+GRANT USAGE ON SCHEMA humon TO humon_app;
+GRANT SELECT ON humon.migrations TO humon_app;
 GRANT USAGE ON SCHEMA log TO humon_app;
 -- Not UPDATE, DELETE or TRUNCATE: the log is append-only.
 GRANT SELECT, INSERT ON log.recorded_events TO humon_app;

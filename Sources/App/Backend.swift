@@ -24,14 +24,14 @@ struct Backend: Sendable {
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
         events = EventsModule(log: log, database: readers, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
-        services = [readers, writer, log]
+        services = database.services + [readers, writer, log]
     }
 
     /// Whether the same request may succeed later.
     static func isUnavailability(_ error: any Error) -> Bool {
         switch error {
         case let error as PostgresError: error.isUnavailability
-        case is EventLogError: true
+        case is EventLogError, is ReadModelError: true
         default: false
         }
     }
@@ -43,8 +43,17 @@ struct Backend: Sendable {
     static func prepare(_ database: Database, logger: Logger) async throws {
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 1), logger: logger) { client in
+            try await warnOfLosses(client, logger: logger)
             try await ReadModels(projections: projections, client: client, logger: logger).prepare()
         }
+    }
+
+    /// With these off PostgreSQL acknowledges what a crash can take back.
+    private static func warnOfLosses(_ client: PostgresClient, logger: Logger) async throws {
+        let unsafe = try await client.query(
+            "SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'"
+        ).decode(String.self)
+        for name in unsafe { logger.warning("PostgreSQL may lose acknowledged writes in a crash", metadata: ["off": "\(name)"]) }
     }
 
     /// Runs the services for as long as the body does.

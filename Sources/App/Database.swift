@@ -3,6 +3,7 @@ internal import EventStore
 internal import Foundation
 internal import Logging
 internal import Postgres
+internal import ServiceLifecycle
 
 /// The database that a command works on: the one that `DATABASE_URL` names, or a private one.
 struct Database: Sendable {
@@ -10,6 +11,8 @@ struct Database: Sendable {
     private static let applicationRole = "humon_app"
 
     let url: String
+    /// What must run for as long as the database is used: the private cluster's watch.
+    let services: [any Service]
     private let settings: Settings
 
     /// Whether a command needs the private cluster to itself.
@@ -18,25 +21,40 @@ struct Database: Sendable {
         case asServer
         /// Beside a server, if one runs.
         case asVisitor
+        /// The same, for commands that make no sense on an empty database.
+        case asVisitorOfExisting
     }
 
     /// Starts the private cluster where there is no `DATABASE_URL`, and stops it after the body.
     static func with<Value: Sendable>(
         _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
     ) async throws -> Value {
-        if let url = settings.databaseURL { return try await body(Database(url: url, settings: settings)) }
-        if case .asVisitor = use, let url = try EmbeddedCluster.urlOfRunning(in: settings.data) {
-            return try await body(Database(url: url, settings: settings))
+        if let url = settings.databaseURL { return try await body(Database(url: url, services: [], settings: settings)) }
+        switch use {
+        case .asServer: break
+        case .asVisitor, .asVisitorOfExisting:
+            if let url = try EmbeddedCluster.urlOfRunning(in: settings.data) {
+                return try await body(Database(url: url, services: [], settings: settings))
+            }
+        }
+        if case .asVisitorOfExisting = use, try !EmbeddedCluster.exists(in: settings.data) {
+            throw NoDatabase(directory: settings.data)
         }
         var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
         // What failed statements were is for the operator of a real server; here it would only fill a file.
         configuration.settings["log_min_error_statement"] = "panic"
         let cluster = try await EmbeddedCluster.start(configuration, logger: logger)
         let result: Result<Value, any Error>
-        do { result = .success(try await body(Database(url: cluster.url, settings: settings))) } catch {
+        do {
+            result = .success(try await body(Database(url: cluster.url, services: [cluster], settings: settings)))
+        } catch {
             result = .failure(error)
         }
-        try await cluster.stop()
+        do { try await cluster.stop() } catch {
+            // What the body failed with comes first.
+            _ = try result.get()
+            throw error
+        }
         return try result.get()
     }
 
@@ -73,6 +91,13 @@ struct Database: Sendable {
             }
             for name in try await migrator.migrate() { logger.notice("migration applied", metadata: ["name": "\(name)"]) }
         }
+    }
+}
+
+struct NoDatabase: Error, CustomStringConvertible {
+    var directory: String
+    var description: String {
+        "There is no database in \(directory) yet: start humon serve first, or name another one in DATABASE_URL or HUMON_DATA."
     }
 }
 

@@ -75,7 +75,9 @@ extension Settings {
     static func load() async throws -> Settings {
         let path = FilePath(environmentFile)
         let reader = ConfigReader(providers: [
-            EnvironmentVariablesProvider(), try await EnvironmentVariablesProvider(environmentFilePath: path, allowMissing: true),
+            // An empty variable is one that is not set: it must not hide the one in the file.
+            EnvironmentVariablesProvider(environmentVariables: ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }),
+            try await EnvironmentVariablesProvider(environmentFilePath: path, allowMissing: true),
         ])
         let file = (try? String(contentsOfFile: environmentFile, encoding: .utf8)) ?? ""
         try refuseUnknown(among: Array(ProcessInfo.processInfo.environment.keys) + names(inEnvironmentFile: file))
@@ -113,6 +115,9 @@ extension Settings {
                 ? nil : line.split(separator: "=", maxSplits: 1).first.map { String($0).trimmingCharacters(in: .whitespaces) }
         }
     }
+
+    /// What a client on this machine writes before a path.
+    func address(port: Int) -> String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
     private static var defaultData: String {
         if getuid() == 0 { return "/var/lib/humon" }

@@ -20,9 +20,12 @@ final class DirectoryLock: Sendable {
         self.descriptor = Mutex(descriptor)
     }
 
+    /// A start that failed lets go as well.
+    deinit { release() }
+
     func release() {
         descriptor.withLock { descriptor in
-            if let descriptor { close(descriptor) }
+            if let descriptor { Self.unlock(descriptor) }
             descriptor = nil
         }
     }
@@ -30,8 +33,14 @@ final class DirectoryLock: Sendable {
     static func isHeld(path: String) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
+        defer { unlock(descriptor) }
         return flock(descriptor, LOCK_EX | LOCK_NB) != 0
+    }
+
+    /// To close is not enough: a program that this process is just starting has the descriptor too, until its exec.
+    private static func unlock(_ descriptor: Int32) {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     private static func holder(path: String) -> Int32? {

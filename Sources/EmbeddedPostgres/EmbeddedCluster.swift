@@ -1,5 +1,6 @@
 internal import Foundation
 public import Logging
+public import ServiceLifecycle
 internal import Subprocess
 internal import SystemPackage
 
@@ -7,7 +8,10 @@ internal import SystemPackage
 ///
 /// Whoever started it holds a lock on the directory until ``stop()``. A cluster that a killed process left running is stopped
 /// and started anew.
-public final class EmbeddedCluster: Sendable {
+public final class EmbeddedCluster: Service {
+    /// How often is looked whether PostgreSQL is alive.
+    private static let watchIntervalSeconds = 0.5
+
     public struct Configuration: Sendable {
         /// Holds the cluster, its socket and the lock.
         public var directory: String
@@ -47,7 +51,7 @@ public final class EmbeddedCluster: Sendable {
         let account = try Account.toRunPostgres()
         try layout.createDirectory()
         let lock = try DirectoryLock(path: layout.lock, directory: layout.directory)
-        let programs = try Programs.find(in: configuration.programs, majorVersion: layout.clusterVersion)
+        let programs = try await Programs.find(in: configuration.programs, majorVersion: layout.clusterVersion)
         let tools = Tools(programs: programs, account: account, layout: layout)
         let cluster = EmbeddedCluster(layout: layout, tools: tools, lock: lock, logger: logger)
         try await cluster.start(configuration.settings)
@@ -60,6 +64,9 @@ public final class EmbeddedCluster: Sendable {
         return DirectoryLock.isHeld(path: layout.lock) ? layout.url : nil
     }
 
+    /// Whether a cluster was ever created in the directory.
+    public static func exists(in directory: String) throws -> Bool { try Layout(directory: directory).clusterVersion != nil }
+
     private func start(_ settings: [String: String]) async throws {
         try tools.account.take(layout.socketDirectory)
         try await tools.requireReachable(layout.directory)
@@ -67,6 +74,7 @@ public final class EmbeddedCluster: Sendable {
             logger.notice("creating a private PostgreSQL cluster", metadata: ["directory": "\(layout.cluster)"])
             try await tools.initialise()
         }
+        layout.removeEmptyPidFile()
         if try await tools.isRunning() {
             logger.notice("stopping a PostgreSQL that an earlier run left behind")
             try await tools.stop()
@@ -75,21 +83,29 @@ public final class EmbeddedCluster: Sendable {
         try await tools.start()
     }
 
+    /// Starts PostgreSQL again whenever it has died, until the task is cancelled or the service group shuts down.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            while (try? await Task.sleep(for: .seconds(Self.watchIntervalSeconds))) != nil {
+                guard !layout.isPostmasterAlive else { continue }
+                logger.error("PostgreSQL has died; starting it again", metadata: ["log": "\(layout.log)"])
+                do { try await tools.start() } catch {
+                    logger.error("PostgreSQL does not start", metadata: ["error": "\(error)"])
+                }
+            }
+        }
+    }
+
     /// Stops PostgreSQL, waits for it, and lets go of the directory.
     public func stop() async throws {
+        defer { lock.release() }
         try await tools.stop()
-        lock.release()
     }
 
     /// Kills PostgreSQL without a checkpoint and lets go of the directory, at once and without suspension: for clusters that
     /// nobody will start again.
     public func abandon() {
-        let pidFile = "\(layout.cluster)/postmaster.pid"
-        if let text = try? String(contentsOfFile: pidFile, encoding: .utf8), let line = text.split(separator: "\n").first,
-            let process = Int32(line)
-        {
-            kill(process, SIGQUIT)
-        }
+        if let process = layout.postmaster, !layout.isPostmasterOfAnother { kill(process, SIGQUIT) }
         lock.release()
     }
 }

@@ -36,6 +36,50 @@ struct Layout: Sendable {
         }
     }
 
+    /// The process that the cluster's pid file names.
+    var postmaster: Int32? {
+        (try? String(contentsOfFile: pidFile, encoding: .utf8)).flatMap { $0.split(separator: "\n").first }.flatMap { Int32($0) }
+    }
+
+    /// Without a pid file, or with one that names a process there is not, it is dead.
+    var isPostmasterAlive: Bool {
+        guard let postmaster, !isPostmasterOfAnother else { return false }
+        return kill(postmaster, 0) == 0 || errno == EPERM
+    }
+
+    /// Whether the process of the pid file is known to be something else: a postmaster works in the directory of its cluster.
+    var isPostmasterOfAnother: Bool {
+        guard let postmaster, let works = resolved("/proc/\(postmaster)/cwd"), let own = resolved(cluster) else { return false }
+        return works != own
+    }
+
+    /// Puts a number in the pid file that no process has. The rest of the file stays, since by it PostgreSQL sees whether
+    /// children of the dead postmaster still hold its memory.
+    func disownPostmaster() throws(EmbeddedPostgresError) {
+        do {
+            let lines = try String(contentsOfFile: pidFile, encoding: .utf8).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            let text = (["\(Int32.max)"] + lines.dropFirst()).joined(separator: "\n")
+            try text.write(toFile: pidFile, atomically: false, encoding: .utf8)
+        } catch {
+            throw .fileSystem(doing: "correct", path: pidFile, reason: "\(error.localizedDescription)")
+        }
+    }
+
+    /// PostgreSQL takes an empty pid file, which a crash of the machine leaves, for that of a server that is just starting. It is
+    /// not, since whoever starts one holds the lock.
+    func removeEmptyPidFile() {
+        if let text = try? String(contentsOfFile: pidFile, encoding: .utf8), text.isEmpty { unlink(pidFile) }
+    }
+
+    private var pidFile: String { "\(cluster)/postmaster.pid" }
+
+    private func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     func createDirectory() throws(EmbeddedPostgresError) {
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

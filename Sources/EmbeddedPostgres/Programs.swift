@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Subprocess
 public import SystemPackage
 
 /// PostgreSQL's programs on this machine.
@@ -14,14 +15,16 @@ public struct Programs: Sendable, Hashable {
     ///   - directory: where to look; nil: where Debian and others put them, and then `PATH`
     ///   - wanted: the major version of the cluster; nil for a new one
     /// - Throws: ``EmbeddedPostgresError/noPrograms(wanted:lookedIn:)``
-    public static func find(in directory: String?, majorVersion wanted: Int?) throws(EmbeddedPostgresError) -> Programs {
+    public static func find(in directory: String?, majorVersion wanted: Int?) async throws -> Programs {
         let candidates = directory.map { [$0] } ?? (installed + path)
-        let found = candidates.compactMap { candidate in
-            version(in: candidate).map { Programs(directory: FilePath(candidate), majorVersion: $0) }
+        var found: [Programs] = []
+        for candidate in candidates {
+            guard let version = await version(in: candidate) else { continue }
+            found.append(Programs(directory: FilePath(candidate), majorVersion: version))
         }
         let usable = found.filter { wanted == nil ? $0.majorVersion >= oldestMajorVersion : $0.majorVersion == wanted }
         guard let newest = usable.max(by: { $0.majorVersion < $1.majorVersion }) else {
-            throw .noPrograms(wanted: wanted, lookedIn: candidates)
+            throw EmbeddedPostgresError.noPrograms(wanted: wanted, lookedIn: candidates)
         }
         return newest
     }
@@ -39,18 +42,13 @@ public struct Programs: Sendable, Hashable {
     }
 
     /// From `postgres --version`: `postgres (PostgreSQL) 15.18 (Debian …)`.
-    private static func version(in directory: String) -> Int? {
+    private static func version(in directory: String) async -> Int? {
         guard FileManager.default.isExecutableFile(atPath: "\(directory)/postgres"),
             FileManager.default.isExecutableFile(atPath: "\(directory)/pg_ctl")
         else { return nil }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "\(directory)/postgres")
-        process.arguments = ["--version"]
-        let output = Pipe()
-        process.standardOutput = output
-        guard (try? process.run()) != nil else { return nil }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return text.split(separator: " ").lazy.compactMap { Int($0.prefix { $0.isNumber }) }.first
+        let result = try? await Subprocess.run(
+            .path(FilePath("\(directory)/postgres")), arguments: ["--version"], output: .string(limit: 1_024, encoding: UTF8.self)
+        )
+        return result?.standardOutput.split(separator: " ").lazy.compactMap { Int($0.prefix { $0.isNumber }) }.first
     }
 }

@@ -30,7 +30,12 @@ struct Tools: Sendable {
     }
 
     func isRunning() async throws -> Bool {
-        try await status("pg_ctl", ["status", "--pgdata", layout.cluster]).succeeded
+        guard try await status("pg_ctl", ["status", "--pgdata", layout.cluster]).succeeded else { return false }
+        // pg_ctl takes any process of this account for the postmaster. After a restart of the machine the number in the pid
+        // file may belong to another program, which a stop would hit and which keeps PostgreSQL from starting.
+        guard layout.isPostmasterOfAnother else { return true }
+        try layout.disownPostmaster()
+        return false
     }
 
     func start() async throws {
@@ -51,8 +56,14 @@ struct Tools: Sendable {
         }
     }
 
+    /// Does nothing where the postmaster is gone already, killed perhaps a moment ago.
     func stop() async throws {
-        try await run("pg_ctl", "stop", "--pgdata", layout.cluster, "--mode", "fast", "--wait", "--silent")
+        guard try await isRunning() else { return }
+        do {
+            try await run("pg_ctl", "stop", "--pgdata", layout.cluster, "--mode", "fast", "--wait", "--silent")
+        } catch {
+            if try await isRunning() { throw error }
+        }
     }
 
     /// - Throws: ``EmbeddedPostgresError/notReachable(directory:account:)``
@@ -78,15 +89,25 @@ struct Tools: Sendable {
 
     private func execute(_ path: FilePath, _ arguments: [String]) async throws -> (succeeded: Bool, output: String) {
         var options = PlatformOptions()
+        var program = Executable.path(path)
+        var arguments = arguments
         if let identity = account.identity {
-            options.userID = identity.user
-            options.groupID = identity.group
-            options.supplementaryGroups = []
+            #if os(Linux)
+                // A program of one thread changes the account. Subprocess would do it between its clone and exec, where glibc's
+                // setgroups can wait for ever for a thread that was just being made in this process.
+                program = .name("setpriv")
+                let change = ["--reuid=\(identity.user)", "--regid=\(identity.group)", "--clear-groups", "--", path.string]
+                arguments = change + arguments
+            #else
+                options.userID = identity.user
+                options.groupID = identity.group
+                options.supplementaryGroups = []
+            #endif
         }
         // A session of its own: Ctrl-C at the terminal is for humon, which stops PostgreSQL after its own work.
         options.createSession = true
         let result = try await Subprocess.run(
-            .path(path),
+            program,
             arguments: Arguments(arguments),
             // The directory that humon was started in may be one that the account cannot enter.
             workingDirectory: "/",

@@ -17,16 +17,36 @@ struct AppendTransaction: Sendable {
 
     /// A result for each append, in order. One that is refused or fails leaves the others alone.
     func append(_ batch: [Append]) async -> [Result<Appended, any Error>] {
-        do {
-            return try await (batch.areIndependent ? direct(batch) : checked(batch))
-        } catch let error as PostgresError where error.sqlState == .uniqueViolation || error.sqlState == .versionGap {
-            return await carefully(batch)
-        } catch PostgresError.connectionLost(mayHaveRun: true) {
-            return await resolved(batch)
-        } catch let error as PostgresError where error.isUnavailability {
-            return batch.map { _ in .failure(error) }
-        } catch {
-            return await separately(batch, after: error)
+        // Whether a connection broke that may have recorded the batch.
+        var isFateUnknown = false
+        if batch.areIndependent {
+            do {
+                return try await direct(batch)
+            } catch let error as PostgresError where error.saysKeyIsTaken {
+                logger.debug("a batch hit a key; asking first")
+            } catch PostgresError.connectionLost(mayHaveRun: true) {
+                isFateUnknown = true
+            } catch {
+                return await failed(batch, with: error)
+            }
+        }
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(Self.resolveWithinSeconds)
+        while true {
+            do {
+                return try await checked(batch)
+            } catch PostgresError.connectionLost(mayHaveRun: true) {
+                isFateUnknown = true
+            } catch {
+                // Ids make it safe to ask again until the database is back and tells what became of the batch.
+                guard isFateUnknown, (error as? PostgresError)?.isUnavailability == true else {
+                    return await failed(batch, with: error)
+                }
+            }
+            guard clock.now < deadline else { return batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) } }
+            logger.warning(
+                "the connection broke during an append; asking what became of it", metadata: ["appends": "\(batch.count)"])
+            try? await clock.sleep(for: .milliseconds(50))
         }
     }
 
@@ -38,6 +58,8 @@ struct AppendTransaction: Sendable {
         return batch.enumerated().map { offset, append in .success(append.recorded(at: first + Int64(offset))) }
     }
 
+    /// The lock makes the answer final: whatever the transaction of a broken connection still does, it does before the lock is
+    /// free.
     private func checked(_ batch: [Append]) async throws -> [Result<Appended, any Error>] {
         try await client.withConnection { connection in
             let found = try await connection.run([
@@ -54,17 +76,12 @@ struct AppendTransaction: Sendable {
                 versions: Dictionary(uniqueKeysWithValues: versions)
             )
             let accepted = zip(batch, verdicts).compactMap { $1 == .accepted ? $0 : nil }
-            do {
-                guard !accepted.isEmpty else {
-                    try await connection.query("ROLLBACK")
-                    return results(batch, verdicts, firstPosition: 0)
-                }
-                let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
-                return results(batch, verdicts, firstPosition: try written[0].decode(Int64.self)[0])
-            } catch {
-                _ = try? await connection.query("ROLLBACK")
-                throw error
+            guard !accepted.isEmpty else {
+                try await connection.query("ROLLBACK")
+                return results(batch, verdicts, firstPosition: 0)
             }
+            let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
+            return results(batch, verdicts, firstPosition: try written[0].decode(Int64.self)[0])
         }
     }
 
@@ -101,42 +118,11 @@ struct AppendTransaction: Sendable {
         return results
     }
 
-    // MARK: When something is in the way
-
-    private func carefully(_ batch: [Append]) async -> [Result<Appended, any Error>] {
-        do {
-            return try await checked(batch)
-        } catch PostgresError.connectionLost(mayHaveRun: true) {
-            return await resolved(batch)
-        } catch let error as PostgresError where error.isUnavailability {
-            return batch.map { _ in .failure(error) }
-        } catch {
-            return await separately(batch, after: error)
-        }
-    }
-
-    /// Ids make it safe to ask again. The lock makes the answer final: whatever the broken connection's transaction still does,
-    /// it does before the lock is free.
-    private func resolved(_ batch: [Append]) async -> [Result<Appended, any Error>] {
-        logger.warning(
-            "the connection broke during an append; looking for what became of it", metadata: ["appends": "\(batch.count)"])
-        let clock = ContinuousClock()
-        let deadline = clock.now + .seconds(Self.resolveWithinSeconds)
-        while clock.now < deadline {
-            do {
-                return try await checked(batch)
-            } catch let error as PostgresError where error.isUnavailability {
-                try? await clock.sleep(for: .milliseconds(50))
-            } catch {
-                return await separately(batch, after: error)
-            }
-        }
-        return batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
-    }
-
     /// A fault of one item, a row that a read model refuses say, must not fail its neighbours.
-    private func separately(_ batch: [Append], after error: any Error) async -> [Result<Appended, any Error>] {
-        guard batch.count > 1 else { return [.failure(error)] }
+    private func failed(_ batch: [Append], with error: any Error) async -> [Result<Appended, any Error>] {
+        let error = (error as? PostgresError)?.sqlState == .readModelOutOfStep ? ReadModelError.outOfStep : error
+        let isForAll = error is ReadModelError || (error as? PostgresError)?.isUnavailability == true
+        guard batch.count > 1, !isForAll else { return batch.map { _ in .failure(error) } }
         logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
         var results: [Result<Appended, any Error>] = []
         for append in batch { results.append(await self.append([append])[0]) }
@@ -144,8 +130,14 @@ struct AppendTransaction: Sendable {
     }
 }
 
+extension PostgresError {
+    /// An id or a version is in the log already, or the version before is not: which, and for whom, is to be asked.
+    fileprivate var saysKeyIsTaken: Bool { sqlState == .uniqueViolation || sqlState == .versionGap }
+}
+
 extension SQLState {
     /// Raised by `log.append`.
+    fileprivate static let readModelOutOfStep = SQLState(rawValue: "HU001")
     fileprivate static let versionGap = SQLState(rawValue: "HU002")
 }
 

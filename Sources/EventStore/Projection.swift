@@ -1,7 +1,6 @@
 public import Postgres
 
-/// Keeps one read model in step with the log. Written once, run in the append's transaction, in a rebuild and in a
-/// verification alike.
+/// Keeps one read model in step with the log. Written once, run in the append's transaction and in a rebuild alike.
 public protocol Projection: Sendable {
     associatedtype Event: DomainEvent
     /// Row changes, computed from domain events alone.

@@ -20,18 +20,22 @@ public struct ReadModels: Sendable {
     /// - Throws: ``ReadModelError`` where one is there but cannot be used as it is.
     public func prepare() async throws {
         let tail = try await LogReader(client: client).tail()
-        for projection in projections {
-            let (schema, version) = (type(of: projection).schema, type(of: projection).version)
-            let found = try await client.query(
-                "SELECT version, position, to_regnamespace(schema) IS NOT NULL FROM log.checkpoints WHERE schema = \(schema)"
-            ).decode((Int32, Int64, Bool).self).first
-            guard let (foundVersion, position, exists) = found, exists else {
-                try await rebuild(projection) { _ in }
-                continue
+        for projection in projections { try await prepare(projection, tail: tail) }
+    }
+
+    private func prepare(_ projection: any Projection, tail: Int64) async throws {
+        let (schema, version) = (type(of: projection).schema, type(of: projection).version)
+        let found = try await client.query(
+            "SELECT version, position, to_regnamespace(schema) IS NOT NULL FROM log.checkpoints WHERE schema = \(schema)"
+        ).decode((Int32, Int64, Bool).self).first
+        guard let (foundVersion, position, exists) = found, exists else {
+            do { return try await rebuild(projection) { _ in } } catch ReadModelError.rebuiltByAnother {
+                // Another server started at the same moment and was faster.
+                return try await prepare(projection, tail: tail)
             }
-            guard foundVersion == version else { throw ReadModelError.otherVersion(schema, found: foundVersion, wanted: version) }
-            guard position >= tail else { throw ReadModelError.behind(schema, position: position, tail: tail) }
         }
+        guard foundVersion == version else { throw ReadModelError.otherVersion(schema, found: foundVersion, wanted: version) }
+        guard position >= tail else { throw ReadModelError.behind(schema, position: position, tail: tail) }
     }
 
     /// Empties and replays every read model. Readers and writers go on meanwhile, on the tables there are; the new ones take
@@ -129,6 +133,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case otherVersion(String, found: Int32, wanted: Int32)
     case behind(String, position: Int64, tail: Int64)
     case rebuiltByAnother(String)
+    /// Found by an append: nothing was recorded.
+    case outOfStep
 
     public var description: String {
         switch self {
@@ -137,6 +143,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
         case .behind(let schema, let position, let tail):
             "The read model \(schema) is at position \(position), the log at \(tail): run humon projections rebuild."
         case .rebuiltByAnother(let schema): "Another rebuild of the read model \(schema) has just taken over."
+        case .outOfStep:
+            "A read model is missing, behind the log, or of another version than this program's: run humon projections rebuild."
         }
     }
 }

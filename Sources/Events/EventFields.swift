@@ -43,6 +43,12 @@ struct EventFields {
         return .value(value)
     }
 
+    mutating func wholeNumber(_ name: String, label: String, in range: ClosedRange<Double>) -> Field<Double> {
+        let field = number(name, label: label, in: range)
+        guard case .value(let value) = field, value.rounded() != value else { return field }
+        return unusable("\(label) is not a whole number")
+    }
+
     mutating func name() -> Field<String> {
         switch fields["name"] {
         case nil: return .absent

@@ -69,7 +69,7 @@ extension NearbySearch {
         let lat = coordinate("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
         let lon = coordinate("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
         let radius = fields.number("radius", label: "Radius", in: 0...Self.radiusLimit).optional
-        let limit = fields.number("limit", label: "Limit", in: 1...Double(Self.limitLimit)).optional
+        let limit = fields.wholeNumber("limit", label: "Limit", in: 1...Double(Self.limitLimit)).optional
         let after = fields.cursor().optional
         guard fields.faults.isEmpty, let lat, let lon else { throw .invalid(faults: fields.faults) }
         self.init(

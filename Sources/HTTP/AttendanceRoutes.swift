@@ -22,7 +22,7 @@ extension API {
     private func attendedEvent(_ id: JSON?) throws(Refusal) -> EventID? {
         switch id {
         case nil, .null: throw .invalid(faults: ["Event can't be blank"])
-        case .string(let text) where text.allSatisfy { $0 == " " }: throw .invalid(faults: ["Event can't be blank"])
+        case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(faults: ["Event can't be blank"])
         case .string(let text), .number(let text):
             if let number = Int64(numeral: text) { return EventID(rawValue: number) }
             guard let number = Double(numeral: text), number.isInfinite || number.rounded() == number else {

@@ -60,7 +60,8 @@ extension API {
     /// The event that the path names.
     /// - Throws: ``Refusal/notFound`` where that is no number
     private func eventID(_ context: APIContext) throws(Refusal) -> EventID {
-        guard let text = context.parameter("id"), let number = Int64(text) else { throw .notFound }
+        guard let text = context.parameter("id"), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text)
+        else { throw .notFound }
         return EventID(rawValue: number)
     }
 }

@@ -3,6 +3,8 @@ internal import Yams
 
 /// `docs/openapi.yaml`, which travels inside the program, as JSON.
 enum OpenAPIDocument {
+    static let utf8 = json.utf8
+
     static let json: JSON = {
         // The document is a part of the program: a test reads it, so that it cannot fail here.
         do {

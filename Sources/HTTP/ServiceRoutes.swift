@@ -4,7 +4,7 @@ internal import Notation
 
 extension API {
     var serviceRoutes: [Route] {
-        let document = ByteBuffer(bytes: OpenAPIDocument.json.utf8)
+        let document = ByteBuffer(bytes: OpenAPIDocument.utf8)
         return [
             Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in
                 Response(

@@ -30,6 +30,8 @@ final class Connection: Sendable {
         var isClosing = false
         var hasEnded = false
         var isWakeSent = false
+
+        var takesJobs: Bool { !isClosing && !hasEnded }
     }
 
     private let inbox = Mutex(Inbox())
@@ -79,17 +81,31 @@ final class Connection: Sendable {
         return connection
     }
 
+    /// False once the connection is closing or has ended.
+    var takesJobs: Bool { inbox.withLock { $0.takesJobs } }
+
     func perform(_ job: Job, onCancel: @escaping @Sendable () -> Void = {}) async throws -> [Rows] {
-        let (isTaken, needsWake) = inbox.withLock { inbox -> (Bool, Bool) in
-            guard !inbox.isClosing, !inbox.hasEnded else { return (false, false) }
-            inbox.jobs.append(job)
-            defer { inbox.isWakeSent = true }
-            return (true, !inbox.isWakeSent)
-        }
-        guard isTaken else { throw PostgresError.connectionLost(mayHaveRun: false) }
-        unanswered.add(1, ordering: .relaxed)
-        if needsWake { wakePipe.wake() }
+        guard enqueue(job) else { throw PostgresError.connectionLost(mayHaveRun: false) }
+        wake()
         return try await job.reply.value(onCancel: onCancel)
+    }
+
+    /// Queues a job, which waits for the next ``wake()``; false where none are taken.
+    func enqueue(_ job: Job) -> Bool {
+        inbox.withLock { inbox in
+            guard inbox.takesJobs else { return false }
+            inbox.jobs.append(job)
+            unanswered.add(1, ordering: .relaxed)
+            return true
+        }
+    }
+
+    func wake() {
+        let isSent = inbox.withLock { inbox in
+            defer { inbox.isWakeSent = true }
+            return inbox.isWakeSent
+        }
+        if !isSent { wakePipe.wake() }
     }
 
     /// Asks PostgreSQL to cancel what runs on this connection now; only for a connection that nobody shares.
@@ -158,13 +174,14 @@ final class CancelHandle: @unchecked Sendable {
 
     deinit { PQfreeCancel(handle) }
 
-    /// `PQcancel` opens a connection and waits, so it must not run on the cooperative pool.
-    func cancelOnItsOwnThread() {
-        Thread { [self] in
-            var message = [CChar](repeating: 0, count: 256)
-            _ = PQcancel(handle, &message, Int32(message.count))
-        }.start()
+    /// Returns when PostgreSQL has passed the request on.
+    func cancel() {
+        var message = [CChar](repeating: 0, count: 256)
+        _ = PQcancel(handle, &message, Int32(message.count))
     }
+
+    /// `PQcancel` opens a connection and waits, so it must not run on the cooperative pool.
+    func cancelOnItsOwnThread() { Thread { [self] in cancel() }.start() }
 }
 
 /// Wakes a thread that sleeps in `poll`.

@@ -16,7 +16,7 @@ public final class PostgresClient: Service {
 
     fileprivate struct State: Sendable {
         var slots: [Slot]
-        var waiters: [Reply<Void>] = []
+        var waiters = Waiters()
         var isClosing = false
     }
 
@@ -46,91 +46,106 @@ public final class PostgresClient: Service {
     /// A connection that breaks before they were sent costs one more try; after that it is ``PostgresError/connectionLost(mayHaveRun:)``.
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
-        let job = { Job(work: .pipeline(statements), timeoutSeconds: self.configuration.statementTimeoutSeconds) }
         do {
-            return try await sharedConnection().perform(job())
+            return try await runOnce(statements)
         } catch let error as PostgresError where error.cannotHaveRun || error.sqlState == .invalidStatementName {
-            return try await sharedConnection().perform(job())
+            return try await runOnce(statements)
         }
     }
 
-    /// Lends a connection that nobody else uses meanwhile.
+    private func runOnce(_ statements: [SQL]) async throws -> [Rows] {
+        let job = Job(work: .pipeline(statements), timeoutSeconds: configuration.statementTimeoutSeconds)
+        // Queued in the same moment: a little later the connection may be lent, and these end up in the borrower's transaction.
+        let connection = try await available(to: .share) { state in
+            state.leastBusy.flatMap { $0.connection.enqueue(job) ? $0.connection : nil }
+        }
+        connection.wake()
+        return try await job.reply.value()
+    }
+
+    /// Lends a connection that nobody else uses meanwhile. A body that throws leaves no transaction open behind it.
     public func withConnection<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
         let (slot, connection) = try await borrow()
         let borrowed = PostgresConnection(connection, timeoutSeconds: configuration.statementTimeoutSeconds)
-        defer { giveBack(connection, to: slot, isReusable: !borrowed.mustBeClosed) }
-        return try await body(borrowed)
+        do {
+            let value = try await body(borrowed)
+            giveBack(connection, to: slot, isReusable: !borrowed.mustBeClosed)
+            return value
+        } catch {
+            // Whatever transaction the body was in, the next borrower must not inherit it.
+            let isClean = (try? await borrowed.query("ROLLBACK")) != nil
+            giveBack(connection, to: slot, isReusable: isClean && !borrowed.mustBeClosed)
+            throw error
+        }
     }
 
     /// Lends a connection inside a transaction, which commits when the body returns and rolls back when it throws.
     public func withTransaction<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
         try await withConnection { connection in
             try await connection.query("BEGIN")
-            do {
-                let value = try await body(connection)
-                // COMMIT of a transaction that a refused statement has spoilt answers ROLLBACK, and no error.
-                guard try await connection.query("COMMIT").commandTag == "COMMIT" else { throw PostgresError.rolledBack }
-                return value
-            } catch {
-                if !connection.mustBeClosed { _ = try? await connection.query("ROLLBACK") }
-                throw error
-            }
+            let value = try await body(connection)
+            // COMMIT of a transaction that a refused statement has spoilt answers ROLLBACK, and no error.
+            guard try await connection.query("COMMIT").commandTag == "COMMIT" else { throw PostgresError.rolledBack }
+            return value
         }
     }
 
     // MARK: Finding a connection
 
-    private func sharedConnection() async throws -> Connection {
-        try await available { state in
-            var best: Connection?
-            for case .shared(let connection) in state.slots where connection.load < best?.load ?? .max { best = connection }
-            return best
-        }
-    }
-
     private func borrow() async throws -> (slot: Int, connection: Connection) {
-        try await available { state in
-            var best: (slot: Int, connection: Connection)?
-            for (index, slot) in state.slots.enumerated() {
-                if case .shared(let connection) = slot, connection.load < best?.connection.load ?? .max {
-                    best = (index, connection)
-                }
+        while true {
+            let (slot, connection) = try await available(to: .borrow) { state -> (slot: Int, connection: Connection)? in
+                guard let best = state.leastBusy else { return nil }
+                state.slots[best.slot] = .lent(best.connection)
+                return best
             }
-            guard let best else { return nil }
-            state.slots[best.slot] = .lent(best.connection)
-            return best
+            guard connection.load > 0 else { return (slot, connection) }
+            // What others queued before is answered first: a borrower that is cancelled cancels what runs on its connection.
+            do {
+                _ = try await connection.perform(Job(work: .pipeline([]), timeoutSeconds: configuration.statementTimeoutSeconds))
+                return (slot, connection)
+            } catch {
+                giveBack(connection, to: slot, isReusable: true)
+                guard error is PostgresError else { throw error }
+            }
         }
     }
 
     private func giveBack(_ connection: Connection, to slot: Int, isReusable: Bool) {
         if !isReusable { connection.close() }
-        let waiters = state.withLock { state -> [Reply<Void>] in
-            guard isReusable, case .lent(let lent) = state.slots[slot], lent === connection else { return [] }
+        state.withLock { state in
+            guard isReusable, case .lent(let lent) = state.slots[slot], lent === connection else { return }
             state.slots[slot] = .shared(connection)
-            return state.takeWaiters()
+            state.waiters.wakeForOneConnection()
         }
-        for waiter in waiters { waiter.resolve(.success(())) }
     }
 
     /// What `pick` finds, now or as soon as a connection gets free.
-    private func available<Found: Sendable>(_ pick: @Sendable (inout State) -> Found?) async throws -> Found {
-        if let found = state.withLock({ pick(&$0) }) { return found }
+    private func available<Found: Sendable>(
+        to purpose: Waiters.Purpose, _ pick: @Sendable (inout State) -> Found?
+    ) async throws -> Found {
+        if let found = state.withLock({ $0.isClosing ? nil : pick(&$0) }) { return found }
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(configuration.acquireTimeoutSeconds)
-        while clock.now < deadline {
+        while true {
             let waiter = Reply<Void>()
-            let (found, isClosing) = state.withLock { state in
-                let found = pick(&state)
-                if found == nil { state.waiters.append(waiter) }
-                return (found, state.isClosing)
+            let isLate = clock.now >= deadline
+            let (found, isWaiting) = state.withLock { state -> (Found?, Bool) in
+                guard !state.isClosing else { return (nil, false) }
+                if let found = pick(&state) { return (found, false) }
+                if !isLate { state.waiters.add(waiter, for: purpose) }
+                return (nil, !isLate)
             }
             if let found { return found }
-            if isClosing { break }
+            guard isWaiting else { break }
             let timer = Task {
                 try await clock.sleep(until: deadline)
                 waiter.resolve(.success(()))
             }
-            defer { timer.cancel() }
+            defer {
+                timer.cancel()
+                state.withLock { $0.waiters.remove(waiter) }
+            }
             try await waiter.value()
         }
         throw PostgresError.unavailable(reason: state.withLock { $0.reasonForNoConnection })
@@ -162,7 +177,7 @@ public final class PostgresClient: Service {
             } catch {
                 guard !Task.isCancelled else { break }
                 logger.warning("cannot connect to PostgreSQL", metadata: ["error": "\(error)"])
-                set(slot, to: .backingOff(reason: "\(error)"))
+                set(slot, to: .backingOff(reason: (error as? PostgresError)?.reasonForNoConnection ?? "\(error)"))
                 try? await Task.sleep(for: .seconds(backOffSeconds * Double.random(in: 0.5...1)))
                 backOffSeconds = min(backOffSeconds * 2, Self.longestBackOffSeconds)
             }
@@ -175,29 +190,34 @@ public final class PostgresClient: Service {
     private var isClosing: Bool { state.withLock { $0.isClosing } }
 
     private func set(_ slot: Int, to new: Slot) {
-        let (waiters, isClosing) = state.withLock { state in
+        let isClosing = state.withLock { state in
             state.slots[slot] = new
-            if case .shared = new { return (state.takeWaiters(), state.isClosing) }
-            return ([], state.isClosing)
+            if case .shared = new { state.waiters.wakeForOneConnection() }
+            return state.isClosing
         }
-        for waiter in waiters { waiter.resolve(.success(())) }
         if isClosing, case .shared(let connection) = new { connection.close() }
     }
 
     private func close() {
-        let (connections, waiters) = state.withLock { state in
+        let connections = state.withLock { state in
             state.isClosing = true
-            return (state.slots.compactMap(\.connection), state.takeWaiters())
+            state.waiters.wakeAll()
+            return state.slots.compactMap(\.connection)
         }
         for connection in connections { connection.close() }
-        for waiter in waiters { waiter.resolve(.success(())) }
     }
 }
 
 extension PostgresClient.State {
-    fileprivate mutating func takeWaiters() -> [Reply<Void>] {
-        defer { waiters = [] }
-        return waiters
+    /// Of the connections that nobody has borrowed.
+    fileprivate var leastBusy: (slot: Int, connection: Connection)? {
+        var best: (slot: Int, connection: Connection)?
+        for (index, slot) in slots.enumerated() {
+            // One that has ended stays in its slot until another is being opened.
+            guard case .shared(let connection) = slot, connection.takesJobs else { continue }
+            if connection.load < best?.connection.load ?? .max { best = (index, connection) }
+        }
+        return best
     }
 
     fileprivate var reasonForNoConnection: String {

@@ -30,6 +30,7 @@ public struct PostgresConfiguration: Sendable {
             throw .unusableURL
         }
         defer { PQconninfoFree(options) }
+        guard !Self.mayHoldPassword(options) else { throw .unusableURL }
         var parameters = [
             ("connect_timeout", String(connectTimeoutSeconds)),
             ("application_name", applicationName),
@@ -42,13 +43,29 @@ public struct PostgresConfiguration: Sendable {
             own["statement_timeout"] = String(Int(statementTimeoutSeconds * 1_000))
             own["idle_in_transaction_session_timeout"] = "60000"
             // What an append reads must be younger than its lock.
-            own["default_transaction_isolation"] = "read\\ committed"
+            own["default_transaction_isolation"] = "read committed"
             own["role"] = role
-            let flags = own.sorted { $0.key < $1.key }.map { "-c \($0)=\($1)" }
+            let flags = own.sorted { $0.key < $1.key }.map { "-c \($0)=\(Self.escaped($1))" }
             let urls = Self.value(of: "options", in: options).map { [$0] } ?? []
             parameters.append(("options", (flags + urls).joined(separator: " ")))
         }
         return parameters
+    }
+
+    /// Whether a password that lacks its percent signs was read as a part of the URL that errors name:
+    /// `postgres://user:pass@word@host` has the host `word@host`, and `postgres://user:pass/word@host` the port `pass`.
+    private static func mayHoldPassword(_ options: UnsafeMutablePointer<PQconninfoOption>) -> Bool {
+        let hosts = (value(of: "host", in: options) ?? "").split(separator: ",")
+        let port = value(of: "port", in: options) ?? ""
+        let database = value(of: "dbname", in: options) ?? ""
+        // A host that begins with @ is a socket in the abstract namespace.
+        return hosts.contains { $0.dropFirst().contains("@") } || database.contains("@")
+            || !port.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ",") }
+    }
+
+    /// The server splits its options at spaces.
+    private static func escaped(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ")
     }
 
     private static func value(of keyword: String, in options: UnsafeMutablePointer<PQconninfoOption>) -> String? {
@@ -59,4 +76,10 @@ public struct PostgresConfiguration: Sendable {
         }
         return nil
     }
+}
+
+/// Without the URL, which may hold a password.
+extension PostgresConfiguration: CustomStringConvertible, CustomReflectable {
+    public var description: String { "\(connections) connections as \(applicationName)" }
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -62,9 +62,10 @@ public final class PostgresConnection: Sendable {
             continuation.finish()
         }
         try await query("LISTEN \(identifier: channel)")
-        let value = try await body(stream)
-        try await query("UNLISTEN \(identifier: channel)")
-        return value
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(stream)) } catch { result = .failure(error) }
+        do { try await query("UNLISTEN \(identifier: channel)") } catch { _ = try result.get(); throw error }
+        return try result.get()
     }
 
     @discardableResult
@@ -72,7 +73,8 @@ public final class PostgresConnection: Sendable {
         let job = Job(work: work, timeoutSeconds: timeoutSeconds)
         return try await connection.perform(job) { [self] in
             isSpoiled.withLock { $0 = true }
-            connection.cancelRunningStatement()
+            // Before the borrowing others may have queued statements here, which are not to be hit.
+            if connection.load <= 1 { connection.cancelRunningStatement() }
         }
     }
 }

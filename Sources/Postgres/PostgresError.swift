@@ -60,6 +60,10 @@ extension PostgresError {
         if case .refused(let refusal) = self { refusal.sqlState } else { nil }
     }
 
+    var reasonForNoConnection: String? {
+        if case .unavailable(let reason) = self { reason } else { nil }
+    }
+
     var cannotHaveRun: Bool {
         if case .connectionLost(mayHaveRun: false) = self { true } else { false }
     }
@@ -77,6 +81,13 @@ extension PostgresError: CustomStringConvertible {
         case .decoding(let column, .type(let oid)): "column \(column) has type \(oid), which is not the type it is read as"
         case .unusableURL: "the database URL is not one that libpq understands (postgres://user@host:port/database?sslmode=…)"
         }
+    }
+}
+
+/// Without the sentence that may quote values.
+extension PostgresError.Refusal: CustomReflectable {
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description])
     }
 }
 

@@ -12,19 +12,22 @@ final class Reply<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.pending)
 
-    func resolve(_ result: Result<Value, any Error>) {
-        let waiter: CheckedContinuation<Value, any Error>? = state.withLock { state in
+    /// False when somebody else was first.
+    @discardableResult
+    func resolve(_ result: Result<Value, any Error>) -> Bool {
+        let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
             switch state {
             case .pending:
                 state = .resolved(result)
-                return nil
+                return (true, nil)
             case .awaited(let continuation):
                 state = .taken
-                return continuation
-            case .resolved, .taken: return nil
+                return (true, continuation)
+            case .resolved, .taken: return (false, nil)
             }
         }
         waiter?.resume(with: result)
+        return isFirst
     }
 
     /// True once somebody gave the value or the waiting task was cancelled: nobody needs the work any more.

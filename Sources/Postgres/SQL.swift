@@ -20,6 +20,12 @@ extension SQL {
     }
 }
 
+/// The text alone: what is bound may be a secret.
+extension SQL: CustomStringConvertible, CustomReflectable {
+    public var description: String { text }
+    public var customMirror: Mirror { Mirror(self, children: ["text": text]) }
+}
+
 /// Parameter values in PostgreSQL's binary format, one behind the other in one buffer.
 struct Parameters: Sendable {
     struct Slot: Sendable {

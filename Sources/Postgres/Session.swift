@@ -6,7 +6,7 @@ internal import Foundation
 final class Session {
     /// What libpq will answer for a job, in order.
     private enum Step {
-        case prepare(text: String)
+        case prepare(PreparedStatement)
         case execute
         case sync
     }
@@ -14,24 +14,36 @@ final class Session {
     private struct InFlight {
         var job: Job
         var steps: Deque<Step>
-        var deadline: Double?
         var rows: [Rows] = []
         var failure: PostgresError?
         /// Whether libpq has given a result of the first step and only its end is still to come.
         var hasResult = false
     }
 
+    /// The same text is another statement with parameters of other types.
+    private struct PreparedStatement: Hashable {
+        var text: String
+        var types: [UInt32]
+    }
+
+    /// How long this side waits for the server to end a statement that takes too long.
+    private static let graceSeconds = 1.0
+
     /// Beyond so many different statements the rest are not prepared; the program has far fewer.
     private static let preparedStatementLimit = 256
 
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     private let wakePipe: WakePipe
     private let preparesStatements: Bool
-    /// Names of prepared statements by their text.
-    private var prepared: [String: String] = [:]
+    /// The names under which statements are prepared.
+    private var prepared: [PreparedStatement: String] = [:]
     private var statementNumber = 0
     private var inFlight: Deque<InFlight> = []
     private var waiting: Deque<Job> = []
+    /// When PostgreSQL last answered, or got to work on the first of what is in flight.
+    private var progressAt = 0.0
+    /// PostgreSQL said unasked that it ends this session; it will run nothing more.
+    private var isGoingAway = false
 
     /// Connects, or says why not.
     init(
@@ -55,7 +67,7 @@ final class Session {
             guard poll(events: events, untilDeadline: deadline) else { continue }
             state = PQconnectPoll(connection)
             if state == PGRES_POLLING_OK, PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 {
-                PQsetNoticeProcessor(connection, { _, _ in }, nil)
+                receiveNotices()
                 return
             }
             if state == PGRES_POLLING_FAILED { break }
@@ -77,7 +89,7 @@ final class Session {
             if isClosing, inFlight.isEmpty, waiting.isEmpty { break }
             let flushed = PQflush(connection)
             guard flushed >= 0 else { break }
-            let deadline = inFlight.first?.deadline
+            let deadline = inFlight.first?.job.timeoutSeconds.map { progressAt + $0 + Self.graceSeconds }
             let isReady = poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline)
             if !isReady, let deadline, deadline <= monotonicSeconds() { break }
             guard PQconsumeInput(connection) == 1 else {
@@ -86,7 +98,7 @@ final class Session {
             }
             readResults(front: front)
             readNotifications(front: front)
-            guard PQstatus(connection) == CONNECTION_OK else { break }
+            guard PQstatus(connection) == CONNECTION_OK, !isGoingAway else { break }
         }
         for entry in inFlight {
             front.answer(entry.job, with: .failure(PostgresError.connectionLost(mayHaveRun: true)))
@@ -111,8 +123,8 @@ final class Session {
                 var steps: Deque<Step> = []
                 let isSent = statements.allSatisfy { send($0, steps: &steps) } && PQpipelineSync(connection) == 1
                 steps.append(.sync)
-                let deadline = job.timeoutSeconds.map { monotonicSeconds() + $0 + 1 }
-                inFlight.append(InFlight(job: job, steps: steps, deadline: deadline))
+                if inFlight.isEmpty { progressAt = monotonicSeconds() }
+                inFlight.append(InFlight(job: job, steps: steps))
                 guard isSent else { return false }
             } else {
                 guard inFlight.isEmpty else { return true }
@@ -144,13 +156,14 @@ final class Session {
 
     /// The name under which the statement is or is about to be prepared; nil when it goes without.
     private func preparedName(for statement: SQL, types: [UInt32], steps: inout Deque<Step>) -> String? {
-        if let name = prepared[statement.text] { return name }
+        let key = PreparedStatement(text: statement.text, types: types)
+        if let name = prepared[key] { return name }
         guard preparesStatements, prepared.count < Self.preparedStatementLimit else { return nil }
         let name = "s\(statementNumber)"
         statementNumber += 1
         guard PQsendPrepare(connection, name, statement.text, Int32(types.count), types) == 1 else { return nil }
-        prepared[statement.text] = name
-        steps.append(.prepare(text: statement.text))
+        prepared[key] = name
+        steps.append(.prepare(key))
         return name
     }
 
@@ -165,6 +178,7 @@ final class Session {
                 continue
             }
             read(result, front: front)
+            progressAt = monotonicSeconds()
         }
     }
 
@@ -189,15 +203,29 @@ final class Session {
 
     /// The statement whose preparation just failed or was skipped is not there; its name is not given out again.
     private func forgetPreparedStatement() {
-        guard case .prepare(let text) = inFlight[0].steps.first else { return }
-        prepared[text] = nil
+        guard case .prepare(let statement) = inFlight[0].steps.first else { return }
+        prepared[statement] = nil
     }
 
-    private func failure(of result: OpaquePointer) -> PostgresError {
+    func failure(of result: OpaquePointer) -> PostgresError {
         guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))), String(cString: severity) == "ERROR" else {
             return .connectionLost(mayHaveRun: true)
         }
         return .refused(PostgresError.Refusal(result: result))
+    }
+
+    /// Notices are dropped, but for the one with which PostgreSQL ends an idle session: what is queued by then is safe to send
+    /// on another connection.
+    private func receiveNotices() {
+        PQsetNoticeReceiver(
+            connection,
+            { session, notice in
+                guard let session, let severity = PQresultErrorField(notice, Int32(UInt8(ascii: "V"))) else { return }
+                guard ["FATAL", "PANIC"].contains(String(cString: severity)) else { return }
+                Unmanaged<Session>.fromOpaque(session).takeUnretainedValue().isGoingAway = true
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
     }
 
     private func readNotifications(front: Connection) {
@@ -210,85 +238,6 @@ final class Session {
             )
             PQfreemem(notification)
         }
-    }
-
-    // MARK: Work that libpq does not do in a pipeline; it blocks this thread, which is there for that
-
-    private func performOutsidePipeline(_ job: Job, front: Connection) -> Bool {
-        guard PQexitPipelineMode(connection) == 1, PQsetnonblocking(connection, 0) == 0 else {
-            front.answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false)))
-            return false
-        }
-        let result: Result<[Rows], any Error>
-        do {
-            switch job.work {
-            case .pipeline: preconditionFailure("a pipeline is sent in the pipeline")
-            case .script(let text): try finish(PQexec(connection, text))
-            case .copyOut(let text, let row): try copyOut(text, row: row)
-            case .copyIn(let text, let next): try copyIn(text, next: next)
-            }
-            result = .success([])
-        } catch {
-            result = .failure(error)
-        }
-        front.answer(job, with: result)
-        return PQsetnonblocking(connection, 1) == 0 && PQenterPipelineMode(connection) == 1
-    }
-
-    private func copyOut(_ text: String, row: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try finish(PQexec(connection, text), expecting: PGRES_COPY_OUT)
-        var thrown: (any Error)?
-        var data: UnsafeMutablePointer<CChar>?
-        while true {
-            let length = PQgetCopyData(connection, &data, 0)
-            guard length > 0 else { break }
-            defer { PQfreemem(data) }
-            guard thrown == nil else { continue }
-            do { try row(UnsafeRawBufferPointer(start: data, count: Int(length))) } catch {
-                thrown = error
-                makeCancelHandle()?.cancelOnItsOwnThread()
-            }
-        }
-        let ended = Result { try drain() }
-        if let thrown { throw thrown }
-        try ended.get()
-    }
-
-    private func copyIn(_ text: String, next: () throws -> [UInt8]?) throws {
-        try finish(PQexec(connection, text), expecting: PGRES_COPY_IN)
-        var thrown: (any Error)?
-        do {
-            while let bytes = try next() {
-                let isTaken = bytes.withUnsafeBytes { buffer in
-                    PQputCopyData(connection, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count)) == 1
-                }
-                guard isTaken else { throw PostgresError.connectionLost(mayHaveRun: false) }
-            }
-        } catch {
-            thrown = error
-        }
-        _ = PQputCopyEnd(connection, thrown == nil ? nil : "the source of the data failed")
-        let ended = Result { try drain() }
-        if let thrown { throw thrown }
-        try ended.get()
-    }
-
-    /// Reads to the end of a command and throws what it failed with.
-    private func drain() throws {
-        var failed: PostgresError?
-        while let result = PQgetResult(connection) {
-            if PQresultStatus(result) == PGRES_FATAL_ERROR, failed == nil { failed = failure(of: result) }
-            PQclear(result)
-        }
-        if let failed { throw failed }
-    }
-
-    private func finish(_ result: OpaquePointer?, expecting wanted: ExecStatusType? = nil) throws {
-        guard let result else { throw PostgresError.connectionLost(mayHaveRun: true) }
-        defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        if status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE { throw failure(of: result) }
-        precondition(wanted == nil || status == wanted, "the statement is not the COPY that it is said to be")
     }
 
     // MARK: Waiting

@@ -128,7 +128,9 @@ extension Timestamp: PostgresEncodable, PostgresDecodable {
     }
     public init(_ cell: Cell) throws(CellError) {
         let microseconds = try cell.integer(Int64.self, of: TypeNumber.timestamptz)
-        self.init(milliseconds: microseconds / 1_000 + Self.postgresEpochMilliseconds)
+        // Cut, not rounded towards the year 2000.
+        let milliseconds = microseconds / 1_000 - (microseconds % 1_000 < 0 ? 1 : 0)
+        self.init(milliseconds: milliseconds + Self.postgresEpochMilliseconds)
     }
 }
 

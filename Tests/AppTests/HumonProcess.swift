@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import TestDatabase
 
 /// A `humon` in a process of its own, in a directory of its own, as a user starts it.
 final class HumonProcess: Sendable {
@@ -23,10 +24,12 @@ final class HumonProcess: Sendable {
 
     /// A directory that goes with the test, and that the account postgres can reach.
     static func withDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-app-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        return try await body(directory)
+        try await Capacity.processes.use {
+            let directory = FileManager.default.temporaryDirectory.appending(path: "humon-app-\(UUID().uuidString.prefix(8))")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            return try await body(directory)
+        }
     }
 
     /// Runs a command to its end.

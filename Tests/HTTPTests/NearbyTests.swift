@@ -98,6 +98,7 @@ import Testing
         ("lat=1&lon=1&radius=far", #"["Radius is not a number"]"#),
         ("lat=1&lon=1&limit=0", #"["Limit must be between 1 and 1000"]"#),
         ("lat=1&lon=1&limit=1001", #"["Limit must be between 1 and 1000"]"#),
+        ("lat=1&lon=1&limit=1.5", #"["Limit is not a whole number"]"#),
         ("lat=1&lon=1&after=zzz", #"["After is not a valid cursor"]"#),
         ("lat=1&lat[x]=2&=3&a[=4", #"["Lon can't be blank"]"#),
         ("lat=%FF&lon=1", nil),

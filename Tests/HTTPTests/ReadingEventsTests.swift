@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["0", "2", "-1", "abc", "1e3", "1.5", "99999999999999999999", "%00", "%F0%9F%8E%89", "null"])
+    @Test(arguments: ["0", "2", "-1", "+1", "abc", "1e3", "1.5", "99999999999999999999", "%00", "%F0%9F%8E%89", "null"])
     func `that does not exist is 404`(id: String) async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()

@@ -10,6 +10,12 @@ public struct TestDatabase: Sendable {
     public static func with<Value: Sendable>(
         migrated: Bool = true, _ body: (TestDatabase) async throws -> Value
     ) async throws -> Value {
+        try await Capacity.databases.use { try await withOne(migrated: migrated, body) }
+    }
+
+    private static func withOne<Value: Sendable>(
+        migrated: Bool, _ body: (TestDatabase) async throws -> Value
+    ) async throws -> Value {
         let (name, url) = try await TestCluster.shared.createDatabase(migrated: migrated)
         let result: Result<Value, any Error>
         do { result = .success(try await body(TestDatabase(url: url))) } catch { result = .failure(error) }

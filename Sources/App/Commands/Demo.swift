@@ -11,9 +11,6 @@ struct Demo: AsyncParsableCommand {
         discussion: "Everything goes through the same commands as the API's. A server may run meanwhile."
     )
 
-    /// So many commands are under way at once.
-    private static let concurrency = 256
-
     @Option(help: "How many events to create.")
     var events = 1_000
 
@@ -41,7 +38,7 @@ struct Demo: AsyncParsableCommand {
 
             Created \(count) events. Try, while `humon serve` runs:
 
-              curl 'http://\(settings.host):\(settings.port)/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'
+              curl '\(settings.address(port: settings.port))/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'
 
             """
         )

@@ -14,7 +14,7 @@ struct Migrate: AsyncParsableCommand {
         let settings = try await Settings.load()
         let logger = Logger.humon(settings.logLevel)
         let isCheck = check
-        let missing = try await Database.with(settings, .asVisitor, logger: logger) { database in
+        let missing = try await Database.with(settings, isCheck ? .asVisitorOfExisting : .asVisitor, logger: logger) { database in
             try await withPostgres(database.asOwner, logger: logger) { client in
                 let migrator = Migrator(client: client)
                 return try await isCheck ? migrator.pending() : migrator.migrate()

@@ -17,7 +17,7 @@ struct Projections: AsyncParsableCommand {
         func run() async throws {
             let settings = try await Settings.load()
             let logger = Logger.humon(settings.logLevel)
-            try await Database.with(settings, .asVisitor, logger: logger) { database in
+            try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
                 try await database.migrate(logger: logger)
                 try await withPostgres(database.asApplication(connections: 1), logger: logger) { client in
                     try await ReadModels(projections: Backend.projections, client: client, logger: logger).rebuild { progress in

@@ -75,16 +75,15 @@ struct Serve: AsyncParsableCommand {
         let secret =
             switch secretSource {
             case .environment: "$TB_APP_SECRET"
-            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=//p' '\(path)')"
+            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)')"
             }
-        let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
         print(
             """
-            humon serves on http://\(host):\(port)
+            humon serves on \(settings.address(port: port))
             Database: \(settings.databaseURL == nil ? "a private PostgreSQL in \(settings.data)" : "the one that DATABASE_URL names")
             Try it, in another terminal:
 
-              curl -X POST -H "tb-app-secret: \(secret)" http://\(host):\(port)/v1/users
+              curl -X POST -H "tb-app-secret: \(secret)" \(settings.address(port: port))/v1/users
 
             """
         )

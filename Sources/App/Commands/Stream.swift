@@ -15,12 +15,17 @@ struct Stream: AsyncParsableCommand {
         let settings = try await Settings.load()
         let logger = Logger.humon(settings.logLevel)
         let stream = StreamName(name)
-        let recorded = try await Database.with(settings, .asVisitor, logger: logger) { database in
+        let recorded = try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
             try await withPostgres(database.asApplication(connections: 1), logger: logger) { client in
                 try await LogReader(client: client).read(stream: stream)
             }
         }
-        guard !recorded.isEmpty else { throw ValidationError("There is no stream \(stream).") }
+        guard !recorded.isEmpty else { throw NoStream(name: name) }
         for event in recorded { print(event.json.text) }
     }
+}
+
+private struct NoStream: Error, CustomStringConvertible {
+    var name: String
+    var description: String { "There is no stream \(name)." }
 }

@@ -1,0 +1,44 @@
+import EmbeddedPostgres
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite struct `A private PostgreSQL is private` {
+    @Test func `it listens on no TCP port`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { cluster in
+                #expect(try await cluster.query("SELECT current_setting('listen_addresses')") == [""])
+                let pidFile = try String(contentsOfFile: "\(directory)/cluster/postmaster.pid", encoding: .utf8)
+                let lines = pidFile.split(separator: "\n", omittingEmptySubsequences: false)
+                // Source: PostgreSQL's `src/include/utils/pidfile.h`: the fifth line is the socket's directory, the sixth the
+                // first address that it listens on.
+                #expect(lines[4] == "\(directory)/socket")
+                #expect(lines[5] == "")
+            }
+        }
+    }
+
+    @Test(arguments: ["cluster", "socket"]) func `only its account enters its directories`(name: String) async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { _ in
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
+                #expect(attributes[.posixPermissions] as? Int == 0o700)
+                #expect(attributes[.ownerAccountName] as? String == (getuid() == 0 ? "postgres" : NSUserName()))
+            }
+        }
+    }
+
+    @Test func `its socket is only its account's, even where someone loosened the directory`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT current_setting('unix_socket_permissions')") == ["0700"])
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(directory)/socket")
+            try await withCluster(in: directory) { _ in
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/socket")
+                #expect(attributes[.posixPermissions] as? Int == 0o700)
+            }
+        }
+    }
+}

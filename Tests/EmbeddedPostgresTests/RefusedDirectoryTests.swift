@@ -1,0 +1,99 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite struct `A private PostgreSQL is refused` {
+    @Test func `in a directory too long for a socket`() async throws {
+        try await withClusterDirectory(named: String(repeating: "a", count: 100)) { directory in
+            let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
+            #expect(
+                error?.description == """
+                    The path of the Unix socket, \(directory)/socket, is longer than 93 bytes. \
+                    Choose a shorter directory in HUMON_DATA.
+                    """)
+            #expect(!FileManager.default.fileExists(atPath: directory))
+        }
+    }
+
+    @Test func `but not in the longest that a socket can have`() async throws {
+        try await withClusterDirectory(named: "") { parent in
+            let name = String(repeating: "a", count: Layout.socketDirectoryLimit - parent.utf8.count - "/socket".utf8.count)
+            try await withCluster(in: parent + name) { cluster async throws in
+                #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
+            }
+        }
+    }
+
+    /// Only root, whose PostgreSQL runs as another account, can be shut out of a directory of its own.
+    @Test(.enabled(if: getuid() == 0)) func `in a directory that the account of PostgreSQL cannot reach`() async throws {
+        try await withClusterDirectory(named: "mine/cluster") { directory in
+            let closed = URL(fileURLWithPath: directory).deletingLastPathComponent().path
+            try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: closed)
+            let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
+            #expect(
+                error?.description == """
+                    The account postgres, which PostgreSQL runs as, cannot reach \(directory). \
+                    Choose another directory in HUMON_DATA.
+                    """)
+        }
+    }
+
+    @Test func `where a file stands in the way`() async throws {
+        try await withClusterDirectory { directory in
+            let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
+            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+            try "in the way".write(toFile: directory, atomically: true, encoding: .utf8)
+            let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
+            guard case .fileSystem(doing: "create", path: directory, _) = try #require(error) else {
+                throw try #require(error)
+            }
+        }
+    }
+
+    @Test func `where PostgreSQL's programs are not`() async throws {
+        try await withClusterDirectory { directory in
+            let configuration = EmbeddedCluster.Configuration(directory: directory, programs: "/nowhere")
+            let error = await #expect(throws: EmbeddedPostgresError.self) {
+                try await EmbeddedCluster.start(configuration, logger: .quiet)
+            }
+            #expect(
+                error?.description == """
+                    No PostgreSQL 15 or later found (in /nowhere). Install it (Debian: apt-get install postgresql), \
+                    or name its bin directory in HUMON_POSTGRES_BIN.
+                    """)
+        }
+    }
+
+    @Test func `where only too old programs are`() async throws {
+        try await withClusterDirectory(named: "bin") { programs in
+            try writeProgram(at: "\(programs)/postgres", saying: "postgres (PostgreSQL) 14.9 (Debian 14.9-1)")
+            try writeProgram(at: "\(programs)/pg_ctl", saying: "")
+            await #expect(throws: EmbeddedPostgresError.noPrograms(wanted: nil, lookedIn: [programs])) {
+                _ = try await Programs.find(in: programs, majorVersion: nil)
+            }
+            #expect(try await Programs.find(in: programs, majorVersion: 14).majorVersion == 14)
+        }
+    }
+
+    @Test func `when the cluster was made by a version that is not there`() async throws {
+        try await withClusterDirectory { directory in
+            try FileManager.default.createDirectory(atPath: "\(directory)/cluster", withIntermediateDirectories: true)
+            try "99\n".write(toFile: "\(directory)/cluster/PG_VERSION", atomically: true, encoding: .utf8)
+            let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
+            #expect(error?.description.hasPrefix("The cluster was made by PostgreSQL 99, which is not found (in ") == true)
+            #expect(
+                error?.description.hasSuffix("Install postgresql-99, or name its bin directory in HUMON_POSTGRES_BIN.") == true)
+        }
+    }
+
+    private func writeProgram(at path: String, saying text: String) throws {
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try "#!/bin/sh\necho '\(text)'\n".write(toFile: path, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+}

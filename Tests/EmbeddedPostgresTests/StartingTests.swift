@@ -1,0 +1,81 @@
+import EmbeddedPostgres
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite struct `Starting a private PostgreSQL` {
+    @Test func `creates it the first time, and answers where it is`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(cluster.url.contains("host='\(directory)/socket'"))
+                #expect(try await cluster.query("SELECT current_user::text") == ["humon"])
+                #expect(FileManager.default.fileExists(atPath: cluster.logPath))
+            }
+        }
+    }
+
+    @Test func `again finds what was written before`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { cluster in
+                _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
+            }
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT name FROM teas") == ["mate"])
+            }
+        }
+    }
+
+    @Test func `twice is refused with a sentence that names the process`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { cluster async throws in
+                let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
+                #expect(
+                    error?.description == """
+                        Another humon (process \(getpid())) is running on \(directory). \
+                        Stop it, or choose another directory in HUMON_DATA.
+                        """)
+                #expect(try await cluster.query("SELECT 'unharmed'::text") == ["unharmed"])
+            }
+        }
+    }
+
+    @Test func `tells others that it runs, and that it no longer does`() async throws {
+        try await withClusterDirectory { directory in
+            #expect(try EmbeddedCluster.urlOfRunning(in: directory) == nil)
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try EmbeddedCluster.urlOfRunning(in: directory) == cluster.url)
+            }
+            #expect(try EmbeddedCluster.urlOfRunning(in: directory) == nil)
+        }
+    }
+
+    @Test func `that failed can be tried again by the same process`() async throws {
+        try await withClusterDirectory { directory in
+            let configuration = EmbeddedCluster.Configuration(directory: directory, programs: "/nowhere")
+            for _ in 0..<2 {
+                let error = await #expect(throws: EmbeddedPostgresError.self) {
+                    try await EmbeddedCluster.start(configuration, logger: .quiet)
+                }
+                #expect(error == .noPrograms(wanted: nil, lookedIn: ["/nowhere"]))
+            }
+        }
+    }
+
+    @Test func `works in a directory with spaces, apostrophes and other letters in its name`() async throws {
+        try await withClusterDirectory(named: "it's my ⌘") { directory in
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
+            }
+        }
+    }
+
+    @Test func `works as a relative path`() async throws {
+        try await withClusterDirectory { directory in
+            let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+            try await withCluster(in: up + directory) { cluster in
+                #expect(cluster.url.contains("host='\(directory)/socket'"))
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite struct `A private PostgreSQL survives` {
+    @Test func `the death of its postmaster, and starts again at once`() async throws {
+        try await withClusterDirectory { directory in
+            let cluster = try await start(in: directory)
+            _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
+            kill(try #require(try postmaster(in: directory)), SIGKILL)
+            try await cluster.stop()
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT name FROM teas") == ["mate"])
+            }
+        }
+    }
+
+    @Test func `the death of its owner, who left it running`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { cluster in
+                _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
+            }
+            // As a killed owner leaves it: it runs and nobody holds the lock.
+            let layout = try Layout(directory: directory)
+            try await Tools(
+                programs: .find(in: nil, majorVersion: layout.clusterVersion), account: .toRunPostgres(), layout: layout
+            ).start()
+            let left = try #require(try postmaster(in: directory))
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try postmaster(in: directory) != left)
+                #expect(try await cluster.query("SELECT name FROM teas") == ["mate"])
+            }
+        }
+    }
+
+    @Test func `half a cluster that a killed initdb left`() async throws {
+        try await withClusterDirectory { directory in
+            let half = "\(directory)/cluster.unfinished"
+            try FileManager.default.createDirectory(atPath: "\(half)/base", withIntermediateDirectories: true)
+            try "15\n".write(toFile: "\(half)/PG_VERSION", atomically: true, encoding: .utf8)
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT 'whole'::text") == ["whole"])
+                #expect(!FileManager.default.fileExists(atPath: half))
+            }
+        }
+    }
+
+    @Test func `a pid file whose process is gone`() async throws {
+        try await expectSurvival(ofPidFileNaming: Int32.max - 1)
+    }
+
+    @Test func `a pid file that names this very process`() async throws {
+        try await expectSurvival(ofPidFileNaming: getpid())
+    }
+
+    /// After the machine started anew, the number may belong to whatever else the account runs: another PostgreSQL, a shell.
+    @Test func `a pid file that names another program of the same account, which it leaves in peace`() async throws {
+        let bystander = try Process.bystander()
+        // A process inherits which signals are blocked, and SIGTERM may be one of them.
+        defer { kill(bystander.processIdentifier, SIGKILL) }
+        try await expectSurvival(ofPidFileNaming: bystander.processIdentifier)
+        #expect(bystander.isRunning)
+    }
+
+    @Test func `an empty pid file`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { _ in }
+            try "".write(toFile: "\(directory)/cluster/postmaster.pid", atomically: false, encoding: .utf8)
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT 'started'::text") == ["started"])
+            }
+        }
+    }
+
+    private func expectSurvival(ofPidFileNaming process: Int32) async throws {
+        try await withClusterDirectory { directory in
+            let pidFile = "\(directory)/cluster/postmaster.pid"
+            let text = try await withCluster(in: directory) { _ in try String(contentsOfFile: pidFile, encoding: .utf8) }
+            let stale = "\(process)\n" + text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)[1]
+            try stale.write(toFile: pidFile, atomically: false, encoding: .utf8)
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT 'started'::text") == ["started"])
+            }
+        }
+    }
+}
+
+extension Process {
+    /// Sleeps, as the account that PostgreSQL runs as.
+    fileprivate static func bystander() throws -> Process {
+        let process = Process()
+        let isRoot = getuid() == 0
+        process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : "/bin/sleep")
+        let asPostgres = ["--reuid=postgres", "--regid=postgres", "--clear-groups", "/bin/sleep"]
+        process.arguments = (isRoot ? asPostgres : []) + ["600"]
+        // It must not keep the output of the tests open.
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+}

@@ -1,0 +1,85 @@
+import Postgres
+import Testing
+
+@Suite struct `A borrowed connection` {
+    @Test func `is the same for each statement, and no other caller's`() async throws {
+        try await withClient(connections: 2) { client in
+            try await client.withConnection { connection in
+                let own = try await connection.query("SELECT pg_backend_pid()").column(Int32.self)
+                for _ in 0..<10 {
+                    #expect(try await connection.query("SELECT pg_backend_pid()").column(Int32.self) == own)
+                    #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != own)
+                }
+            }
+        }
+    }
+
+    @Test func `goes back to the others when the body returns, and when it throws`() async throws {
+        try await withClient(connections: 1) { client in
+            let pid = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
+            let lent = try await client.withConnection { try await $0.query("SELECT pg_backend_pid()").column(Int32.self) }
+            #expect(lent == pid)
+            await #expect(throws: NoTea.self) { try await client.withConnection { _ in throw NoTea() } }
+            #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) == pid)
+        }
+    }
+
+    @Test func `that everyone wants goes round`() async throws {
+        try await withClient(connections: 2) { client in
+            try await client.query("CREATE TABLE teas (number bigint)")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<Int64(100) {
+                    group.addTask {
+                        try await client.withConnection { connection in
+                            _ = try await connection.query("INSERT INTO teas VALUES (\(number))")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await client.query("SELECT count(*) FROM teas").column(Int64.self) == [100])
+        }
+    }
+
+    @Test func `that is not to be had in time is unavailable`() async throws {
+        try await withClient(connections: 1, configure: { $0.acquireTimeoutSeconds = 3 }) { client in
+            try await client.withConnection { _ in
+                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                #expect(error?.description == "no connection to PostgreSQL: all 1 connections are in use or being opened")
+            }
+        }
+    }
+
+    /// What another caller writes meanwhile must not end up in the borrower's transaction, and go with it.
+    @Test func `takes no statement of another caller into its transaction`() async throws {
+        try await withClient(connections: 2) { client in
+            try await client.query("CREATE TABLE teas (number bigint)")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<Int64(100) {
+                    group.addTask { _ = try await client.query("INSERT INTO teas VALUES (\(number))") }
+                    group.addTask {
+                        await #expect(throws: NoTea.self) { try await client.withTransaction { _ in throw NoTea() } }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await client.query("SELECT count(*) FROM teas").column(Int64.self) == [100])
+        }
+    }
+
+    @Test func `runs a script of several statements`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                try await connection.execute(script: "CREATE TABLE teas (name text); INSERT INTO teas VALUES ('mate');")
+                #expect(try await connection.query("SELECT name FROM teas").column(String.self) == ["mate"])
+                let error = await #expect(throws: PostgresError.self) {
+                    try await connection.execute(script: "INSERT INTO teas VALUES ('assam'); SELECT 1 / 0")
+                }
+                #expect(error?.sqlState == SQLState(rawValue: "22012"))
+                #expect(try await connection.query("SELECT name FROM teas").column(String.self) == ["mate"])
+            }
+        }
+    }
+}
+
+struct NoTea: Error {}

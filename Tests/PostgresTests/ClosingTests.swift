@@ -1,0 +1,53 @@
+import TestDatabase
+import Testing
+
+@testable import Postgres
+
+@Suite struct `Closing` {
+    @Test func `a connection answers what is queued on it, and takes nothing more`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await AdvisoryLock.held(in: database) { lock in
+                let connection = try await Connection.open(database.configuration())
+                let answers = Task {
+                    try await withThrowingTaskGroup(of: [Rows].self) { group in
+                        let statements: [SQL] = [AdvisoryLock.wait] + (0..<50).map { "SELECT \(Int64($0))" }
+                        for statement in statements {
+                            group.addTask { try await connection.perform(Job(work: .pipeline([statement]))) }
+                        }
+                        return try await group.reduce(into: 0) { count, _ in count += 1 }
+                    }
+                }
+                #expect(try await eventually { connection.load == 51 })
+                connection.close()
+                let error = await #expect(throws: PostgresError.self) {
+                    try await connection.perform(Job(work: .pipeline(["SELECT 1"])))
+                }
+                guard case .connectionLost(mayHaveRun: false) = try #require(error) else { throw try #require(error) }
+                try await lock.release()
+                #expect(try await answers.value == 51)
+                await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
+                #expect(connection.load == 0)
+            }
+        }
+    }
+
+    @Test func `a client answers what is queued, ends its sessions and is unavailable from then on`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await AdvisoryLock.held(in: database) { lock in
+                let client = PostgresClient(database.configuration(), logger: .quiet)
+                let running = Task { try await client.run() }
+                let waiting = Task { try await client.query("SELECT 'answered'::text FROM pg_advisory_xact_lock_shared(42)") }
+                #expect(try await lock.isWaitedFor())
+                running.cancel()
+                let error = await #expect(throws: PostgresError.self) {
+                    while true { try await client.query("SELECT 1") }
+                }
+                #expect(error?.description == "no connection to PostgreSQL: the client is closed")
+                try await lock.release()
+                #expect(try await waiting.value.column(String.self) == ["answered"])
+                try await running.value
+                await #expect(throws: PostgresError.self) { try await client.withConnection { _ in } }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Postgres
+import Synchronization
+import Testing
+
+@Suite struct `COPY` {
+    @Test func `out hands over each row`() async throws {
+        let lines = try await withClient { client in
+            try await client.withConnection { connection in
+                try await readLines(of: "COPY (SELECT n, 'tea ' || n FROM generate_series(1, 3) AS n) TO STDOUT", connection)
+            }
+        }
+        #expect(lines == ["1\ttea 1\n", "2\ttea 2\n", "3\ttea 3\n"])
+    }
+
+    @Test func `out of nothing hands over nothing`() async throws {
+        let lines = try await withClient { client in
+            try await client.withConnection { connection in
+                try await readLines(of: "COPY (SELECT 1 WHERE false) TO STDOUT", connection)
+            }
+        }
+        #expect(lines.isEmpty)
+    }
+
+    @Test func `in takes pieces that end anywhere`() async throws {
+        try await withTable { connection in
+            let pieces = Pieces(["1\n", "2", "3", "\n4\n5", "\n", ""])
+            try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
+            #expect(try await connection.query("SELECT n FROM numbers").column(Int64.self) == [1, 23, 4, 5])
+        }
+    }
+
+    @Test func `in takes more than the sockets hold`() async throws {
+        try await withTable { connection in
+            let pieces = Pieces((0..<100).map { _ in String(repeating: "7\n", count: 10_000) })
+            try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
+            #expect(try await connection.query("SELECT count(*) FROM numbers").column(Int64.self) == [1_000_000])
+        }
+    }
+
+    @Test func `in whose source fails half way writes nothing and throws the source's error`() async throws {
+        try await withTable { connection async throws in
+            let pieces = Pieces(["1\n", "2\n"])
+            await #expect(throws: NoTea.self) {
+                try await connection.copyIn("COPY numbers FROM STDIN") {
+                    guard let piece = pieces.next() else { throw NoTea() }
+                    return piece
+                }
+            }
+            #expect(try await connection.query("SELECT n FROM numbers").isEmpty)
+        }
+    }
+
+    @Test func `in that PostgreSQL refuses half way throws its refusal, however much is still to come`() async throws {
+        try await withTable { connection async throws in
+            let pieces = Pieces(["1\n", "tea\n"] + (0..<500).map { _ in String(repeating: "7\n", count: 10_000) })
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
+            }
+            #expect(error?.sqlState == SQLState(rawValue: "22P02"))
+            #expect(try await connection.query("SELECT n FROM numbers").isEmpty)
+        }
+    }
+
+    @Test func `out whose reader fails half way throws the reader's error, and no later statement is cancelled`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                for rows in [3, 1_000_000, 1, 10, 100, 2, 1_000, 1, 2, 3] {
+                    await #expect(throws: NoTea.self) {
+                        try await connection.copyOut("COPY (SELECT generate_series(1, \(rows))) TO STDOUT") { _ in throw NoTea() }
+                    }
+                    // Long enough for a request to cancel that comes late.
+                    let answer = try await connection.query("SELECT 'usable'::text FROM pg_sleep(0.1)")
+                    #expect(try answer.column(String.self) == ["usable"])
+                }
+            }
+        }
+    }
+
+    @Test func `out that PostgreSQL refuses half way throws its refusal after the rows before`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection async throws in
+                let count = Atomic(0)
+                let error = await #expect(throws: PostgresError.self) {
+                    try await connection.copyOut("COPY (SELECT 1 / (50000 - n) FROM generate_series(1, 90000) AS n) TO STDOUT") {
+                        _ in count.add(1, ordering: .relaxed)
+                    }
+                }
+                #expect(error?.sqlState == SQLState(rawValue: "22012"))
+                #expect(count.load(ordering: .relaxed) == 49_999)
+                #expect(try await connection.query("SELECT 'usable'::text").column(String.self) == ["usable"])
+            }
+        }
+    }
+
+    @Test func `of a table that is not there is refused in both directions`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                let inward = await #expect(throws: PostgresError.self) {
+                    try await connection.copyIn("COPY coffees FROM STDIN") { nil }
+                }
+                #expect(inward?.sqlState == .undefinedTable)
+                let outward = await #expect(throws: PostgresError.self) {
+                    try await connection.copyOut("COPY coffees TO STDOUT") { _ in }
+                }
+                #expect(outward?.sqlState == .undefinedTable)
+            }
+        }
+    }
+
+    private func withTable(_ body: @Sendable (PostgresConnection) async throws -> Void) async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                try await connection.query("CREATE TABLE numbers (n bigint)")
+                try await body(connection)
+            }
+        }
+    }
+}
+
+private func readLines(of statement: String, _ connection: PostgresConnection) async throws -> [String] {
+    let lines = Lines()
+    try await connection.copyOut(statement) { row in lines.append(String(decoding: row, as: UTF8.self)) }
+    return lines.all
+}
+
+private final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func append(_ line: String) { lines.withLock { $0.append(line) } }
+}
+
+private final class Pieces: Sendable {
+    private let pieces: Mutex<ArraySlice<String>>
+    init(_ pieces: [String]) { self.pieces = Mutex(pieces[...]) }
+    func next() -> [UInt8]? { pieces.withLock { $0.popFirst().map { Array($0.utf8) } } }
+}

@@ -1,0 +1,49 @@
+import Postgres
+import Testing
+
+@Suite struct `A value that is interpolated into SQL` {
+    private static let attacks = [
+        "'; DROP TABLE teas; --", "\\'; DROP TABLE teas; --", "$1", "$$; DROP TABLE teas; $$", "\") OR 1=1; --",
+        "1); DELETE FROM teas; SELECT (1", "%s %@ \\0",
+    ]
+
+    @Test func `is bound and never part of the text`() {
+        let statement: SQL = "SELECT * FROM teas WHERE name = \("'; DROP TABLE teas; --") AND price < \(Int64(3))"
+        #expect(statement.text == "SELECT * FROM teas WHERE name = $1 AND price < $2")
+    }
+
+    @Test func `comes back as data, whatever it says`() async throws {
+        try await withClient { client in
+            try await client.query("CREATE TABLE teas (name text)")
+            for attack in Self.attacks { try await client.query("INSERT INTO teas (name) VALUES (\(attack))") }
+            let names = try await client.query("SELECT name FROM teas").column(String.self)
+            #expect(Set(names) == Set(Self.attacks))
+            for attack in Self.attacks {
+                let found = try await client.query("SELECT name FROM teas WHERE name = \(attack)").column(String.self)
+                #expect(found == [attack])
+            }
+        }
+    }
+
+    @Test func `as an identifier is one quoted name`() async throws {
+        try await withClient { client in
+            let name = "odd \"; DROP TABLE teas; --"
+            try await client.query("CREATE TABLE teas (name text)")
+            try await client.query("CREATE TABLE \(identifier: name) (\(identifier: "a \"column\"") text)")
+            let tables = try await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+            #expect(try tables.column(String.self) == [name, "teas"])
+        }
+    }
+
+    @Test func `keeps its own type beside others in the same text`() async throws {
+        try await withClient(connections: 1) { client async throws in
+            func kind(of value: some PostgresEncodable) async throws -> String? {
+                try await client.query("SELECT pg_typeof(\(value))::text || ' ' || \(value)::text").column(String.self).first
+            }
+            #expect(try await kind(of: Int64(7)) == "bigint 7")
+            #expect(try await kind(of: 1.5) == "double precision 1.5")
+            #expect(try await kind(of: "eight by") == "text eight by")
+            #expect(try await kind(of: Int64(8)) == "bigint 8")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite struct `A lost connection` {
+    @Test func `that was idle is replaced, and the next caller never knows`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await database.withClient(connections: 1) { client in
+                try await database.withClient(connections: 1) { administrator in
+                    for _ in 0..<30 {
+                        let pid = try #require(try await client.query("SELECT pg_backend_pid()").column(Int32.self).first)
+                        // Returns once the session is gone, at most after this many milliseconds.
+                        try await administrator.query("SELECT pg_terminate_backend(\(pid), 30000)")
+                        #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != [pid])
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `fails what was in flight, which is not run again`() async throws {
+        try await withClientAndLock(connections: 1) { client, lock in
+            try await client.query("CREATE SEQUENCE runs")
+            let statement: SQL = "SELECT nextval('runs') FROM pg_advisory_xact_lock_shared(42)"
+            let first: SQL = "SELECT nextval('runs')"
+            let running = Task { try await client.run([first, statement]) }
+            #expect(try await lock.isWaitedFor())
+            try await lock.terminateWaiting()
+            let error = await #expect(throws: PostgresError.self) { try await running.value }
+            guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+            #expect(error?.isUnavailability == true)
+            #expect(try await client.query("SELECT last_value FROM runs").column(Int64.self) == [1])
+        }
+    }
+
+    @Test func `ends the transaction that ran on it, and the next one has another`() async throws {
+        try await withClientAndLock(connections: 1) { client, lock in
+            try await client.query("CREATE TABLE teas (name text)")
+            let running = Task {
+                try await client.withTransaction { connection in
+                    try await connection.query("INSERT INTO teas VALUES ('mate')")
+                    _ = try await connection.query(AdvisoryLock.wait)
+                }
+            }
+            #expect(try await lock.isWaitedFor())
+            try await lock.terminateWaiting()
+            let error = await #expect(throws: PostgresError.self) { try await running.value }
+            guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+            try await client.withTransaction { connection async throws in
+                #expect(try await connection.query("SELECT name FROM teas").isEmpty)
+            }
+        }
+    }
+
+    @Test func `under a COPY is said to be lost`() async throws {
+        try await withClient { client in
+            try await client.query("CREATE TABLE numbers (n bigint)")
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withConnection { connection in
+                    try await connection.copyOut(
+                        "COPY (SELECT pg_terminate_backend(pg_backend_pid()) FROM generate_series(1, 10)) TO STDOUT"
+                    ) { _ in }
+                }
+            }
+            guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+            #expect(try await client.query("SELECT 'usable'::text").column(String.self) == ["usable"])
+        }
+    }
+}
+
+extension AdvisoryLock {
+    /// Ends the sessions that wait for the lock.
+    fileprivate func terminateWaiting() async throws {
+        try await administer(
+            """
+            SELECT pg_terminate_backend(pid, 30000) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+            WHERE d.datname = current_database() AND locktype = 'advisory' AND NOT granted
+            """)
+    }
+}

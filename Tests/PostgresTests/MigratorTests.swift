@@ -1,0 +1,149 @@
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite struct `Migrating` {
+    private static let teas = Migration(name: "0001_teas", sql: "CREATE TABLE teas (name text);")
+    private static let prices = Migration(name: "0002_prices", sql: "ALTER TABLE teas ADD price integer; CREATE TABLE prices ();")
+    private static let origins = Migration(name: "0003_origins", sql: "ALTER TABLE teas ADD origin text;")
+
+    @Test func `applies in the order of the names, whatever order they are given in`() async throws {
+        try await withClient { client async throws in
+            #expect(
+                try await migrate([Self.origins, Self.teas, Self.prices], client) == names(Self.teas, Self.prices, Self.origins))
+            #expect(try await columns(client) == ["name", "price", "origin"])
+        }
+    }
+
+    @Test func `records each with the checksum of its text`() async throws {
+        try await withClient { client in
+            _ = try await migrate([Self.teas], client)
+            let recorded = try await client.query("SELECT name, checksum FROM humon.migrations").decode((String, String).self)
+            #expect(recorded.map(\.0) == ["0001_teas"])
+            // printf 'CREATE TABLE teas (name text);' | sha256sum
+            #expect(recorded.map(\.1) == ["8a1efbebc81b835bfd1296d2b610d889c23fd4efe6fe4ad3f537f168012e4fa3"])
+        }
+    }
+
+    @Test func `again applies only what is new`() async throws {
+        try await withClient { client async throws in
+            #expect(try await migrate([Self.teas], client) == names(Self.teas))
+            #expect(try await migrate([Self.teas], client) == [])
+            #expect(try await migrate([Self.teas, Self.prices], client) == names(Self.prices))
+        }
+    }
+
+    @Test func `tells what is pending and changes nothing by that`() async throws {
+        try await withClient { client in
+            let migrator = Migrator(migrations: [Self.teas, Self.prices], client: client)
+            #expect(try await migrator.pending() == names(Self.teas, Self.prices))
+            #expect(try await client.query("SELECT 1 FROM pg_namespace WHERE nspname = 'humon'").isEmpty)
+            _ = try await migrate([Self.teas], client)
+            #expect(try await migrator.pending() == names(Self.prices))
+            _ = try await migrator.migrate()
+            #expect(try await migrator.pending() == [])
+        }
+    }
+
+    @Test func `runs what is repeatable after the rest, every time`() async throws {
+        try await withClient { client in
+            let repeatable = Migration(name: "grants", sql: "INSERT INTO teas VALUES ('again');")
+            for _ in 0..<2 { _ = try await Migrator(migrations: [Self.teas], repeatable: repeatable, client: client).migrate() }
+            #expect(try await client.query("SELECT name FROM teas").count == 2)
+        }
+    }
+
+    @Test func `refuses a migration whose text has changed since`() async throws {
+        try await withClient { client in
+            _ = try await migrate([Self.teas], client)
+            var changed = Self.teas
+            changed.sql += " -- only a comment"
+            try await expectFailure(
+                migrating: [changed, Self.prices], client,
+                """
+                Migration 0001_teas was applied to this database with another text than this program has: never change an \
+                applied migration, add a new one.
+                """)
+            #expect(try await columns(client) == ["name"])
+        }
+    }
+
+    @Test func `refuses a database that knows more`() async throws {
+        try await withClient { client in
+            _ = try await migrate([Self.teas, Self.prices], client)
+            try await expectFailure(
+                migrating: [Self.teas], client,
+                "Migration 0002_prices was applied to this database but this program does not know it: run a newer humon.")
+        }
+    }
+
+    @Test func `refuses a migration that slipped in before applied ones`() async throws {
+        try await withClient { client in
+            _ = try await migrate([Self.teas, Self.origins], client)
+            try await expectFailure(
+                migrating: [Self.teas, Self.prices, Self.origins], client,
+                "Migration 0002_prices is not applied but the later 0003_origins is: number a new migration after all older ones."
+            )
+            #expect(try await columns(client) == ["name", "origin"])
+        }
+    }
+
+    @Test func `stops at one that fails, keeps those before it and nothing of it`() async throws {
+        try await withClient { client in
+            let failing = Migration(name: "0002_failing", sql: "CREATE TABLE halves (); SELECT * FROM coffees;")
+            try await expectFailure(
+                migrating: [Self.teas, failing, Self.origins], client,
+                "Migration 0002_failing failed and was rolled back: relation \"coffees\" does not exist")
+            #expect(try await columns(client) == ["name"])
+            #expect(try await client.query("SELECT name FROM humon.migrations").column(String.self) == ["0001_teas"])
+            #expect(try await client.query("SELECT 1 FROM pg_tables WHERE tablename = 'halves'").isEmpty)
+        }
+    }
+
+    @Test func `may take longer than a statement may`() async throws {
+        try await withClient(configure: { $0.statementTimeoutSeconds = 0.5 }) { client async throws in
+            let slow = Migration(name: "0001_slow", sql: "SELECT pg_sleep(1.8);")
+            #expect(try await migrate([slow], client) == names(slow))
+        }
+    }
+
+    @Test func `twice at once applies each once`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            let migrations = [Self.teas, Self.prices, Self.origins]
+            let applied = try await withThrowingTaskGroup(of: [String].self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        try await database.withClient { client in
+                            try await Migrator(migrations: migrations, client: client).migrate()
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(applied.sorted() == migrations.map(\.name))
+        }
+    }
+
+    private func migrate(_ migrations: [Migration], _ client: PostgresClient) async throws -> [String] {
+        try await Migrator(migrations: migrations, client: client).migrate()
+    }
+
+    private func names(_ migrations: Migration...) -> [String] { migrations.map(\.name) }
+
+    private func columns(_ client: PostgresClient) async throws -> [String] {
+        try await client.query(
+            "SELECT attname FROM pg_attribute WHERE attrelid = 'teas'::regclass AND attnum > 0 ORDER BY attnum"
+        )
+        .column(String.self)
+    }
+
+    private func expectFailure(
+        migrating migrations: [Migration], _ client: PostgresClient, _ sentence: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = await #expect(throws: MigrationError.self, sourceLocation: sourceLocation) {
+            try await Migrator(migrations: migrations, client: client).migrate()
+        }
+        #expect(error?.description == sentence, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Postgres
+
+@Suite struct `Notifications` {
+    @Test func `of other sessions arrive in order`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                try await connection.withNotifications(on: "teas") { notifications in
+                    for number in 0..<3 { try await client.query("SELECT pg_notify('teas', \("tea \(number)"))") }
+                    var received: [Notification] = []
+                    for await notification in notifications.prefix(3) { received.append(notification) }
+                    #expect(received == (0..<3).map { Notification(channel: "teas", payload: "tea \($0)") })
+                }
+            }
+        }
+    }
+
+    @Test func `come from channels of any name`() async throws {
+        try await withClient { client in
+            let channel = "Odd \"channel\"; --"
+            try await client.withConnection { connection in
+                try await connection.withNotifications(on: channel) { notifications in
+                    try await client.query("SELECT pg_notify(\(channel), '')")
+                    var iterator = notifications.makeAsyncIterator()
+                    #expect(await iterator.next() == Notification(channel: channel, payload: ""))
+                }
+            }
+        }
+    }
+
+    @Test func `come while the connection is used for statements too`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                try await connection.withNotifications(on: "teas") { notifications in
+                    var iterator = notifications.makeAsyncIterator()
+                    for number in 0..<5 {
+                        try await connection.query("SELECT pg_notify('teas', \("\(number)"))")
+                        #expect(await iterator.next()?.payload == "\(number)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `beyond the limit displace the oldest`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                try await connection.withNotifications(on: "teas", limit: 2) { notifications in
+                    for number in 0..<5 { try await connection.query("SELECT pg_notify('teas', \("\(number)"))") }
+                    var iterator = notifications.makeAsyncIterator()
+                    #expect(await iterator.next()?.payload == "3")
+                    #expect(await iterator.next()?.payload == "4")
+                }
+            }
+        }
+    }
+
+    @Test func `end when the connection does`() async throws {
+        try await withClient { client in
+            try await client.withConnection { connection in
+                let pid = try #require(try await connection.query("SELECT pg_backend_pid()").column(Int32.self).first)
+                let error = await #expect(throws: PostgresError.self) {
+                    try await connection.withNotifications(on: "teas") { notifications in
+                        try await client.query("SELECT pg_terminate_backend(\(pid))")
+                        for await _ in notifications {}
+                    }
+                }
+                #expect(error?.isUnavailability == true)
+            }
+        }
+    }
+
+    @Test func `are no longer listened to after the body, even when it threw`() async throws {
+        try await withClient(connections: 1) { client async throws in
+            await #expect(throws: NoTea.self) {
+                try await client.withConnection { connection in
+                    try await connection.withNotifications(on: "teas") { _ in throw NoTea() }
+                }
+            }
+            #expect(try await client.query("SELECT pg_listening_channels()").isEmpty)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Postgres
+import Testing
+
+@Suite struct `A pipeline` {
+    @Test func `answers each statement, in order`() async throws {
+        try await withClient { client in
+            let answers = try await client.run([
+                "CREATE TABLE teas (name text)", "INSERT INTO teas VALUES (\("mate"))", "SELECT name FROM teas",
+            ])
+            #expect(answers.count == 3)
+            #expect(answers[1].affected == 1)
+            #expect(try answers[2].column(String.self) == ["mate"])
+        }
+    }
+
+    @Test func `of several statements is one transaction: all of them`() async throws {
+        try await withClient { client in
+            try await client.query("CREATE TABLE teas (name text UNIQUE)")
+            let answers = try await client.run([
+                "INSERT INTO teas VALUES ('mate') RETURNING pg_current_xact_id()::text",
+                "INSERT INTO teas VALUES ('assam') RETURNING pg_current_xact_id()::text",
+            ])
+            #expect(try answers[0].column(String.self) == answers[1].decode(String.self))
+            #expect(try await client.query("SELECT count(*) FROM teas").column(Int64.self) == [2])
+        }
+    }
+
+    @Test(arguments: 0..<3)
+    func `of several statements is one transaction: or none`(failing: Int) async throws {
+        try await withClient { client async throws in
+            try await client.query("CREATE TABLE teas (name text UNIQUE)")
+            try await client.query("INSERT INTO teas VALUES ('twice')")
+            let names = (0..<3).map { $0 == failing ? "twice" : "tea \($0)" }
+            let statements = names.map { "INSERT INTO teas VALUES (\($0))" as SQL }
+            let error = await #expect(throws: PostgresError.self) { try await client.run(statements) }
+            #expect(error?.sqlState == .uniqueViolation)
+            #expect(try await client.query("SELECT name FROM teas").column(String.self) == ["twice"])
+        }
+    }
+
+    @Test func `that fails leaves its neighbours on the connection alone`() async throws {
+        try await withClient(connections: 1) { client in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<Int64(300) {
+                    group.addTask { () async throws in
+                        if number.isMultiple(of: 3) {
+                            let error = await #expect(throws: PostgresError.self) {
+                                try await client.run(["SELECT 1", "SELECT \(number) / 0", "SELECT 2"])
+                            }
+                            #expect(error?.sqlState == SQLState(rawValue: "22012"))
+                        } else {
+                            #expect(try await client.query("SELECT \(number)").column(Int64.self) == [number])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `of nothing answers nothing`() async throws {
+        let answers = try await withClient { client in try await client.run([]) }
+        #expect(answers.isEmpty)
+    }
+
+    @Test func `of a thousand callers over two connections answers each its own`() async throws {
+        try await withClient(connections: 2) { client in
+            let answers = try await withThrowingTaskGroup(of: (Int64, Int64?, Int32?).self) { group in
+                for number in 0..<Int64(1_000) {
+                    group.addTask {
+                        let answer = try await client.query("SELECT \(number), pg_backend_pid()").decode((Int64, Int32).self)
+                        return (number, answer.first?.0, answer.first?.1)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count == 1_000)
+            #expect(answers.allSatisfy { $0.0 == $0.1 })
+            #expect(Set(answers.map(\.2)).count <= 2)
+        }
+    }
+
+    @Test func `carries more than the sockets hold, both ways at once`() async throws {
+        try await withClient(connections: 1) { client in
+            try await withThrowingTaskGroup(of: Void.self) { group async throws in
+                for number in 0..<20 {
+                    let text = String(repeating: "\(number % 10)", count: 1_000_000)
+                    group.addTask { () async throws in
+                        #expect(try await client.query("SELECT \(text)").column(String.self) == [text])
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}

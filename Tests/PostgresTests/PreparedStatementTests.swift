@@ -1,0 +1,59 @@
+import Postgres
+import Testing
+
+@Suite struct `A statement is prepared` {
+    @Test func `once a connection, however often it runs`() async throws {
+        try await withClient(connections: 1) { client in
+            for number in 0..<Int64(5) { try await client.query("SELECT \(number) + 41") }
+            let prepared = try await client.query("SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%+ 41'")
+            #expect(try prepared.column(String.self) == ["SELECT $1 + 41"])
+        }
+    }
+
+    @Test func `not at all behind a pooler`() async throws {
+        try await withClient(connections: 1, configure: { $0.isPooled = true }) { client in
+            for number in 0..<Int64(5) { try await client.query("SELECT \(number)") }
+            #expect(try await client.query("SELECT count(*) FROM pg_prepared_statements").column(Int64.self) == [0])
+        }
+    }
+
+    @Test func `up to a limit, and beyond it runs all the same`() async throws {
+        try await withClient(connections: 1) { client in
+            for number in 0..<300 {
+                #expect(
+                    try await client.query(SQL(unsafeText: "SELECT \(number)::text")).column(String.self) == ["\(number)"])
+            }
+            let prepared = try await client.query("SELECT count(*) FROM pg_prepared_statements").column(Int64.self)
+            #expect(prepared == [256])
+        }
+    }
+
+    @Test func `anew when its first preparation failed`() async throws {
+        try await withClient(connections: 1) { client in
+            let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT name FROM teas") }
+            #expect(error?.sqlState == .undefinedTable)
+            try await client.query("CREATE TABLE teas (name text)")
+            #expect(try await client.query("SELECT name FROM teas").isEmpty)
+        }
+    }
+
+    @Test func `anew when the pipeline that was to prepare it failed before it`() async throws {
+        try await withClient(connections: 1) { client in
+            for round in 0..<20 {
+                let fresh = SQL(unsafeText: "SELECT 'round \(round)'::text")
+                try await withThrowingTaskGroup(of: Void.self) { group async throws in
+                    group.addTask {
+                        let error = await #expect(throws: PostgresError.self) { try await client.run(["SELECT 1 / 0", fresh]) }
+                        #expect(error?.sqlState == SQLState(rawValue: "22012"))
+                    }
+                    for _ in 0..<5 {
+                        group.addTask { () async throws in
+                            #expect(try await client.query(fresh).column(String.self) == ["round \(round)"])
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite struct `The session` {
+    @Test func `has the rights of the role that is configured`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                let users = try await client.query("SELECT current_user, session_user").decode((String, String).self)
+                #expect(try #require(users.first) == ("humon_app", "humon"))
+                let error = await #expect(throws: PostgresError.self) { try await client.query("TRUNCATE log.recorded_events") }
+                #expect(error?.sqlState == .insufficientPrivilege)
+            }
+        }
+    }
+
+    @Test func `has the settings that are configured`() async throws {
+        try await withClient(configure: { $0.sessionSettings = ["enable_seqscan": "off", "work_mem": "5MB"] }) {
+            client async throws in
+            #expect(try await setting("enable_seqscan", client) == "off")
+            #expect(try await setting("work_mem", client) == "5MB")
+        }
+    }
+
+    @Test func `has settings with spaces and backslashes in them`() async throws {
+        let path = #""a b", "c\d""#
+        try await withClient(configure: { $0.sessionSettings = ["search_path": path] }) { client async throws in
+            #expect(try await setting("search_path", client) == path)
+        }
+    }
+
+    @Test func `has what the URL's own options say, where both say something`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
+            $0.sessionSettings = ["enable_seqscan": "off", "work_mem": "5MB"]
+            $0.url += " options='-c enable_seqscan=on' application_name=tea"
+        }
+        try await withClient(configure: configure) { client async throws in
+            #expect(try await setting("enable_seqscan", client) == "on")
+            #expect(try await setting("work_mem", client) == "5MB")
+            #expect(try await setting("application_name", client) == "tea")
+        }
+    }
+
+    @Test func `is called humon, speaks UTF-8, reads committed rows and limits its statements`() async throws {
+        try await withClient(configure: { $0.statementTimeoutSeconds = 7.5 }) { client async throws in
+            #expect(try await setting("application_name", client) == "humon")
+            #expect(try await setting("client_encoding", client) == "UTF8")
+            #expect(try await setting("transaction_isolation", client) == "read committed")
+            #expect(try await setting("statement_timeout", client) == "7500ms")
+        }
+    }
+
+    @Test func `gets no settings through a pooler`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
+            $0.sessionSettings = ["enable_seqscan": "off"]
+            $0.isPooled = true
+        }
+        try await withClient(configure: configure) { client async throws in
+            #expect(try await setting("enable_seqscan", client) == "on")
+            #expect(try await setting("statement_timeout", client) == "0")
+        }
+    }
+
+    private func setting(_ name: String, _ client: PostgresClient) async throws -> String? {
+        try await client.query("SELECT current_setting(\(name))").column(String.self).first
+    }
+}

@@ -1,0 +1,52 @@
+import Postgres
+import TestDatabase
+
+/// A client of an empty database of its own.
+func withClient<Value: Sendable>(
+    connections: Int = 2,
+    configure: @Sendable (inout PostgresConfiguration) -> Void = { _ in },
+    _ body: @Sendable (PostgresClient) async throws -> Value
+) async throws -> Value {
+    try await TestDatabase.with(migrated: false) { database in
+        var configuration = database.configuration(connections: connections)
+        configure(&configuration)
+        return try await withPostgres(configuration, logger: .quiet, body)
+    }
+}
+
+/// Asks until the answer is yes, for far longer than it takes on a busy machine.
+func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
+        if try await condition() { return true }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    return false
+}
+
+/// Everything that a log line or a debugger could make of a value.
+func renderings(of value: some Sendable) -> [String] {
+    var dumped = ""
+    dump(value, to: &dumped)
+    var optionallyDumped = ""
+    dump([Optional(value)], to: &optionallyDumped)
+    return ["\(value)", String(reflecting: value), "\([Optional(value)])", dumped, optionallyDumped]
+}
+
+extension PostgresClient {
+    /// How many sessions wait for this advisory lock.
+    func waiters(forLock lock: Int64) async throws -> Int64? {
+        // The view shows all databases' locks.
+        try await query(
+            """
+            SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+            WHERE d.datname = current_database() AND locktype = 'advisory' AND objid = \(lock)::oid AND NOT granted
+            """
+        ).column(Int64.self).first
+    }
+}
+
+extension Rows {
+    /// The only column of each row.
+    func column<Value: PostgresDecodable>(_: Value.Type) throws(PostgresError) -> [Value] { try decode(Value.self) }
+}

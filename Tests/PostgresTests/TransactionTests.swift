@@ -1,0 +1,80 @@
+import Postgres
+import Testing
+
+@Suite struct `A transaction` {
+    @Test func `commits when its body returns`() async throws {
+        try await withTeas { client in
+            let name = try await client.withTransaction { connection in
+                try await connection.query("INSERT INTO teas VALUES ('mate')")
+                #expect(try await client.query("SELECT name FROM teas").isEmpty)
+                return "mate"
+            }
+            #expect(try await client.query("SELECT name FROM teas").column(String.self) == [name])
+        }
+    }
+
+    @Test func `rolls back when its body throws, and throws the same`() async throws {
+        try await withTeas { client async throws in
+            await #expect(throws: NoTea.self) {
+                try await client.withTransaction { connection in
+                    try await connection.query("INSERT INTO teas VALUES ('mate')")
+                    throw NoTea()
+                }
+            }
+            #expect(try await client.query("SELECT name FROM teas").isEmpty)
+        }
+    }
+
+    @Test func `in which a refusal went unnoticed does not pretend to have committed`() async throws {
+        try await withTeas { client in
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withTransaction { connection in
+                    try await connection.query("INSERT INTO teas VALUES ('mate')")
+                    _ = try? await connection.query("INSERT INTO teas VALUES ('mate')")
+                }
+            }
+            guard case .rolledBack = try #require(error) else { throw try #require(error) }
+            #expect(try await client.query("SELECT name FROM teas").isEmpty)
+        }
+    }
+
+    @Test func `that fails only at its commit throws what PostgreSQL said`() async throws {
+        try await withTeas { client in
+            try await client.query("ALTER TABLE teas ADD CONSTRAINT late UNIQUE (name) DEFERRABLE INITIALLY DEFERRED")
+            try await client.query("ALTER TABLE teas DROP CONSTRAINT teas_name_key")
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withTransaction { connection in
+                    _ = try await connection.query("INSERT INTO teas VALUES ('mate'), ('mate')")
+                }
+            }
+            #expect(error?.sqlState == .uniqueViolation)
+        }
+    }
+
+    @Test func `leaves no transaction open on its connection`() async throws {
+        try await withTeas { client in
+            await #expect(throws: NoTea.self) { try await client.withTransaction { _ in throw NoTea() } }
+            try await client.query("INSERT INTO teas VALUES ('mate')")
+            let sessions = try await client.query(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'")
+            #expect(try sessions.column(Int64.self) == [0])
+        }
+    }
+
+    @Test func `reads what others committed before each statement`() async throws {
+        try await withTeas { client in
+            try await client.withTransaction { connection in
+                #expect(try await connection.query("SELECT name FROM teas").isEmpty)
+                try await client.query("INSERT INTO teas VALUES ('mate')")
+                #expect(try await connection.query("SELECT name FROM teas").count == 1)
+            }
+        }
+    }
+
+    private func withTeas(_ body: @Sendable (PostgresClient) async throws -> Void) async throws {
+        try await withClient(connections: 2) { client in
+            try await client.query("CREATE TABLE teas (name text UNIQUE)")
+            try await body(client)
+        }
+    }
+}
