@@ -65,3 +65,25 @@ private func write(_ base: String, _ headers: [(String, String)], _ writer: Int)
     }
     return ids
 }
+
+@Suite struct `A private PostgreSQL that is killed under its server` {
+    @Test func `is started again, with all that was acknowledged`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": "secret"]) { _, port in
+                let url = "http://127.0.0.1:\(port)/v1/users"
+                let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+                let before = try await exchange("POST", url, headers: headers)
+                let file = directory.appending(path: "data/cluster/postmaster.pid")
+                let process = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").first.flatMap { Int32($0) }
+                kill(try #require(process), SIGKILL)
+                var after = try await exchange("POST", url, headers: headers)
+                for _ in 0..<200 where after.status != 200 {
+                    try await Task.sleep(for: .milliseconds(100))
+                    after = try await exchange("POST", url, headers: headers)
+                }
+                #expect(before.body == #"{"id":1,"device_token":"phone","auth_token":"phone"}"#)
+                #expect((after.status, after.body) == (200, before.body))
+            }
+        }
+    }
+}
