@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize bench-nearby
+.PHONY: help install run test check build format lint sanitize bench-http bench-nearby
 
 SWIFT_FILES = Package.swift Sources Tests
 
@@ -40,6 +40,10 @@ lint:
 sanitize: install
 	swift test --sanitize thread --scratch-path .build-sanitize \
 		--filter 'NotationTests|EventsTests|UsersTests|AttendancesTests|VerdictsTests|UpcastersTests'
+
+## bench-http    measure the API from outside, beside a route that answers a constant (needs wrk)
+bench-http: build
+	Benchmarks/http.sh
 
 ## bench-nearby  measure the candidates for the index of nearby search beside each other
 bench-nearby: install

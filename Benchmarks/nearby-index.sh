@@ -32,7 +32,9 @@ bands="unnest(ARRAY(SELECT generate_series(floor(:south::float8 * 20)::int, floo
 
 candidate() { # name, index, distance, limit for it, FROM … WHERE
     sql "DROP INDEX IF EXISTS candidate" 2>/dev/null
+    local start=$(date +%s%N)
     sql "CREATE INDEX candidate ON events $2"
+    local built=$((($(date +%s%N) - start) / 10000000))
     sql "VACUUM ANALYZE events"
     cat > "$place/query" <<SQL
 \set id random(1, 1000000)
@@ -41,7 +43,7 @@ SELECT lat, lon, x AS cx, y AS cy, z AS cz, lat - :r::float8 / 111.19 AS south, 
     FROM events WHERE id = :id \gset
 SELECT id, name, d FROM (SELECT e.id, e.name, $3 AS d FROM $5 OFFSET 0) AS near WHERE d <= $4::float8 ORDER BY d, id LIMIT 1000;
 SQL
-    printf '%-34s' "$1"
+    printf '%-34s%6d.%02d' "$1" $((built / 100)) $((built % 100))
     for r in 1 5 25; do
         "$programs/pgbench" -h "$place" -U postgres -n -M prepared -c 4 -j 1 -T "$seconds" -D r=$r.0 -f "$place/query" postgres \
             | awk '/^tps/ { printf "%9.0f", $3 }'
@@ -49,7 +51,7 @@ SQL
     echo
 }
 
-printf '%-34s%9s%9s%9s  queries a second\n' "1,000,000 events, 4 clients" "1 km" "5 km" "25 km"
+printf '%-34s%9s%9s%9s%9s  queries a second\n' "1,000,000 events, 4 clients" "built, s" "1 km" "5 km" "25 km"
 candidate "B-tree (lat, lon), haversine" "(lat, lon)" "$haversine" ":r" "events AS e WHERE $in_box"
 candidate "B-tree (lat, lon), chord" "(lat, lon)" "$chord" ":reach" "events AS e WHERE $in_box"
 candidate "GiST point(lon, lat), chord" "USING gist (point(lon, lat))" "$chord" ":reach" "events AS e WHERE $in_point_box"

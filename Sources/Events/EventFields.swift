@@ -92,6 +92,17 @@ struct EventFields {
         }
     }
 
+    /// The value of a field that may not be left out; nil where a fault has been noted.
+    mutating func required<Value>(_ label: String, _ field: Field<Value>) -> Value? {
+        switch field {
+        case .value(let value): return value
+        case .unusable: return nil
+        case .absent, .blank:
+            isBlank(label)
+            return nil
+        }
+    }
+
     mutating func isBlank(_ label: String) { faults.append("\(label) can't be blank") }
 
     private mutating func text(_ text: String, label: String) -> Field<String> {

@@ -14,19 +14,10 @@ extension EventDetails {
     /// - Throws: ``EventRejection/invalid(faults:)`` with all faults at once.
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
-        func required<Value>(_ label: String, _ field: EventFields.Field<Value>) -> Value? {
-            switch field {
-            case .value(let value): return value
-            case .unusable: return nil
-            case .absent, .blank:
-                fields.isBlank(label)
-                return nil
-            }
-        }
-        let lat = required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
-        let lon = required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
-        let name = required("Name", fields.name())
-        let startedAt = required("Started at", fields.time("started_at", label: "Started at"))
+        let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
+        let lon = fields.required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
+        let name = fields.required("Name", fields.name())
+        let startedAt = fields.required("Started at", fields.time("started_at", label: "Started at"))
         let address = fields.address().optional
         let endedAt = fields.time("ended_at", label: "Ended at").optional
         guard fields.faults.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(faults: fields.faults) }

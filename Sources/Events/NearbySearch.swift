@@ -57,17 +57,8 @@ extension NearbySearch {
     /// - Throws: ``EventRejection/invalid(faults:)`` with all faults at once.
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
-        func coordinate(_ label: String, _ field: EventFields.Field<Double>) -> Double? {
-            switch field {
-            case .value(let value): return value
-            case .unusable: return nil
-            case .absent, .blank:
-                fields.isBlank(label)
-                return nil
-            }
-        }
-        let lat = coordinate("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
-        let lon = coordinate("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
+        let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
+        let lon = fields.required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
         let radius = fields.number("radius", label: "Radius", in: 0...Self.radiusLimit).optional
         let limit = fields.wholeNumber("limit", label: "Limit", in: 1...Double(Self.limitLimit)).optional
         let after = fields.cursor().optional

@@ -49,7 +49,11 @@ actor TestCluster {
         atexit {
             guard let (cluster, directory) = leftovers.withLock({ $0 }) else { return }
             cluster.abandon()
-            try? FileManager.default.removeItem(atPath: directory)
+            // PostgreSQL takes a moment to die, and writes until then.
+            for _ in 0..<40 where FileManager.default.fileExists(atPath: directory) {
+                usleep(50_000)
+                try? FileManager.default.removeItem(atPath: directory)
+            }
         }
         try await administer(cluster) { client in try await client.query("CREATE DATABASE \(identifier: template)") }
         try await withPostgres(PostgresConfiguration(url: url(of: template, in: cluster)), logger: .quiet) { client in
