@@ -122,6 +122,7 @@ extension Settings {
     private static var defaultData: String {
         if getuid() == 0 { return "/var/lib/humon" }
         let environment = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (environment ?? NSHomeDirectory() + "/.local/share") + "/humon"
+        let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+        return (environment ?? home + "/.local/share") + "/humon"
     }
 }
