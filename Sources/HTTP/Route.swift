@@ -19,7 +19,7 @@ struct Route: Sendable {
         self.handle = handle
     }
 
-    /// Whether a path is one of this route's; where one route names a path outright, the router does not take it for an id.
+    /// Whether a path is of this route's form.
     func matches(path requested: String) -> Bool {
         let own = path.split(separator: "/")
         let requested = requested.split(separator: "/")
@@ -28,7 +28,8 @@ struct Route: Sendable {
 }
 
 extension [Route] {
-    /// What may be done at a path; empty where there is nothing. GET brings HEAD along.
+    /// What may be done at a path; empty where there is nothing. GET brings HEAD along. A path that some route names outright is
+    /// not taken for an id, by the router neither.
     func methods(at path: String) -> [HTTPRequest.Method] {
         let matching = filter { $0.matches(path: path) }
         let literal = matching.filter { !$0.path.contains("{") }
