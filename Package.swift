@@ -96,6 +96,16 @@ let package = Package(
             ],
             path: "Tests/TestDatabase"
         ),
+        .target(
+            name: "TestServer",
+            dependencies: [
+                "TestDatabase",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            path: "Tests/TestServer"
+        ),
         .testTarget(name: "ArchitectureTests", dependencies: []),
         .testTarget(name: "NotationTests", dependencies: ["Notation"]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "TestDatabase"]),
@@ -114,9 +124,7 @@ let package = Package(
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),

@@ -20,11 +20,12 @@ struct Backend: Sendable {
     init(_ database: Database, connections: Int, surroundings: Surroundings = .system, logger: Logger) {
         readers = PostgresClient(database.asApplication(connections: connections), logger: logger)
         let writer = PostgresClient(database.asApplication(connections: 1), logger: logger)
-        let log = EventLog(client: writer, projections: Self.projections, logger: logger)
+        let watch = LogWatch(client: readers, listens: false, logger: logger)
+        let log = EventLog(client: writer, projections: Self.projections, watch: watch, logger: logger)
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
         events = EventsModule(log: log, database: readers, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
-        services = database.services + [readers, writer, log]
+        services = database.services + [readers, writer, watch, log]
     }
 
     /// Whether the same request may succeed later.

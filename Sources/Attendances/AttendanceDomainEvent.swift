@@ -43,3 +43,7 @@ extension AttendanceAdded {
         StreamName(category: AttendanceDomainEvent.category, key: "\(event.rawValue)-\(user.rawValue)")
     }
 }
+
+extension AttendEvent {
+    var stream: StreamName { AttendanceAdded(event: event, user: by).stream }
+}

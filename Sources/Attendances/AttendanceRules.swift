@@ -15,6 +15,8 @@ public struct AttendEvent: Sendable, Hashable {
 /// Why an attendance is refused.
 public enum AttendanceRejection: Error, Sendable, Hashable {
     case unknownEvent
+    /// The command's key was used for another request.
+    case keyReused
 }
 
 /// Anyone known may attend any event, owners included. Doing so again changes nothing: nil.

@@ -5,6 +5,8 @@ public import Notation
 public struct Append: Sendable {
     /// Unique in the log. One that is already there is not recorded again; the first result is answered.
     public var id: UUID
+    /// Of the request, where its caller may repeat it: the same id with another one is refused.
+    public var fingerprint: Fingerprint?
     public var stream: StreamName
     /// The version that the stream must have; 0: it must not exist.
     public var expectedVersion: Int32
@@ -13,9 +15,11 @@ public struct Append: Sendable {
     public var event: any DomainEvent
 
     public init(
-        id: UUID, stream: StreamName, expectedVersion: Int32, recordedAt: Timestamp, metadata: Metadata, event: any DomainEvent
+        id: UUID, fingerprint: Fingerprint? = nil, stream: StreamName, expectedVersion: Int32, recordedAt: Timestamp,
+        metadata: Metadata, event: any DomainEvent
     ) {
         self.id = id
+        self.fingerprint = fingerprint
         self.stream = stream
         self.expectedVersion = expectedVersion
         self.recordedAt = recordedAt
@@ -64,18 +68,28 @@ enum Verdict: Hashable {
     /// The same id stands earlier in this batch, at that index, and is accepted there.
     case repeatsInBatch(index: Int)
     case conflicts(VersionConflict)
+    /// Its id belongs to another request.
+    case reusesKey
 }
 
 /// Decides a batch, item by item, as if the items came one after the other.
 /// - Parameters:
 ///   - recorded: which of the ids are in the log, and where
+///   - outcomes: which of them are ids of commands that carried a key
 ///   - versions: the versions of those of the streams that exist
-func verdicts(on batch: [Append], recorded: [UUID: Appended], versions: [StreamName: Int32]) -> [Verdict] {
+func verdicts(
+    on batch: [Append], recorded: [UUID: Appended], outcomes: [UUID: Outcome] = [:], versions: [StreamName: Int32]
+) -> [Verdict] {
     var versions = versions
     var accepted: [UUID: Int] = [:]
     return batch.enumerated().map { index, append in
+        if let first = outcomes[append.id] {
+            return first.fingerprint == append.fingerprint ? .repeats(first.appended) : .reusesKey
+        }
         if let first = recorded[append.id] { return .repeats(first) }
-        if let first = accepted[append.id] { return .repeatsInBatch(index: first) }
+        if let first = accepted[append.id] {
+            return batch[first].fingerprint == append.fingerprint ? .repeatsInBatch(index: first) : .reusesKey
+        }
         let actual = versions[append.stream] ?? 0
         guard actual == append.expectedVersion else {
             return .conflicts(VersionConflict(stream: append.stream, expected: append.expectedVersion, actual: actual))

@@ -66,13 +66,14 @@ struct AppendTransaction: Sendable {
                 "BEGIN", "SELECT log.lock()",
                 "SELECT id, position, stream, version FROM log.recorded(\(Array(Set(batch.map(\.id)))))",
                 "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
+                Outcome.query(Array(Set(batch.map(\.id)))),
             ])
             let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
                 (id, Appended(position: position, stream: StreamName(stream), version: version, isRepeat: true))
             }
             let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
             let verdicts = verdicts(
-                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded),
+                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), outcomes: try Outcome.byID(found[4]),
                 versions: Dictionary(uniqueKeysWithValues: versions)
             )
             let accepted = zip(batch, verdicts).compactMap { $1 == .accepted ? $0 : nil }
@@ -95,8 +96,20 @@ struct AppendTransaction: Sendable {
                 \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
             )
             """
+        let commands = batch.compactMap { append in append.fingerprint.map { (append, $0) } }
+        let remember: [SQL] =
+            commands.isEmpty
+            ? []
+            : [
+                """
+                INSERT INTO log.commands (id, fingerprint, stream, version) SELECT * FROM unnest(
+                    \(commands.map(\.0.id)), \(commands.map(\.1.bytea)),
+                    \(commands.map(\.0.stream.description)), \(commands.map { $0.0.expectedVersion + 1 })
+                )
+                """
+            ]
         let occurrences = batch.map(\.occurrence)
-        return [append] + projections.flatMap { $0.statements(for: occurrences, in: type(of: $0).schema) }
+        return [append] + remember + projections.flatMap { $0.statements(for: occurrences, in: type(of: $0).schema) }
     }
 
     private func results(_ batch: [Append], _ verdicts: [Verdict], firstPosition: Int64) -> [Result<Appended, any Error>] {
@@ -113,6 +126,7 @@ struct AppendTransaction: Sendable {
                     results[index].map { Appended(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true) }
                 )
             case .conflicts(let conflict): results.append(.failure(conflict))
+            case .reusesKey: results.append(.failure(KeyReused()))
             }
         }
         return results

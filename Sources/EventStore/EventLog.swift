@@ -23,12 +23,16 @@ public final class EventLog: Service {
     public static let batchLimit = 1_000
 
     private let transaction: AppendTransaction
+    private let watch: LogWatch?
     private let logger: Logger
     private let queue = Mutex(Queue())
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// - Parameter client: for the writer alone; it needs one connection.
-    public init(client: PostgresClient, projections: [any Projection], logger: Logger) {
+    /// - Parameters:
+    ///   - client: for the writer alone; it needs one connection
+    ///   - watch: is told of every commit
+    public init(client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, logger: Logger) {
+        self.watch = watch
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
         self.logger = logger
     }
@@ -36,8 +40,8 @@ public final class EventLog: Service {
     /// Returns once the event is durably recorded and all read models show it.
     ///
     /// The append is carried out even when the calling task is cancelled meanwhile.
-    /// - Throws: ``VersionConflict``, ``EventLogError``, ``ReadModelError/outOfStep``, or a `PostgresError`; after a `connectionLost` the event may be
-    ///   recorded, and appending it again with the same id tells.
+    /// - Throws: ``VersionConflict``, ``KeyReused``, ``EventLogError``, ``ReadModelError/outOfStep``, or a `PostgresError`; after
+    ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
     public func append(_ append: Append) async throws -> Appended {
         try await withCheckedThrowingContinuation { continuation in
             let refusal: EventLogError? = queue.withLock { queue in
@@ -79,6 +83,7 @@ public final class EventLog: Service {
             guard !batch.isEmpty else { return }
             let results = await transaction.append(batch.map(\.append))
             for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
+            if let tail = results.compactMap({ try? $0.get().position }).max() { watch?.grew(to: tail) }
         }
     }
 }

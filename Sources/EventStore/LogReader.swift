@@ -2,7 +2,7 @@ public import Postgres
 
 /// Reads what has been recorded. For projections, tools and tests: the API is answered from read models alone.
 public struct LogReader: Sendable {
-    private let client: PostgresClient
+    let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
 

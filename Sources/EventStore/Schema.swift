@@ -5,6 +5,8 @@ extension Migration {
     public static let all = [
         Migration(name: "0001_log", bytes: PackageResources._001_log_sql),
         Migration(name: "0002_ids", bytes: PackageResources._002_ids_sql),
+        Migration(name: "0003_commands", bytes: PackageResources._003_commands_sql),
+        Migration(name: "0004_followers", bytes: PackageResources._004_followers_sql),
     ]
 
     /// What the application's role may do: `db/grants.sql`.

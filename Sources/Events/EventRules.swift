@@ -8,6 +8,10 @@ public enum EventRejection: Error, Sendable, Hashable {
     case notFound
     /// Only the owner may.
     case forbidden
+    /// The event has another version than the command expects.
+    case changedMeanwhile
+    /// The command's key was used for another request.
+    case keyReused
 }
 
 extension EventDetails {
@@ -111,11 +115,14 @@ public struct UpdateEvent: Sendable, Hashable {
     public var id: EventID
     public var change: Change
     public var by: UserID
+    /// The versions that the event may have; nil: any.
+    public var expectedVersions: Set<Int32>?
 
-    public init(id: EventID, change: Change, by: UserID) {
+    public init(id: EventID, change: Change, by: UserID, expectedVersions: Set<Int32>? = nil) {
         self.id = id
         self.change = change
         self.by = by
+        self.expectedVersions = expectedVersions
     }
 }
 
@@ -124,10 +131,11 @@ func decide(_ command: CreateEvent) -> EventCreated {
     EventCreated(owner: command.owner, details: command.details)
 }
 
-/// Only the owner may change an event. A change to what already is so is a change like any other.
+/// Only the owner may change an event, and only in a version that they expect. A change to what already is so is a change like any other.
 func decide(_ command: UpdateEvent, on event: Event?) throws(EventRejection) -> EventUpdated {
     guard let event else { throw .notFound }
     guard event.owner == command.by else { throw .forbidden }
+    guard command.expectedVersions?.contains(event.version) ?? true else { throw .changedMeanwhile }
     switch command.change {
     case .replace(let details): return EventUpdated(details: details)
     case .merge(let patch): return EventUpdated(details: patch.applied(to: event.details))

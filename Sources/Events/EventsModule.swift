@@ -9,6 +9,7 @@ public struct EventsModule: Sendable {
     private let log: EventLog
     private let database: PostgresClient
     private let ids: IDSource
+    private let outcomes: Outcomes
     private let surroundings: Surroundings
 
     package init(log: EventLog, database: PostgresClient, surroundings: Surroundings) {
@@ -16,26 +17,32 @@ public struct EventsModule: Sendable {
         self.database = database
         self.surroundings = surroundings
         ids = IDSource(sequence: "log.event_ids", client: database)
+        outcomes = Outcomes(client: database)
     }
 
+    /// - Throws: ``EventRejection/keyReused``
     public func create(_ command: CreateEvent, origin: Origin) async throws -> EventID {
-        let id = EventID(rawValue: try await ids.next())
-        try await append(.created(decide(command)), to: id, version: 0, by: command.owner, origin: origin)
-        return id
+        try await once(origin.commandKey(actor: command.owner)) { key in
+            let id = EventID(rawValue: try await ids.next())
+            return try await append(.created(decide(command)), to: id, version: 0, by: command.owner, key: key, origin: origin)
+        }
     }
 
     /// Decides on the event as it stands, again and again while others are faster: every time somebody's change is recorded,
     /// so it comes to an end.
     /// - Throws: ``EventRejection``
     public func update(_ command: UpdateEvent, origin: Origin) async throws -> EventID {
-        while true {
-            let event = try await event(command.id)
-            let updated = try decide(command, on: event)
-            do {
-                try await append(.updated(updated), to: command.id, version: event?.version ?? 0, by: command.by, origin: origin)
-                return command.id
-            } catch is VersionConflict {
-                try Task.checkCancellation()
+        try await once(origin.commandKey(actor: command.by)) { key in
+            while true {
+                let event = try await event(command.id)
+                let updated = try decide(command, on: event)
+                do {
+                    return try await append(
+                        .updated(updated), to: command.id, version: event?.version ?? 0, by: command.by, key: key, origin: origin
+                    )
+                } catch is VersionConflict {
+                    try Task.checkCancellation()
+                }
             }
         }
     }
@@ -65,12 +72,27 @@ public struct EventsModule: Sendable {
         try search.page(await database.query(search.query))
     }
 
+    /// Carries a command out, or answers what became of it before.
+    private func once(_ key: CommandKey?, _ carryOut: (CommandKey?) async throws -> Appended) async throws -> EventID {
+        do {
+            let first = try await outcomes.first(of: key)
+            let appended = if let first { first } else { try await carryOut(key) }
+            guard let id = EventID(stream: appended.stream) else {
+                throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
+            }
+            return id
+        } catch is KeyReused {
+            throw EventRejection.keyReused
+        }
+    }
+
     private func append(
-        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, origin: Origin
-    ) async throws {
-        _ = try await log.append(
+        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: CommandKey?, origin: Origin
+    ) async throws -> Appended {
+        try await log.append(
             Append(
-                id: surroundings.randomUUID(),
+                id: key?.id ?? surroundings.randomUUID(),
+                fingerprint: key?.fingerprint,
                 stream: id.stream,
                 expectedVersion: version,
                 recordedAt: surroundings.now(),

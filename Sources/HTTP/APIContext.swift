@@ -15,8 +15,8 @@ public struct APIContext: RequestContext {
 
 extension Request {
     /// What the caller calls the request, if that is usable, or the name given to it here.
-    func origin(_ context: APIContext) -> Origin {
-        Origin(requestID: requestID(context), traceID: headers[.traceparent].flatMap(traceID(ofTraceparent:)))
+    func origin(_ context: APIContext, key: IdempotencyKey? = nil) -> Origin {
+        Origin(requestID: requestID(context), traceID: headers[.traceparent].flatMap(traceID(ofTraceparent:)), key: key)
     }
 
     func requestID(_ context: APIContext) -> String {

@@ -9,11 +9,12 @@ extension API {
 
     private func createAttendance(_ request: Request, _ context: APIContext) async throws -> Response {
         try requireToken(request)
-        let (_, fields) = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
-        let event = try attendedEvent(fields["event"]?["id"])
+        let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let event = try attendedEvent(fields.json["event"]?["id"])
+        let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let caller = try await caller(of: request)
         guard let event else { throw Refusal.notFound }
-        try await attendances.attend(AttendEvent(event: event, by: caller), origin: request.origin(context))
+        try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
         return Response(json: [:])
     }
 

@@ -18,33 +18,39 @@ extension API {
 
     private func createEvent(_ request: Request, _ context: APIContext) async throws -> Response {
         try requireToken(request)
-        let (_, fields) = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
-        let details = try EventDetails(fields)
+        let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let details = try EventDetails(fields.json)
+        let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let owner = try await caller(of: request)
-        let id = try await events.create(CreateEvent(details: details, owner: owner), origin: request.origin(context))
+        let id = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
         return Response(json: ["id": JSON(id.rawValue)])
     }
 
     private func updateEvent(_ request: Request, _ context: APIContext) async throws -> Response {
         try requireToken(request)
-        let (format, fields) = try await request.fields(
-            allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
+        let fields = try await request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
-            switch format {
-            case .json, .form: .replace(try EventDetails(fields))
-            case .mergePatch: .merge(try EventPatch(fields))
+            switch fields.format {
+            case .json, .form: .replace(try EventDetails(fields.json))
+            case .mergePatch: .merge(try EventPatch(fields.json))
             }
+        let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let caller = try await caller(of: request)
-        let id = try await events.update(
-            UpdateEvent(id: try eventID(context), change: change, by: caller), origin: request.origin(context)
+        let command = UpdateEvent(
+            id: try eventID(context), change: change, by: caller, expectedVersions: request.versionsOfIfMatch
         )
+        let id = try await events.update(command, origin: origin)
         return Response(json: ["id": JSON(id.rawValue)])
     }
 
     private func getEvent(_ request: Request, _ context: APIContext) async throws -> Response {
         try await requireReader(request)
         guard let event = try await events.event(try eventID(context)) else { throw Refusal.notFound }
-        return Response(json: event.json)
+        let tag = EntityTag(version: event.version)
+        guard !request.has(tag) else { return Response(status: .notModified, headers: [.eTag: tag.description]) }
+        var response = Response(json: event.json)
+        response.headers[.eTag] = tag.description
+        return response
     }
 
     private func findNearestEvents(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -18,6 +18,8 @@ enum Refusal: Error, Hashable {
     case methodNotAllowed(allowed: [HTTPRequest.Method])
     case contentTooLarge(limitBytes: Int)
     case unsupportedMediaType(String)
+    /// 412; the thing has another version than `If-Match` says.
+    case preconditionFailed
     /// 422; one line a fault.
     case invalid(faults: [String])
     case `internal`
@@ -27,6 +29,7 @@ enum Refusal: Error, Hashable {
 
 extension Refusal: HTTPResponseError {
     static let retryAfterSeconds = 1
+    static let keyReused = Refusal.invalid(faults: ["Idempotency-Key was used for another request"])
 
     var status: HTTPResponse.Status {
         switch self {
@@ -37,6 +40,7 @@ extension Refusal: HTTPResponseError {
         case .methodNotAllowed: .methodNotAllowed
         case .contentTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
+        case .preconditionFailed: .preconditionFailed
         case .invalid: .unprocessableContent
         case .internal: .internalServerError
         case .unavailable: .serviceUnavailable
@@ -51,6 +55,7 @@ extension Refusal: HTTPResponseError {
         case .notFound: ["message": "Not Found"]
         case .methodNotAllowed: ["message": "Method Not Allowed"]
         case .contentTooLarge(let limit): ["message": .string("The body is larger than \(limit) bytes")]
+        case .preconditionFailed: ["message": "Precondition Failed"]
         case .invalid(let faults): ["message": "Validation Failed", "errors": .array(faults.map(JSON.string))]
         case .internal: ["message": "Internal Server Error"]
         case .unavailable: ["message": "Service Unavailable"]
@@ -62,8 +67,8 @@ extension Refusal: HTTPResponseError {
         switch self {
         case .methodNotAllowed(let allowed): response.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
         case .unavailable: response.headers[.retryAfter] = String(Self.retryAfterSeconds)
-        case .badRequest, .unauthorized, .forbidden, .notFound, .hidden, .contentTooLarge, .unsupportedMediaType, .invalid,
-            .internal:
+        case .badRequest, .unauthorized, .forbidden, .notFound, .hidden, .contentTooLarge, .unsupportedMediaType,
+            .preconditionFailed, .invalid, .internal:
             break
         }
         return response
@@ -78,12 +83,15 @@ extension Refusal {
         case .invalid(let faults): self = .invalid(faults: faults)
         case .notFound: self = .notFound
         case .forbidden: self = .forbidden
+        case .changedMeanwhile: self = .preconditionFailed
+        case .keyReused: self = .keyReused
         }
     }
 
     init(_ rejection: AttendanceRejection) {
         switch rejection {
         case .unknownEvent: self = .notFound
+        case .keyReused: self = .keyReused
         }
     }
 }

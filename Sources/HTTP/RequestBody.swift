@@ -32,19 +32,40 @@ enum FieldsFormat: Sendable, Hashable {
         self = format
     }
 
-    private var contentType: String {
+    var contentType: String {
         switch self {
         case .json: "application/json"
         case .form: "application/x-www-form-urlencoded"
         case .mergePatch: "application/merge-patch+json"
         }
     }
+
+    fileprivate func read(_ body: ByteBuffer) throws(Refusal) -> JSON {
+        guard body.readableBytes > 0 else { return [:] }
+        let bytes = body.readableBytesView
+        switch self {
+        case .form:
+            do { return try JSON(form: bytes) } catch { throw .badRequest("The body is not a form: \(error)") }
+        case .json, .mergePatch:
+            let fields: JSON
+            do { fields = try JSON(utf8: bytes) } catch { throw .badRequest("The body is not JSON: \(error)") }
+            guard case .object = fields else { throw .badRequest("The body must be a JSON object") }
+            return fields
+        }
+    }
+}
+
+/// What a request's body says, and its bytes.
+struct RequestFields {
+    var format: FieldsFormat
+    var json: JSON
+    var body: ByteBuffer
 }
 
 extension Request {
     /// The fields in the body; none at all in an empty one.
     /// - Throws: ``Refusal``
-    func fields(allowing allowed: [FieldsFormat], limitBytes: Int) async throws -> (format: FieldsFormat, fields: JSON) {
+    func fields(allowing allowed: [FieldsFormat], limitBytes: Int) async throws -> RequestFields {
         let format = try FieldsFormat(contentType: headers[.contentType], allowing: allowed)
         guard headers[.contentEncoding] == nil else { throw Refusal.unsupportedMediaType("A compressed body is not understood") }
         if let length = headers[.contentLength].flatMap(Int.init), length > limitBytes {
@@ -54,17 +75,7 @@ extension Request {
         do { body = try await self.body.collect(upTo: limitBytes) } catch is NIOTooManyBytesError {
             throw Refusal.contentTooLarge(limitBytes: limitBytes)
         }
-        guard body.readableBytes > 0 else { return (format, [:]) }
-        let bytes = body.readableBytesView
-        switch format {
-        case .form:
-            do { return (format, try JSON(form: bytes)) } catch { throw Refusal.badRequest("The body is not a form: \(error)") }
-        case .json, .mergePatch:
-            let fields: JSON
-            do { fields = try JSON(utf8: bytes) } catch { throw Refusal.badRequest("The body is not JSON: \(error)") }
-            guard case .object = fields else { throw Refusal.badRequest("The body must be a JSON object") }
-            return (format, fields)
-        }
+        return RequestFields(format: format, json: try format.read(body), body: body)
     }
 
     /// The fields in the query.
@@ -75,7 +86,7 @@ extension Request {
 }
 
 extension Substring {
-    fileprivate var trimmingSpaces: Substring {
+    var trimmingSpaces: Substring {
         var trimmed = self
         while trimmed.first == " " || trimmed.first == "\t" { trimmed.removeFirst() }
         while trimmed.last == " " || trimmed.last == "\t" { trimmed.removeLast() }

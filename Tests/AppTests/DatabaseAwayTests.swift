@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Notation
 import TestDatabase
+import TestServer
 import Testing
 
 @Suite struct `With the database away` {

@@ -1,4 +1,5 @@
 import Foundation
+import TestServer
 import Testing
 
 @Suite struct `humon serve without a DATABASE_URL` {

@@ -3,6 +3,7 @@ import Foundation
 import Notation
 import Postgres
 import TestDatabase
+import TestServer
 import Testing
 
 @testable import App

@@ -161,7 +161,7 @@ private func faults(_ changes: (name: String, value: JSON)...) -> [String] {
     } catch {
         return switch error {
         case .invalid(let faults): faults
-        case .notFound, .forbidden: ["\(error)"]
+        case .notFound, .forbidden, .changedMeanwhile, .keyReused: ["\(error)"]
         }
     }
 }

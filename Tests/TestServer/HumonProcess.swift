@@ -1,29 +1,29 @@
-import AsyncHTTPClient
-import Foundation
-import NIOCore
-import NIOHTTP1
-import Synchronization
-import TestDatabase
+internal import AsyncHTTPClient
+public import Foundation
+internal import NIOCore
+public import NIOHTTP1
+internal import Synchronization
+internal import TestDatabase
 
 /// A `humon` in a process of its own, in a directory of its own, as a user starts it.
-final class HumonProcess: Sendable {
-    struct Result: Sendable {
-        var status: Int32
-        var output: String
-        var error: String
+public final class HumonProcess: Sendable {
+    public struct Result: Sendable {
+        public var status: Int32
+        public var output: String
+        public var error: String
     }
 
-    struct NotStarted: Error { var output: String }
+    public struct NotStarted: Error { public var output: String }
 
     /// Beside the tests' own executable.
-    static var executable: URL {
+    public static var executable: URL {
         let arguments = CommandLine.arguments.first.map { URL(fileURLWithPath: $0) }
         let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
         return (folder ?? arguments?.deletingLastPathComponent() ?? URL(fileURLWithPath: ".")).appending(path: "humon")
     }
 
     /// A directory that goes with the test, and that the account postgres can reach.
-    static func withDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
+    public static func withDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
         try await Capacity.processes.use {
             let directory = FileManager.default.temporaryDirectory.appending(path: "humon-app-\(UUID().uuidString.prefix(8))")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ final class HumonProcess: Sendable {
     }
 
     /// Runs a command to its end.
-    static func run(
+    public static func run(
         _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable
     ) async throws -> Result {
         let process = try HumonProcess(arguments, in: directory, environment: environment, executable: executable)
@@ -44,9 +44,9 @@ final class HumonProcess: Sendable {
     private let process: Mutex<Process>
     private let exit: AsyncStream<Int32>
     private let files: (output: URL, error: URL)
-    let identifier: Int32
+    public let identifier: Int32
 
-    init(
+    public init(
         _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable
     ) throws {
         let process = Process()
@@ -75,24 +75,24 @@ final class HumonProcess: Sendable {
         files = (outputFile, errorFile)
     }
 
-    var output: String { (try? String(contentsOf: files.output, encoding: .utf8)) ?? "" }
-    var error: String { (try? String(contentsOf: files.error, encoding: .utf8)) ?? "" }
+    public var output: String { (try? String(contentsOf: files.output, encoding: .utf8)) ?? "" }
+    public var error: String { (try? String(contentsOf: files.error, encoding: .utf8)) ?? "" }
 
-    func send(_ signal: Int32) { kill(identifier, signal) }
+    public func send(_ signal: Int32) { kill(identifier, signal) }
 
     /// To be awaited once.
-    func untilExit() async -> Int32 {
+    public func untilExit() async -> Int32 {
         for await status in exit { return status }
         return -1
     }
 
-    func stop() async -> Int32 {
+    public func stop() async -> Int32 {
         send(SIGTERM)
         return await untilExit()
     }
 
     /// Starts `humon serve`, waits for the end of its start-up, and stops it after the body.
-    static func withServer<Value>(
+    public static func withServer<Value>(
         in directory: URL, environment: [String: String] = [:], _ body: (HumonProcess, Int) async throws -> Value
     ) async throws -> Value {
         let server = try HumonProcess(["serve"], in: directory, environment: environment)
@@ -109,7 +109,7 @@ final class HumonProcess: Sendable {
     }
 
     /// The port that the end of start-up names.
-    func port() async throws -> Int {
+    public func port() async throws -> Int {
         for _ in 0..<1_200 {
             if let match = output.firstMatch(of: /humon serves on http:\/\/[^:]+:(\d+)\n(?s:.*)curl/), let port = Int(match.1) {
                 return port
@@ -122,7 +122,7 @@ final class HumonProcess: Sendable {
 }
 
 /// One HTTP exchange with a server in another process.
-func exchange(
+public func exchange(
     _ method: String, _ url: String, headers: [(String, String)] = [], body: String = ""
 ) async throws -> (status: Int, headers: HTTPHeaders, body: String) {
     var request = HTTPClientRequest(url: url)

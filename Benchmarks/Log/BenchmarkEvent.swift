@@ -1,0 +1,78 @@
+internal import EventStore
+internal import Events
+internal import Foundation
+internal import Notation
+
+/// The domain events that are appended: always of the same size, at places all over a hemisphere.
+enum BenchmarkEvent {
+    /// Of data and metadata together, as they are stored.
+    static let bytes = 272
+
+    static let metadata = Metadata(requestID: "0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11", actor: 1, traceID: nil)
+    static let metadataText = #"{"request_id":"0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11","actor":1,"trace_id":null}"#
+
+    // Read from stored JSON: made by nobody but their module, these have no other way in.
+    private static let createdTemplate = template("EventCreated", #""owner":1,"#)
+    private static let updatedTemplate = template("EventUpdated", "")
+    /// What a name must be for ``bytes``.
+    private static let createdName = name(filling: createdTemplate)
+    private static let updatedName = name(filling: updatedTemplate)
+
+    static func created() -> EventDomainEvent { createdTemplate.with(details(name: createdName)) }
+    static func updated() -> EventDomainEvent { updatedTemplate.with(details(name: updatedName)) }
+
+    /// The stored text of one of them, for what is written without the log.
+    static var text: String { created().stored.data.text }
+
+    /// The same for pgbench, which takes a colon before a letter or digit for a variable: a blank after each, none in times.
+    static var textForPgbench: String {
+        let withoutTimes = text.replacing("T00:00:00.000Z", with: "")
+        return padded(withoutTimes.replacing(":", with: ": "), to: bytes - metadataForPgbench.utf8.count)
+    }
+
+    static var metadataForPgbench: String { metadataText.replacing(":", with: ": ") }
+
+    private static func padded(_ json: String, to count: Int) -> String {
+        precondition(json.utf8.count <= count, "the text for pgbench is longer than \(count) bytes")
+        return json.dropLast() + String(repeating: " ", count: count - json.utf8.count) + "}"
+    }
+
+    private static func template(_ type: String, _ owner: String) -> EventDomainEvent {
+        let text = #"{\#(owner)"name":"","address":null,"lat":0,"lon":0,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
+        do { return try EventDomainEvent.decode(type: type, format: 1, data: Array(text.utf8)) } catch {
+            preconditionFailure("the benchmark's \(type) is not of the stored format: \(error)")
+        }
+    }
+
+    private static func name(filling template: EventDomainEvent) -> String {
+        let missing = bytes - metadataText.utf8.count - template.with(details(name: "")).stored.data.text.utf8.count
+        return String(repeating: "Party at the park ", count: missing / 18 + 1).prefix(missing).description
+    }
+
+    /// Coordinates that are always written with as many digits.
+    private static func details(name: String) -> EventDetails {
+        EventDetails(
+            name: name,
+            address: "85 2nd Street",
+            coordinates: Coordinates(
+                lat: Double(Int.random(in: 10_000..<79_999) * 10 + Int.random(in: 1...9)) / 10_000,
+                lon: Double(Int.random(in: 100_000..<179_999) * 10 + Int.random(in: 1...9)) / 10_000
+            ),
+            startedAt: Timestamp(milliseconds: 1_379_289_600_000),
+            endedAt: nil
+        )
+    }
+}
+
+extension EventDomainEvent {
+    fileprivate func with(_ details: EventDetails) -> EventDomainEvent {
+        switch self {
+        case .created(var created):
+            created.details = details
+            return .created(created)
+        case .updated(var updated):
+            updated.details = details
+            return .updated(updated)
+        }
+    }
+}

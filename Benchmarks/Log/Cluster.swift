@@ -1,0 +1,76 @@
+internal import EventStore
+internal import Foundation
+internal import Logging
+internal import Postgres
+
+/// The one PostgreSQL that everything is measured against.
+struct Cluster: Sendable {
+    let url: String
+    /// For scripts and logs of pgbench.
+    let directory: String
+
+    /// - Parameter migrated: whether it gets the log
+    func createDatabase(_ name: String, migrated: Bool) async throws -> Database {
+        try await Database(url: url).administer { client in
+            _ = try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE template0")
+        }
+        let database = Database(url: "\(url) dbname=\(name)")
+        if migrated { try await database.administer { client in _ = try await Migrator(client: client).migrate() } }
+        return database
+    }
+
+    /// What the figures were taken under, in words.
+    func conditions(seconds: Int) async throws -> String {
+        try await Database(url: url).administer { client in
+            let version = try await client.query("SELECT current_setting('server_version')").decode(String.self)[0]
+            let settings = try await client.query(
+                """
+                SELECT name || ' ' || current_setting(name) FROM pg_settings
+                WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'shared_buffers', 'max_wal_size')
+                ORDER BY name
+                """
+            ).decode(String.self)
+            let cores = ProcessInfo.processInfo.activeProcessorCount
+            return """
+                PostgreSQL \(version), \(cores) cores, \(seconds) s a measurement; \(settings.joined(separator: ", ")).
+                Events of \(BenchmarkEvent.bytes) bytes: data and metadata together, as stored; the row's other columns come on top.
+                """
+        }
+    }
+}
+
+/// One database of the cluster.
+struct Database: Sendable {
+    let url: String
+
+    /// As the superuser and the owner of everything.
+    func administer<Value: Sendable>(_ body: @Sendable (PostgresClient) async throws -> Value) async throws -> Value {
+        var configuration = PostgresConfiguration(url: url)
+        configuration.connections = 1
+        configuration.statementTimeoutSeconds = 3_600
+        configuration.acquireTimeoutSeconds = 30
+        return try await withPostgres(configuration, logger: .quiet, body)
+    }
+
+    /// As humon's writer: the application's role, one connection, opened anew.
+    func withWriter<Value: Sendable>(_ body: @Sendable (PostgresClient) async throws -> Value) async throws -> Value {
+        var configuration = PostgresConfiguration(url: url)
+        configuration.role = "humon_app"
+        configuration.connections = 1
+        configuration.acquireTimeoutSeconds = 30
+        return try await withPostgres(configuration, logger: .quiet, body)
+    }
+
+    /// What earlier measurements have left to write is written before the next one begins.
+    func checkpoint() async throws { try await administer { client in _ = try await client.query("CHECKPOINT") } }
+}
+
+extension Logger {
+    /// What goes wrong is thrown.
+    static let quiet = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// Says on standard error what is being done; standard output is the report's.
+func progress(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
+}

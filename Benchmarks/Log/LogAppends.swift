@@ -1,0 +1,138 @@
+internal import EventStore
+internal import Events
+internal import Foundation
+internal import Notation
+internal import Postgres
+internal import Synchronization
+
+/// Commands that append one event each to a log of their own and wait for it, over and over.
+struct LogAppends: Sendable {
+    enum Workload {
+        case creations
+        /// Each event is updated once, which asks for the version before.
+        case creationsAndUpdates
+    }
+
+    /// Before the clock starts: statements get prepared and PostgreSQL settles on their plans.
+    static let warmUpSeconds = 0.5
+
+    /// The number of the next event, in whatever database: above all that large logs are filled with.
+    private static let number = Atomic<Int64>(1_000_000_000)
+
+    private static func nextNumber() -> Int64 { number.add(1, ordering: .relaxed).oldValue }
+
+    let database: Database
+    let projections: [any Projection]
+    let seconds: Int
+
+    init(cluster: Cluster, database: String, projections: [any Projection], seconds: Int) async throws {
+        self.init(
+            database: try await cluster.createDatabase(database, migrated: true), projections: projections, seconds: seconds)
+        try await self.database.withWriter { client in
+            try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
+        }
+    }
+
+    init(database: Database, projections: [any Projection], seconds: Int) {
+        self.database = database
+        self.projections = projections
+        self.seconds = seconds
+    }
+
+    func measure(commands: Int, workload: Workload = .creations) async throws -> Measurement {
+        try await database.checkpoint()
+        return try await withLog { log in try await measure(log, commands: commands, workload: workload) }
+    }
+
+    /// On a log that is running, through the connection it has.
+    func measure(_ log: EventLog, commands: Int, workload: Workload = .creations) async throws -> Measurement {
+        progress("\(commands) commands at once, \(projections.count) projections")
+        _ = try await append(to: log, commands: commands, seconds: Self.warmUpSeconds, workload: workload)
+        let before = try await Observation(of: database)
+        let began = ContinuousClock.now
+        let latencies = try await append(to: log, commands: commands, seconds: Double(seconds), workload: workload)
+        let elapsed = (ContinuousClock.now - began) / .seconds(1)
+        let after = try await Observation(of: database)
+        try await checkEvents()
+        return Measurement(
+            clients: commands,
+            perSecond: Double(latencies.count) / elapsed,
+            latencies: latencies,
+            perTransaction: try await eventsPerTransaction(after: before.tail),
+            syncShare: after.syncShare(since: before),
+            programCPU: after.programCPU(since: before)
+        )
+    }
+
+    /// Runs a log for as long as the body does.
+    func withLog<Value: Sendable>(_ body: @Sendable (EventLog) async throws -> Value) async throws -> Value {
+        try await database.withWriter { client in
+            let log = EventLog(client: client, projections: projections, logger: .quiet)
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await log.run() }
+                defer { group.cancelAll() }
+                return try await body(log)
+            }
+        }
+    }
+
+    /// The latency of each append in milliseconds.
+    private func append(to log: EventLog, commands: Int, seconds: Double, workload: Workload) async throws -> [Double] {
+        let end = ContinuousClock.now + .seconds(seconds)
+        return try await withThrowingTaskGroup(of: [Double].self) { group in
+            for _ in 0..<commands {
+                group.addTask {
+                    var latencies: [Double] = []
+                    var number = Self.nextNumber()
+                    var version: Int32 = 0
+                    while ContinuousClock.now < end {
+                        let append = Append(
+                            id: UUID(),
+                            stream: EventID(rawValue: number).stream,
+                            expectedVersion: version,
+                            recordedAt: Surroundings.system.now(),
+                            metadata: BenchmarkEvent.metadata,
+                            event: version == 0 ? BenchmarkEvent.created() : BenchmarkEvent.updated()
+                        )
+                        let began = ContinuousClock.now
+                        _ = try await log.append(append)
+                        latencies.append((ContinuousClock.now - began) / .milliseconds(1))
+                        if workload == .creationsAndUpdates, version == 0 {
+                            version = 1
+                        } else {
+                            version = 0
+                            number = Self.nextNumber()
+                        }
+                    }
+                    return latencies
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// The figures are for events of the size that is claimed.
+    private func checkEvents() async throws {
+        let others = try await database.administer { client in
+            try await client.query(
+                """
+                SELECT count(*) FROM (SELECT * FROM log.recorded_events ORDER BY position DESC LIMIT 1000) AS e
+                WHERE octet_length(data::text) + octet_length(metadata::text) <> \(Int32(BenchmarkEvent.bytes))
+                """
+            ).decode(Int64.self)[0]
+        }
+        precondition(others == 0, "\(others) of 1000 events are not of \(BenchmarkEvent.bytes) bytes")
+    }
+
+    /// Rows of one transaction have its number in common.
+    private func eventsPerTransaction(after position: Int64) async throws -> Double {
+        try await database.administer { client in
+            try await client.query(
+                """
+                SELECT count(*)::double precision / greatest(count(DISTINCT xmin::text), 1)
+                FROM log.recorded_events WHERE position > \(position)
+                """
+            ).decode(Double.self)[0]
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import Attendances
+internal import EmbeddedPostgres
+internal import EventStore
+internal import Events
+internal import Foundation
+internal import Postgres
+internal import Users
+
+/// Measures the log beside what PostgreSQL does without it, in one run, against one PostgreSQL with production settings.
+@main
+struct LogBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "LogBenchmark",
+        abstract: "Measures the log beside pgbench and COPY, against a private PostgreSQL with fsync on.",
+        discussion: "Needs pgbench and psql in the PATH. Ends by itself and always with 0: it measures, it does not judge."
+    )
+
+    /// How many commands wait for their commit at the same time.
+    static let concurrencies = [1, 8, 64, 256]
+    /// The one that the log is compared at.
+    static let reference = 64
+    static let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
+
+    @Option(help: "Seconds a measurement.")
+    var seconds = 5
+
+    @Option(help: "How many events the large log has.")
+    var events: Int64 = 5_000_000
+
+    @Flag(help: "Leave the large log out; reading is measured on the log that the appends have left.")
+    var quick = false
+
+    func run() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-bench-\(getpid())").path
+        var configuration = EmbeddedCluster.Configuration(directory: directory)
+        // More connections for (a) at 256, and the clock around fsync, which says what share of the time goes there.
+        configuration.settings = ["max_connections": "300", "track_wal_io_timing": "on"]
+        let embedded = try await EmbeddedCluster.start(configuration, logger: .quiet)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        do {
+            try await measure(Cluster(url: embedded.url, directory: directory))
+            try await embedded.stop()
+        } catch {
+            try? await embedded.stop()
+            throw error
+        }
+    }
+
+    private func measure(_ cluster: Cluster) async throws {
+        var report = Report(conditions: try await cluster.conditions(seconds: seconds))
+        let plain = try await PlainInserts(cluster: cluster, seconds: seconds)
+        let alone = try await LogAppends(cluster: cluster, database: "log_alone", projections: [], seconds: seconds)
+        let projected = try await LogAppends(
+            cluster: cluster, database: "log_projected", projections: Self.projections, seconds: seconds)
+        let locked = try await LockedInserts(cluster: cluster, seconds: seconds)
+
+        // (b) stands before, between and after the log's figures, since a machine has better and worse minutes.
+        for clients in PlainInserts.clients { report.add(.singleRows, try await plain.singleRows(clients: clients)) }
+        for clients in PlainInserts.clients { report.add(.bareRows, try await plain.bareRows(clients: clients)) }
+        for commands in Self.concurrencies { report.add(.log, try await alone.measure(commands: commands)) }
+        for clients in PlainInserts.clients { report.add(.singleRows, try await plain.singleRows(clients: clients)) }
+        for commands in Self.concurrencies { report.add(.projectedLog, try await projected.measure(commands: commands)) }
+        for clients in PlainInserts.clients { report.add(.singleRows, try await plain.singleRows(clients: clients)) }
+        report.add(.updates, try await projected.measure(commands: Self.reference, workload: .creationsAndUpdates))
+        for clients in Self.concurrencies { report.add(.oneTransactionEach, try await locked.measure(clients: clients)) }
+        for clients in [1, 8] { report.add(.fiftyRows, try await plain.fiftyRows(clients: clients)) }
+        report.add(.copyIn, try await plain.copyIn())
+
+        if quick {
+            report.reading = try await Reading(database: alone.database).measure()
+        } else {
+            let sizes = try await LogSizes(cluster: cluster, seconds: seconds, events: events)
+            try await sizes.measure(into: &report)
+            report.reading = try await Reading(database: sizes.large).measure()
+        }
+        print(report.text)
+    }
+}

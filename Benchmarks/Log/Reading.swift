@@ -1,0 +1,63 @@
+internal import EventStore
+internal import Events
+internal import Postgres
+
+/// The whole log through decode, beside COPY of the same rows.
+struct Reading: Sendable {
+    struct Result: Sendable {
+        var events: Int64
+        /// Rows a second.
+        var replay, copyText, copyBinary: Double
+    }
+
+    private static let batch: Int64 = 5_000
+
+    let database: Database
+
+    func measure() async throws -> Result {
+        let events = try await database.administer { client in
+            // All hint bits written and all pages read once, so that none of them pays for it.
+            _ = try await client.query("VACUUM log.recorded_events")
+            return try await client.query("SELECT count(*) FROM log.recorded_events").decode(Int64.self)[0]
+        }
+        progress("reading \(events) events")
+        func rate(_ body: () async throws -> Void) async throws -> Double {
+            let began = ContinuousClock.now
+            try await body()
+            return Double(events) / ((ContinuousClock.now - began) / .seconds(1))
+        }
+        let copyText = try await rate { try await copyOut("") }
+        let replayed = try await rate {
+            let decoded = try await replay()
+            precondition(decoded == events, "\(decoded) of \(events) events were replayed")
+        }
+        return Result(
+            events: events,
+            replay: replayed,
+            copyText: max(copyText, try await rate { try await copyOut("") }),
+            copyBinary: try await rate { try await copyOut("WITH (FORMAT binary)") }
+        )
+    }
+
+    /// As a projection would: every event decoded into its Swift type.
+    private func replay() async throws -> Int64 {
+        try await database.withWriter { client in
+            let reader = LogReader(client: client)
+            var position: Int64 = 0
+            while true {
+                let recorded = try await reader.read(after: position, limit: Self.batch)
+                guard let last = recorded.last else { return position }
+                for event in recorded {
+                    let stored = event.occurrence.event
+                    _ = try EventDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
+                }
+                position = last.position
+            }
+        }
+    }
+
+    private func copyOut(_ options: String) async throws {
+        let command = #"\copy (SELECT * FROM log.recorded_events) TO '/dev/null' \#(options)"#
+        try await PostgresProgram.run("psql", "-X", "-q", "-c", command, database.url)
+    }
+}

@@ -1,0 +1,157 @@
+internal import Foundation
+public import Postgres
+
+/// Does something with every recorded event, once and in order, on one node at a time. ``FollowerService`` runs it.
+public protocol Follower: Sendable {
+    /// Under which its checkpoint is kept; a new name starts at the beginning of the log.
+    var name: String { get }
+
+    var filter: LogFilter { get }
+
+    /// Handles the next events, in the transaction that moves the checkpoint: what it writes there happens with it, or not at
+    /// all. What it does elsewhere may happen again.
+    func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws
+}
+
+extension Follower {
+    public var filter: LogFilter { .everything }
+}
+
+/// A stream that a follower could not go on with. The others go on; this one waits until it is to be retried.
+public struct ParkedStream: Sendable, Hashable {
+    public var stream: StreamName
+    /// The first recorded event that was not handled.
+    public var version: Int32
+    public var position: Int64
+    /// The error's description. Followers must not put secrets in there.
+    public var reason: String
+}
+
+/// What the database knows of followers: for tools, and for tests.
+public struct Followers: Sendable {
+    private let client: PostgresClient
+
+    public init(client: PostgresClient) { self.client = client }
+
+    /// Everything up to there is handled or parked; nil for a follower that never ran.
+    public func position(of follower: String) async throws -> Int64? {
+        try await client.query("SELECT position FROM log.followers WHERE name = \(follower)").decode(Int64.self).first
+    }
+
+    public func parkedStreams(of follower: String) async throws -> [ParkedStream] {
+        try await client.query(
+            "SELECT stream, version, position, reason FROM log.parked_streams WHERE follower = \(follower) ORDER BY position"
+        ).decode((String, Int32, Int64, String).self).map { stream, version, position, reason in
+            ParkedStream(stream: StreamName(stream), version: version, position: position, reason: reason)
+        }
+    }
+
+    /// Lets the leader try again, from where the stream was parked.
+    public func retry(_ stream: StreamName, of follower: String) async throws {
+        try await client.query(
+            """
+            UPDATE log.parked_streams SET is_to_be_retried = true
+            WHERE follower = \(follower) AND stream = \(stream.description)
+            """
+        )
+    }
+}
+
+/// Somebody else leads by now: nothing was written.
+struct LeaseLost: Error, CustomStringConvertible {
+    var description: String { "another node leads this follower" }
+}
+
+/// The right to be the one who follows under a name, for a while.
+struct Lease: Sendable {
+    let follower: String
+    let epoch: Int64
+    let seconds: Double
+    let client: PostgresClient
+
+    /// Nil while another node has it. The same leader gets it again at once, after a lost connection say.
+    static func claim(
+        _ follower: String, leader: UUID, seconds: Double, client: PostgresClient
+    ) async throws -> (lease: Lease, position: Int64)? {
+        let rows = try await client.run([
+            "INSERT INTO log.followers (name) VALUES (\(follower)) ON CONFLICT DO NOTHING",
+            """
+            UPDATE log.followers
+            SET epoch = epoch + 1, leader = \(leader), leased_until = clock_timestamp() + make_interval(secs => \(seconds))
+            WHERE name = \(follower) AND (leased_until < clock_timestamp() OR leader = \(leader))
+            RETURNING epoch, position
+            """,
+        ])
+        return try rows[1].decode((Int64, Int64).self).first.map { epoch, position in
+            (Lease(follower: follower, epoch: epoch, seconds: seconds, client: client), position)
+        }
+    }
+
+    /// - Throws: ``LeaseLost``
+    func renew() async throws {
+        let rows = try await client.query(
+            """
+            UPDATE log.followers SET leased_until = clock_timestamp() + make_interval(secs => \(seconds))
+            WHERE name = \(follower) AND epoch = \(epoch)
+            """
+        )
+        guard rows.affected == 1 else { throw LeaseLost() }
+    }
+
+    func release() async throws {
+        try await client.query(
+            "UPDATE log.followers SET leased_until = '-infinity' WHERE name = \(follower) AND epoch = \(epoch)")
+    }
+
+    /// Moves the checkpoint, if it is where this leader left it.
+    /// - Throws: ``LeaseLost``
+    func move(from old: Int64, to new: Int64, in transaction: PostgresConnection) async throws {
+        let rows = try await transaction.query(
+            """
+            UPDATE log.followers
+            SET position = \(new), leased_until = clock_timestamp() + make_interval(secs => \(seconds))
+            WHERE name = \(follower) AND epoch = \(epoch) AND position = \(old)
+            """
+        )
+        guard rows.affected == 1 else { throw LeaseLost() }
+    }
+
+    /// Those of the parked streams that are to be retried, or all.
+    func parkedStreams(toBeRetried: Bool) async throws -> [(stream: StreamName, version: Int32)] {
+        try await client.query(
+            """
+            SELECT stream, version FROM log.parked_streams
+            WHERE follower = \(follower) AND (is_to_be_retried OR NOT \(toBeRetried)) ORDER BY position
+            """
+        ).decode((String, Int32).self).map { (StreamName($0), $1) }
+    }
+
+    /// From that event on. A stream that is parked already stays where it was first parked.
+    func park(_ event: RecordedEvent, because error: any Error, in transaction: PostgresConnection) async throws {
+        try await transaction.query(
+            """
+            INSERT INTO log.parked_streams (follower, stream, version, position, reason)
+            VALUES (\(follower), \(event.occurrence.stream.description), \(event.occurrence.version), \(event.position), \("\(error)"))
+            """
+        )
+    }
+
+    /// - Throws: ``LeaseLost`` where this leader is none any more
+    func unpark(_ stream: StreamName, in transaction: PostgresConnection) async throws {
+        try await transaction.query(
+            "DELETE FROM log.parked_streams WHERE follower = \(follower) AND stream = \(stream.description)")
+        let rows = try await transaction.query(
+            "UPDATE log.followers SET epoch = epoch WHERE name = \(follower) AND epoch = \(epoch)")
+        guard rows.affected == 1 else { throw LeaseLost() }
+    }
+
+    /// The retry failed: it waits for the next one.
+    func keepParked(_ stream: StreamName, version: Int32, because error: any Error) async throws {
+        try await client.query(
+            """
+            UPDATE log.parked_streams SET is_to_be_retried = false, version = \(version), reason = \("\(error)")
+            WHERE follower = \(follower) AND stream = \(stream.description)
+            """
+        )
+    }
+}

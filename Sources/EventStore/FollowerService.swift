@@ -1,0 +1,199 @@
+internal import Foundation
+public import Logging
+public import Postgres
+public import ServiceLifecycle
+
+/// Runs a follower: on every node, of which one at a time leads and the others stand by.
+///
+/// A leader that dies is followed by another when its lease has run out; one that was merely paused finds, when it comes to
+/// move its checkpoint, that somebody else leads, and what it did meanwhile is rolled back.
+public final class FollowerService: Service {
+    public struct Timing: Sendable {
+        /// How long a dead leader is waited for.
+        public var leaseSeconds = 3.0
+        /// How often those who stand by ask whether they may lead.
+        public var claimSeconds = 0.5
+        /// How often one event is tried before its stream is parked.
+        public var attempts = 5
+        /// After the first failure; doubled after every further one.
+        public var backOffSeconds = 0.1
+
+        public init() {}
+    }
+
+    private let follower: any Follower
+    private let client: PostgresClient
+    private let watch: LogWatch
+    private let timing: Timing
+    private let logger: Logger
+    private let leader = UUID()
+
+    /// - Parameters:
+    ///   - client: of at least two connections: one for the follower's work, one to renew the lease meanwhile
+    ///   - watch: must run
+    public init(
+        _ follower: any Follower, client: PostgresClient, watch: LogWatch, timing: Timing = Timing(), logger: Logger
+    ) {
+        self.follower = follower
+        self.client = client
+        self.watch = watch
+        self.timing = timing
+        var logger = logger
+        logger[metadataKey: "follower"] = "\(follower.name)"
+        self.logger = logger
+    }
+
+    /// Leads whenever it may, until the task is cancelled or the service group shuts down.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            while !Task.isCancelled {
+                do {
+                    let claimed = try await Lease.claim(
+                        follower.name, leader: leader, seconds: timing.leaseSeconds, client: client)
+                    if let (lease, position) = claimed { try await lead(lease, from: position) }
+                } catch is LeaseLost {
+                    logger.notice("another node leads now")
+                } catch is CancellationError {
+                    break
+                } catch let error as HoleInLog {
+                    logger.critical("a follower stands still", metadata: ["error": "\(error)"])
+                } catch {
+                    logger.warning("a follower is interrupted", metadata: ["error": "\(error)"])
+                }
+                try? await Task.sleep(for: .seconds(timing.claimSeconds))
+            }
+        }
+    }
+
+    private func lead(_ lease: Lease, from position: Int64) async throws {
+        logger.info("leading", metadata: ["position": "\(position)", "epoch": "\(lease.epoch)"])
+        let result: Result<Void, any Error>
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [self] in
+                    while true {
+                        try await Task.sleep(for: .seconds(timing.leaseSeconds / 3))
+                        try await lease.renew()
+                    }
+                }
+                group.addTask { [self] in
+                    var leadership = Leadership(
+                        lease: lease, follower: follower, client: client, timing: timing, logger: logger, position: position)
+                    try await leadership.follow(watch)
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        // In a task of its own: this one may be cancelled, and the next leader need not wait for the lease to run out.
+        await Task { try? await lease.release() }.value
+        try result.get()
+    }
+}
+
+/// One node's time at the head of a follower.
+private struct Leadership {
+    let lease: Lease
+    let follower: any Follower
+    let client: PostgresClient
+    let timing: FollowerService.Timing
+    let logger: Logger
+    var position: Int64
+    var parked: Set<StreamName> = []
+
+    mutating func follow(_ watch: LogWatch) async throws {
+        parked = Set(try await lease.parkedStreams(toBeRetried: false).map(\.stream))
+        for try await page in LogFeed(client: client, watch: watch, after: position, filter: follower.filter) {
+            if page.through > position { try await handle(page) }
+            if !parked.isEmpty { try await retryParked() }
+        }
+    }
+
+    private mutating func handle(_ page: LogPage) async throws {
+        let events = page.events.filter { !parked.contains($0.occurrence.stream) }
+        do {
+            try await step(to: page.through) { [follower] transaction in
+                if !events.isEmpty { try await follower.handle(events, in: transaction) }
+            }
+        } catch  where error.isOfFollower && !events.isEmpty {
+            logger.warning("a batch failed; its events are handled one by one", metadata: ["error": "\(error)"])
+            for event in events where !parked.contains(event.occurrence.stream) { try await handle(event) }
+            if position < page.through { try await step(to: page.through) { _ in } }
+        }
+    }
+
+    /// Handles one event, or parks its stream after so many attempts.
+    private mutating func handle(_ event: RecordedEvent) async throws {
+        for attempt in 1... {
+            do {
+                return try await step(to: event.position) { [follower] in try await follower.handle([event], in: $0) }
+            } catch  where error.isOfFollower {
+                guard attempt == timing.attempts else {
+                    try await Task.sleep(for: .seconds(timing.backOffSeconds * pow(2, Double(attempt - 1))))
+                    continue
+                }
+                try await step(to: event.position) { [lease] in try await lease.park(event, because: error, in: $0) }
+                parked.insert(event.occurrence.stream)
+                logger.error(
+                    "a stream is parked; mend the cause and have it retried",
+                    metadata: ["stream": "\(event.occurrence.stream)", "position": "\(event.position)", "error": "\(error)"]
+                )
+                return
+            }
+        }
+    }
+
+    /// One transaction: the work, and the checkpoint behind it.
+    private mutating func step(
+        to next: Int64, _ work: (PostgresConnection) async throws -> Void
+    ) async throws {
+        let before = position
+        try await client.withTransaction { transaction in
+            try await work(transaction)
+            try await lease.move(from: before, to: next, in: transaction)
+        }
+        position = next
+    }
+
+    /// Handles what the stream has up to the checkpoint, all or nothing; from there on it is a stream like any other.
+    private mutating func retryParked() async throws {
+        for (stream, version) in try await lease.parkedStreams(toBeRetried: true) {
+            let before = position
+            let events = try await LogReader(client: client).read(stream: stream).filter {
+                $0.occurrence.version >= version && $0.position <= before && follower.filter.wants($0)
+            }
+            do {
+                try await client.withTransaction { [follower, lease] transaction in
+                    try await follower.handle(events, in: transaction)
+                    try await lease.unpark(stream, in: transaction)
+                }
+                parked.remove(stream)
+                logger.notice("a parked stream goes on", metadata: ["stream": "\(stream)"])
+            } catch  where error.isOfFollower {
+                try await lease.keepParked(stream, version: version, because: error)
+                logger.error("a parked stream failed again", metadata: ["stream": "\(stream)", "error": "\(error)"])
+            }
+        }
+    }
+}
+
+extension LogFilter {
+    fileprivate func wants(_ recorded: RecordedEvent) -> Bool {
+        (categories.isEmpty || categories.contains(recorded.occurrence.stream.category))
+            && (types.isEmpty || types.contains(recorded.occurrence.event.type))
+    }
+}
+
+extension Error {
+    /// Whether the follower's own work failed, as opposed to the database, the lease or the task.
+    fileprivate var isOfFollower: Bool {
+        switch self {
+        case is LeaseLost, is CancellationError: false
+        case let error as PostgresError: !error.isUnavailability
+        default: true
+        }
+    }
+}

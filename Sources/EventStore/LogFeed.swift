@@ -1,0 +1,116 @@
+public import Postgres
+
+/// Which recorded events are wanted.
+public struct LogFilter: Sendable, Hashable {
+    /// Of streams; empty: all.
+    public var categories: Set<String>
+    /// Stored names of domain events; empty: all.
+    public var types: Set<String>
+
+    public init(categories: Set<String> = [], types: Set<String> = []) {
+        self.categories = categories
+        self.types = types
+    }
+
+    public static let everything = LogFilter()
+}
+
+/// A stretch of the log.
+public struct LogPage: Sendable {
+    /// Those of the stretch that are wanted, in order.
+    public var events: [RecordedEvent]
+    /// The last position of the stretch, whether wanted or not.
+    public var through: Int64
+}
+
+/// The log from a position on, without an end: a page as soon as there is more, and an empty one now and then, which says that
+/// there is nothing more. Nothing is read before it is asked for, so a slow reader holds nobody up and fills no memory.
+///
+/// While the database is away it waits, and goes on where it was. Throws ``HoleInLog``, and `CancellationError` at the end.
+public struct LogFeed: AsyncSequence, Sendable {
+    public static let pageLimit: Int64 = 1_000
+    private static let backOffSeconds = 0.25
+
+    let reader: LogReader
+    let watch: LogWatch
+    let after: Int64
+    let filter: LogFilter
+    let pageLimit: Int64
+
+    /// - Parameter watch: must run
+    public init(
+        client: PostgresClient, watch: LogWatch, after position: Int64, filter: LogFilter = .everything,
+        pageLimit: Int64 = pageLimit
+    ) {
+        reader = LogReader(client: client)
+        self.watch = watch
+        after = position
+        self.filter = filter
+        self.pageLimit = pageLimit
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let feed: LogFeed
+        private var wakes: AsyncStream<Void>.Iterator
+        private var position: Int64
+        private var mayHaveMore = true
+
+        init(feed: LogFeed) {
+            self.feed = feed
+            position = feed.after
+            wakes = feed.watch.wakes().makeAsyncIterator()
+        }
+
+        public mutating func next() async throws -> LogPage? {
+            while true {
+                if !mayHaveMore { _ = await wakes.next() }
+                try Task.checkCancellation()
+                do {
+                    let page = try await feed.reader.page(after: position, limit: feed.pageLimit, filter: feed.filter)
+                    mayHaveMore = page.through > position
+                    position = page.through
+                    return page
+                } catch let error as PostgresError where error.isUnavailability {
+                    mayHaveMore = true
+                    try await Task.sleep(for: .seconds(LogFeed.backOffSeconds))
+                }
+            }
+        }
+    }
+}
+
+extension LogReader {
+    /// The stretch behind a position, at most `limit` long.
+    /// - Throws: ``HoleInLog``
+    func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
+        guard filter != .everything else {
+            let events = try await read(after: position, limit: limit)
+            return LogPage(events: events, through: events.last?.position ?? position)
+        }
+        // What is not wanted is counted, so that a hole in it is noticed, and not sent.
+        let bounds = try await client.query(
+            """
+            SELECT count(*), coalesce(max(position), \(position)) FROM (
+                SELECT position FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)
+            ) AS stretch
+            """
+        ).decode((Int64, Int64).self)
+        guard let (count, through) = bounds.first, count == through - position else {
+            _ = try await read(after: position, limit: limit)
+            throw HoleInLog(after: position)
+        }
+        let rows = try await client.query(
+            """
+            SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+            FROM log.recorded_events
+            WHERE position > \(position) AND position <= \(through)
+                AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
+                AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))
+            ORDER BY position
+            """
+        )
+        return LogPage(events: try rows.map(RecordedEvent.init), through: through)
+    }
+}

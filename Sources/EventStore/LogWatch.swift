@@ -1,0 +1,107 @@
+public import Logging
+public import Postgres
+public import ServiceLifecycle
+internal import Synchronization
+
+/// Wakes those who follow the log when it may have grown: at once after an append of this process, by NOTIFY after one of
+/// another, and every second in any case. A wake is a hint; the log is what is read.
+public final class LogWatch: Service {
+    private struct State: Sendable {
+        var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
+        var number = 0
+        var tail: Int64 = 0
+    }
+
+    static let channel = "humon_log"
+    /// How often everybody is woken in any case.
+    public static let pollSeconds = 1.0
+    /// Between two NOTIFYs, so that a busy writer sends few: one for all that was appended meanwhile.
+    static let announcementPauseSeconds = 0.01
+
+    private let client: PostgresClient
+    private let listens: Bool
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let announcements = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// - Parameters:
+    ///   - client: to send NOTIFY with, and to listen with: that takes one of its connections for good
+    ///   - listens: whether anybody here follows; without, other processes are told, and not heard
+    public init(client: PostgresClient, listens: Bool, logger: Logger) {
+        self.client = client
+        // A pooler in transaction mode passes no notifications on: polling must do.
+        self.listens = listens && !client.configuration.isPooled
+        self.logger = logger
+    }
+
+    /// An element whenever it is worth looking at the log; those that come while nobody waits are one.
+    func wakes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.number += 1
+            state.wakes[state.number] = continuation
+            return state.number
+        }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.wakes.removeValue(forKey: number) } }
+        continuation.yield()
+        return stream
+    }
+
+    /// To be called after a commit of this process.
+    func grew(to tail: Int64) {
+        state.withLock { $0.tail = max($0.tail, tail) }
+        wakeAll()
+        announcements.continuation.yield()
+    }
+
+    private func wakeAll() {
+        for wake in state.withLock({ Array($0.wakes.values) }) { wake.yield() }
+    }
+
+    public func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.poll() }
+                group.addTask { await self.announce() }
+                if listens { group.addTask { await self.listen() } }
+            }
+        }
+    }
+
+    private func poll() async {
+        while (try? await Task.sleep(for: .seconds(Self.pollSeconds))) != nil { wakeAll() }
+    }
+
+    /// After the commit, in a transaction of its own: a NOTIFY inside the append's would hold a lock of the whole cluster for
+    /// as long as its commit takes.
+    private func announce() async {
+        for await _ in announcements.stream {
+            let tail = state.withLock { $0.tail }
+            do {
+                // Nothing is lost with it, so it need not wait for the disk.
+                try await client.query(
+                    "SELECT pg_notify(\(Self.channel), \(String(tail))), set_config('synchronous_commit', 'off', true)")
+            } catch {
+                logger.debug("an append was not announced; other nodes will find it", metadata: ["error": "\(error)"])
+            }
+            try? await Task.sleep(for: .seconds(Self.announcementPauseSeconds))
+        }
+    }
+
+    private func listen() async {
+        while !Task.isCancelled {
+            do {
+                try await client.withConnection { connection in
+                    try await connection.withNotifications(on: Self.channel) { notifications in
+                        // What was announced while nobody listened.
+                        wakeAll()
+                        for await _ in notifications { wakeAll() }
+                    }
+                }
+            } catch {
+                logger.debug("not listening for appends of other nodes; polling", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: .seconds(Self.pollSeconds))
+            }
+        }
+    }
+}

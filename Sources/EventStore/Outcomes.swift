@@ -1,0 +1,79 @@
+internal import Crypto
+public import Foundation
+public import Postgres
+
+/// The SHA-256 digest of a request: 32 bytes.
+public struct Fingerprint: Sendable, Hashable {
+    let bytes: [UInt8]
+
+    public init(of request: some Sequence<UInt8>) { bytes = Array(SHA256.hash(data: Array(request))) }
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var bytea: Bytea { Bytea(bytes: bytes) }
+}
+
+/// A command that its caller may repeat.
+public struct CommandKey: Sendable, Hashable {
+    /// The same for the same key of the same user; the id of what the command records.
+    public var id: UUID
+    public var fingerprint: Fingerprint
+
+    public init(id: UUID, fingerprint: Fingerprint) {
+        self.id = id
+        self.fingerprint = fingerprint
+    }
+}
+
+/// The key of a command was used for another request before.
+public struct KeyReused: Error, Hashable, CustomStringConvertible {
+    public var description: String { "this key was used for another request" }
+}
+
+/// What became of a command that carried a key.
+struct Outcome: Hashable {
+    var fingerprint: Fingerprint
+    var appended: Appended
+
+    static func query(_ ids: [UUID]) -> SQL {
+        "SELECT id, fingerprint, position, stream, version FROM log.outcomes(\(ids))"
+    }
+
+    static func byID(_ rows: Rows) throws -> [UUID: Outcome] {
+        let found = try rows.decode((UUID, Bytea, Int64, String, Int32).self).map { id, fingerprint, position, stream, version in
+            let appended = Appended(position: position, stream: StreamName(stream), version: version, isRepeat: true)
+            return (id, Outcome(fingerprint: Fingerprint(bytes: fingerprint.bytes), appended: appended))
+        }
+        return Dictionary(uniqueKeysWithValues: found)
+    }
+}
+
+/// The memory of commands that carried a key.
+public struct Outcomes: Sendable {
+    private let client: PostgresClient
+
+    public init(client: PostgresClient) { self.client = client }
+
+    /// The first result of the command; nil for one that is new, and for one without a key.
+    ///
+    /// To be asked before the command is decided: what was right for the first may be refused by now.
+    /// - Throws: ``KeyReused``
+    public func first(of key: CommandKey?) async throws -> Appended? {
+        guard let key, let found = try Outcome.byID(await client.query(Outcome.query([key.id])))[key.id] else { return nil }
+        guard found.fingerprint == key.fingerprint else { throw KeyReused() }
+        return found.appended
+    }
+
+    /// Remembers a command that had nothing to record, since what it asks for is recorded already, at that place.
+    /// - Throws: ``KeyReused``
+    public func remember(_ key: CommandKey?, recordedAs stream: StreamName, version: Int32) async throws {
+        guard let key else { return }
+        try await client.query(
+            """
+            INSERT INTO log.commands (id, fingerprint, stream, version)
+            VALUES (\(key.id), \(key.fingerprint.bytea), \(stream.description), \(version)) ON CONFLICT DO NOTHING
+            """
+        )
+        _ = try await first(of: key)
+    }
+}

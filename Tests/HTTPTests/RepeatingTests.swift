@@ -1,0 +1,148 @@
+import EventStore
+import HTTPTypes
+import Notation
+import Testing
+
+/// A command under an idempotency key.
+@Suite struct `A repeated command` {
+    static let details = #"{"name":"Party","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
+    static let reused =
+        #"{"message":"Validation Failed","errors":["Idempotency-Key was used for another request"]}"#
+
+    @Test func `creates one event and answers the first answer`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let first = try await api.send(.post, "/v1/events", token: "owner", key: "k1", Self.details)
+            let second = try await api.send(.post, "/v1/events", token: "owner", key: "k1", Self.details)
+            let other = try await api.send(.post, "/v1/events", token: "owner", key: "k2", Self.details)
+            #expect((first.status, first.body) == (200, #"{"id":1}"#))
+            #expect((second.status, second.body) == (200, #"{"id":1}"#))
+            #expect(other.body != first.body)
+            #expect(try await api.log.tail() == 3)
+        }
+    }
+
+    @Test func `is the same with its key in quotes`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let bare = try await api.send(.post, "/v1/events", token: "owner", key: #"a"b\c"#, Self.details)
+            let quoted = try await api.send(.post, "/v1/events", token: "owner", key: #""a\"b\\c""#, Self.details)
+            #expect(bare.status == 200)
+            #expect(quoted.body == bare.body)
+        }
+    }
+
+    @Test func `creates one event however many come at once`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<40 {
+                    group.addTask { try await api.send(.post, "/v1/events", token: "owner", key: "k", Self.details).body }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(bodies.count == 1)
+            #expect(try await api.log.tail() == 2)
+        }
+    }
+
+    @Test func `is refused under a key of another body, path, method or format`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let path = "/v1/events/\(id)"
+            #expect(try await api.send(.put, path, token: "owner", key: "k", Self.details).status == 200)
+            let form = "name=Party&lat=1.5&lon=2.5&started_at=2014-01-01T00:00:00Z"
+            let answers = [
+                try await api.send(.put, path, token: "owner", key: "k", Self.details + " "),
+                try await api.send(.patch, path, token: "owner", key: "k", Self.details),
+                try await api.send(.put, path, token: "owner", type: mergePatch, key: "k", Self.details),
+                try await api.send(.put, path, token: "owner", type: HTTPTests.form, key: "k", form),
+                try await api.send(.post, "/v1/events", token: "owner", key: "k", Self.details),
+                try await api.send(.post, "/v1/attendances", token: "owner", key: "k", #"{"event":{"id":\#(id)}}"#),
+            ]
+            #expect(answers.map(\.status) == Array(repeating: 422, count: answers.count))
+            #expect(Set(answers.map(\.body)) == [Self.reused])
+            #expect(try await api.log.tail() == 3)
+        }
+    }
+
+    @Test func `changes an event once, though others changed it since`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let path = "/v1/events/\(id)"
+            let first = try await api.send(
+                .patch, path, token: "owner", type: mergePatch, #"{"name":"First"}"#,
+                headers: ["idempotency-key": "k", "if-match": #""1""#]
+            )
+            #expect((first.status, first.body) == (200, #"{"id":1}"#))
+            #expect(try await api.send(.patch, path, token: "owner", type: mergePatch, #"{"name":"Second"}"#).status == 200)
+            let again = try await api.send(
+                .patch, path, token: "owner", type: mergePatch, #"{"name":"First"}"#,
+                headers: ["idempotency-key": "k", "if-match": #""1""#]
+            )
+            #expect((again.status, again.body) == (200, #"{"id":1}"#))
+            #expect(try await api.send(.get, path).json?["name"] == "Second")
+        }
+    }
+
+    @Test func `attends once, and keeps its key where it had nothing to record`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            let other = try await api.createEvent("owner")
+            let body = #"{"event":{"id":\#(id)}}"#
+            let tail = try await api.log.tail()
+            for key in ["k1", "k1", nil, "k2", "k2"] {
+                let answer = try await api.send(.post, "/v1/attendances", token: "owner", key: key, body)
+                #expect((answer.status, answer.body) == (200, "{}"))
+            }
+            #expect(try await api.log.tail() == tail + 1)
+            for key in ["k1", "k2"] {
+                let answer = try await api.send(
+                    .post, "/v1/attendances", token: "owner", key: key, #"{"event":{"id":\#(other)}}"#)
+                #expect((answer.status, answer.body) == (422, Self.reused))
+            }
+        }
+    }
+
+    @Test func `of another user is another command`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("one")
+            try await api.signUp("two")
+            let first = try await api.send(.post, "/v1/events", token: "one", key: "k", Self.details)
+            let second = try await api.send(.post, "/v1/events", token: "two", key: "k", Self.details)
+            #expect(first.status == 200)
+            #expect(second.status == 200)
+            #expect(first.body != second.body)
+        }
+    }
+
+    @Test func `that was refused is decided anew`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let body = #"{"event":{"id":1}}"#
+            #expect(try await api.send(.post, "/v1/attendances", token: "owner", key: "k", body).status == 404)
+            _ = try await api.createEvent("owner")
+            #expect(try await api.send(.post, "/v1/attendances", token: "owner", key: "k", body).status == 200)
+        }
+    }
+
+    @Test(arguments: ["", "a b", "a,b", "\"", "\"\"", "\"a\"b", "\"a\\b\"", String(repeating: "k", count: 256)])
+    func `is refused under an unusable key`(key: String) async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let answer = try await api.send(.post, "/v1/events", token: "owner", key: key, Self.details)
+            #expect(answer.status == 400)
+            #expect(answer.body.contains("Idempotency-Key must be"))
+            #expect(try await api.log.tail() == 1)
+        }
+    }
+}
+
+extension TestAPI {
+    fileprivate func send(
+        _ method: HTTPRequest.Method, _ path: String, token: String, type: String = "application/json", key: String?,
+        _ body: String
+    ) async throws -> Answer {
+        try await send(method, path, token: token, type: type, body, headers: key.map { ["idempotency-key": $0] } ?? [:])
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+/// What must hold whatever was done to the system.
+enum Check: String, Sendable, CaseIterable {
+    case acknowledgedOnce = "every acknowledged command is in the log exactly once, where its answer said"
+    case refusedNever = "nothing that was refused is in the log"
+    case unknownAtMostOnce = "a command that was never answered is in the log at most once"
+    case nothingElse = "nothing is in the log that nobody sent"
+    case positions = "positions are contiguous from 1"
+    case versions = "the versions of every stream are contiguous from 1"
+    case readModels = "every read model equals a replay from nothing"
+    case follower = "the follower saw every position once and in order"
+    case repetition = "a repeated command is answered as it was the first time"
+    case answers = "every answer is the one expected, or says that it is to be tried again"
+    case restore = "a restored log is the one that was dumped"
+    case recovery = "everything is served again after every fault"
+}
+
+struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
+    var check: Check
+    var sentence: String
+    var description: String { "\(sentence) (\(check.rawValue))" }
+}
+
+/// Holds what clients know against what was found. Pure, so that it can be fed with what must not be.
+struct Checker {
+    /// So many of one kind are told; a thousand say no more.
+    static let told = 10
+
+    var clients: [CommandRecord]
+    var log: [LogRow]
+    /// In the order in which the follower wrote them; nil where none ran.
+    var followed: [Int64]?
+
+    func violations() -> [Violation] {
+        let found = commandViolations() + nothingElse() + positions() + versions() + follower()
+        return Check.allCases.flatMap { check in found.filter { $0.check == check }.prefix(Self.told) }
+    }
+
+    private func commandViolations() -> [Violation] {
+        var rows: [String: [LogRow]] = [:]
+        for row in log { for mark in row.marks { rows[mark, default: []].append(row) } }
+        let commands = Dictionary(grouping: clients, by: \.mark).sorted { $0.key < $1.key }
+        return commands.flatMap { mark, records in violations(of: records, in: rows[mark] ?? []) }
+    }
+
+    private func violations(of records: [CommandRecord], in rows: [LogRow]) -> [Violation] {
+        let name = records[0].name
+        let found = rows.isEmpty ? "nowhere" : "at positions \(rows.map { String($0.position) }.joined(separator: ", "))"
+        let acknowledged = records.filter { $0.fate == .acknowledged }
+        guard !acknowledged.isEmpty else {
+            if records.contains(where: { $0.fate == .unknown }) {
+                return rows.count <= 1 ? [] : [Violation(check: .unknownAtMostOnce, sentence: "\(name) is \(found)")]
+            }
+            return rows.isEmpty ? [] : [Violation(check: .refusedNever, sentence: "\(name) was refused and is \(found)")]
+        }
+        guard rows.count == 1, let row = rows.first else {
+            return [Violation(check: .acknowledgedOnce, sentence: "\(name) was acknowledged and is \(found)")]
+        }
+        return acknowledged.filter { $0.type != row.type || $0.stream != row.stream }.map { record in
+            let wanted = "\(record.type) in \(record.stream ?? "no stream")"
+            return Violation(
+                check: .acknowledgedOnce, sentence: "\(name) should be \(wanted) and is \(row.type) in \(row.stream), \(found)")
+        }
+    }
+
+    private func nothingElse() -> [Violation] {
+        let sent = Set(clients.map(\.mark))
+        return log.filter { $0.marks.isDisjoint(with: sent) }.map { row in
+            Violation(check: .nothingElse, sentence: "nobody sent what is at position \(row.position), \(row.type) in \(row.stream)")
+        }
+    }
+
+    private func positions() -> [Violation] {
+        zip(log, Int64(1)...).filter { $0.position != $1 }.prefix(1).map { row, expected in
+            Violation(check: .positions, sentence: "position \(row.position) stands where \(expected) should")
+        }
+    }
+
+    private func versions() -> [Violation] {
+        var reached: [String: Int32] = [:]
+        return log.compactMap { row in
+            let expected = reached[row.stream, default: 0] + 1
+            reached[row.stream] = row.version
+            guard row.version != expected else { return nil }
+            return Violation(
+                check: .versions,
+                sentence: "\(row.stream) has version \(row.version) at position \(row.position), where \(expected) should be")
+        }
+    }
+
+    private func follower() -> [Violation] {
+        guard let followed else { return [] }
+        var expected = log.makeIterator()
+        for (index, position) in followed.enumerated() {
+            let next = expected.next()?.position
+            guard position == next else {
+                let wanted = next.map(String.init) ?? "nothing more"
+                return [Violation(check: .follower, sentence: "the follower saw \(position) as number \(index + 1), not \(wanted)")]
+            }
+        }
+        guard let missed = expected.next() else { return [] }
+        return [Violation(check: .follower, sentence: "the follower never saw \(missed.position)")]
+    }
+}

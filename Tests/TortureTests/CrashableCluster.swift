@@ -1,0 +1,104 @@
+import EmbeddedPostgres
+import Foundation
+import Postgres
+import Synchronization
+import TestDatabase
+
+/// A PostgreSQL that can be killed. Unlike the other tests' it writes as in production: fsync is on.
+actor CrashableCluster {
+    static let database = "humon"
+
+    nonisolated let directory: String
+    private let settings: [String: String]
+    private var cluster: EmbeddedCluster
+
+    init(directory: String, settings: [String: String] = [:]) async throws {
+        self.directory = directory
+        self.settings = settings
+        cluster = try await Self.start(directory, settings)
+        try await withClient(database: "postgres") { try await $0.query("CREATE DATABASE \(identifier: Self.database)") }
+    }
+
+    nonisolated var socketDirectory: String { "\(directory)/socket" }
+
+    nonisolated func url(database: String = CrashableCluster.database) -> String {
+        "host='\(socketDirectory)' user=humon dbname=\(database) application_name=torture"
+    }
+
+    /// Directly, past the proxy.
+    nonisolated func withClient<Value: Sendable>(
+        database: String = CrashableCluster.database, _ body: @Sendable (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        var configuration = PostgresConfiguration(url: url(database: database))
+        configuration.connections = 1
+        configuration.acquireTimeoutSeconds = 30
+        configuration.statementTimeoutSeconds = 120
+        return try await withPostgres(configuration, logger: .quiet, body)
+    }
+
+    /// Kills all processes of the cluster with -9 and starts it again, whereupon it recovers.
+    func crash() async throws {
+        let processes = [try postmaster()] + Self.children(of: try postmaster())
+        for process in processes { kill(process, SIGKILL) }
+        try await wait(for: "PostgreSQL to be gone") { processes.allSatisfy { kill($0, 0) != 0 } }
+        cluster.abandon()
+        cluster = try await Self.start(directory, settings)
+    }
+
+    func stop() async throws { try await cluster.stop() }
+
+    /// Without grace, for the end.
+    func remove() {
+        cluster.abandon()
+        // It takes a moment to die, and writes until then.
+        for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
+            try? FileManager.default.removeItem(atPath: directory)
+            usleep(20_000)
+        }
+    }
+
+    private static func start(_ directory: String, _ settings: [String: String]) async throws -> EmbeddedCluster {
+        var configuration = EmbeddedCluster.Configuration(directory: directory)
+        configuration.settings = settings
+        return try await EmbeddedCluster.start(configuration, logger: .quiet)
+    }
+
+    private func postmaster() throws -> Int32 {
+        let text = try String(contentsOfFile: "\(directory)/cluster/postmaster.pid", encoding: .utf8)
+        guard let process = text.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+            throw Violation(check: .recovery, sentence: "PostgreSQL has no usable pid file")
+        }
+        return process
+    }
+
+    /// Where there is no /proc they find out by themselves that their postmaster is dead.
+    private static func children(of process: Int32) -> [Int32] {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
+        return processes.filter { candidate in
+            let status = try? String(contentsOfFile: "/proc/\(candidate)/status", encoding: .utf8)
+            return status?.contains("\nPPid:\t\(process)\n") == true
+        }
+    }
+}
+
+/// PostgreSQL's own programs, for dumps.
+enum PostgresProgram {
+    static func run(_ name: String, _ arguments: [String]) async throws {
+        let program = try await Programs.find(in: nil, majorVersion: nil).directory.appending(name).string
+        let errors = Pipe()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = errors
+        let (exit, continuation) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { continuation.yield($0.terminationStatus) }
+        try process.run()
+        for await status in exit {
+            guard status != 0 else { return }
+            let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+            throw Violation(check: .restore, sentence: "\(name) ended with \(status): \(text)")
+        }
+    }
+}

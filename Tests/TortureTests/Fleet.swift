@@ -1,0 +1,96 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import TestServer
+
+/// Two servers on one database, each always on the same port, started again whenever they were killed.
+final class Fleet: Sendable {
+    static let secret = "torture"
+
+    struct Answer: Sendable, Hashable {
+        var status: Int
+        var etag: String?
+        var body: String
+    }
+
+    let ports: [Int]
+    private let directory: URL
+    private let environment: [String: String]
+    private let servers = Mutex<[Int: HumonProcess]>([:])
+    private let http: HTTPClient
+
+    init(directory: URL, databaseURL: String) throws {
+        self.directory = directory
+        environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
+        ports = try Self.freePorts(2)
+        var configuration = HTTPClient.Configuration()
+        // A node that is down is to be noticed at once.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = .seconds(2)
+        http = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+    }
+
+    func start() async throws { for node in ports.indices { try await start(node) } }
+
+    /// Like a supervisor: again until it runs, since a server does not start while PostgreSQL is away.
+    func start(_ node: Int) async throws {
+        try await wait(for: "server \(node) to start") {
+            let server = try HumonProcess(
+                ["serve"], in: directory, environment: environment.merging(["HUMON_PORT": "\(ports[node])"]) { $1 })
+            servers.withLock { $0[node] = server }
+            do {
+                _ = try await server.port()
+                return true
+            } catch is HumonProcess.NotStarted {
+                await kill(node)
+                return false
+            }
+        }
+    }
+
+    func kill(_ node: Int) async {
+        guard let server = servers.withLock({ $0.removeValue(forKey: node) }) else { return }
+        server.send(SIGKILL)
+        _ = await server.untilExit()
+    }
+
+    func close() async {
+        for node in ports.indices { await kill(node) }
+        try? await http.shutdown()
+    }
+
+    /// What a server has written to standard error since it was started.
+    func errors(of node: Int) -> String { servers.withLock { $0[node] }?.error ?? "" }
+
+    func awaitRecovery() async throws {
+        for node in ports.indices {
+            try await wait(for: "server \(node) to be healthy") {
+                try await (try? send("GET", "/health", to: node, patience: .seconds(5)))?.status == 200
+            }
+        }
+    }
+
+    /// - Parameter patience: after that the answer is given up, as if it had been lost
+    func send(
+        _ method: String, _ path: String, to node: Int, headers: [(String, String)] = [], body: String = "", patience: Duration
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(ports[node])\(path)")
+        request.method = HTTPMethod(rawValue: method)
+        request.headers = HTTPHeaders([("content-type", "application/json")] + headers)
+        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
+        let nanoseconds = patience.components.seconds * 1_000_000_000 + patience.components.attoseconds / 1_000_000_000
+        let response = try await http.execute(request, timeout: .nanoseconds(nanoseconds))
+        let bytes = try await response.body.collect(upTo: 1 << 20)
+        return Answer(
+            status: Int(response.status.code), etag: response.headers.first(name: "etag"), body: String(buffer: bytes))
+    }
+
+    /// Free a moment ago. All are held at once, so that they differ.
+    private static func freePorts(_ count: Int) throws -> [Int] {
+        let sockets = try (0..<count).map { _ in try LoopbackSocket() }
+        defer { for socket in sockets { socket.close() } }
+        return try sockets.map { try $0.bindToFreePort() }
+    }
+}

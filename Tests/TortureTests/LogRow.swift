@@ -1,0 +1,56 @@
+import Postgres
+
+/// A recorded event as the checker sees it: read with SQL of the harness's own, not with what is being tested.
+struct LogRow: Sendable, Hashable {
+    var position: Int64
+    var stream: String
+    var version: Int32
+    var type: String
+    /// All that a command may be known by; see ``Mark``.
+    var marks: Set<String>
+
+    /// The whole log, in order.
+    static func all(_ client: PostgresClient) async throws -> [LogRow] {
+        try await client.query(
+            """
+            SELECT position, stream, version, type, coalesce(data->>'device', ''), coalesce(
+                (SELECT string_agg(m[1], ' ') FROM regexp_matches(data::text || metadata::text, \("(\(Mark.pattern))"), 'g') AS m),
+                ''
+            )
+            FROM log.recorded_events ORDER BY position
+            """
+        ).decode((Int64, String, Int32, String, String, String).self).map { position, stream, version, type, device, words in
+            var marks = Set(words.split(separator: " ").map(String.init))
+            if !device.isEmpty { marks.insert(device) }
+            if type == "AttendanceAdded" { marks.insert(stream) }
+            return LogRow(position: position, stream: stream, version: version, type: type, marks: marks)
+        }
+    }
+
+    /// Changes with every bit of the log.
+    static func digest(_ client: PostgresClient) async throws -> String {
+        try await client.query(
+            "SELECT coalesce(md5(string_agg(md5(r::text), '' ORDER BY position)), '') FROM log.recorded_events AS r"
+        ).decode(String.self)[0]
+    }
+}
+
+/// What differs between the read models that were live and those that a rebuild has just made.
+enum ReplayedReadModels {
+    static func violations(_ client: PostgresClient) async throws -> [Violation] {
+        var violations: [Violation] = []
+        for schema in ["users", "events", "attendances"] {
+            let (live, replayed): (SQL, SQL) = (
+                "TABLE \(identifier: schema + "_before").\(identifier: schema)", "TABLE \(identifier: schema).\(identifier: schema)"
+            )
+            let counts = try await client.run([
+                SQL(unsafeText: "SELECT count(*) FROM (\(live.text) EXCEPT \(replayed.text)) AS d"),
+                SQL(unsafeText: "SELECT count(*) FROM (\(replayed.text) EXCEPT \(live.text)) AS d"),
+            ]).map { try $0.decode(Int64.self)[0] }
+            guard counts != [0, 0] else { continue }
+            let sentence = "\(counts[0]) rows of \(schema) are in no replay, \(counts[1]) of the replay are not in \(schema)"
+            violations.append(Violation(check: .readModels, sentence: sentence))
+        }
+        return violations
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+/// What is done to the system while clients use it.
+enum Fault: Sendable, Hashable, CustomStringConvertible {
+    /// With -9, then started again; so it is with all that is killed.
+    case killServer(Int)
+    case killBothServers
+    /// All its processes at once, as a machine that loses power does.
+    case killPostgres
+    case killPostgresAndServer(Int)
+    /// Of a session that holds the log's lock, so that it is appending or committing.
+    case terminateAppendingSession
+    case cutConnections(Cut)
+    /// One that wrote elsewhere, one in another database, and one that keeps a snapshot.
+    case holdForeignTransactions
+    /// By a session that is not a writer of the log.
+    case holdLock(milliseconds: Int)
+    /// Until a server refuses one more append.
+    case fillQueue(server: Int)
+    /// Stops one of the followers of the same name and starts another in its place.
+    case replaceFollower(Int)
+
+    var kind: String {
+        switch self {
+        case .killServer, .killBothServers: "server killed"
+        case .killPostgres: "PostgreSQL killed"
+        case .killPostgresAndServer: "PostgreSQL and a server killed"
+        case .terminateAppendingSession: "appending session terminated"
+        case .cutConnections: "connections cut"
+        case .holdForeignTransactions: "foreign transactions held"
+        case .holdLock: "log's lock held"
+        case .fillQueue: "writer's queue filled"
+        case .replaceFollower: "follower replaced"
+        }
+    }
+
+    var kills: (servers: Int, postgres: Int) {
+        switch self {
+        case .killServer: (1, 0)
+        case .killBothServers: (2, 0)
+        case .killPostgres: (0, 1)
+        case .killPostgresAndServer: (1, 1)
+        case .terminateAppendingSession, .cutConnections, .holdForeignTransactions, .holdLock, .fillQueue, .replaceFollower: (0, 0)
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .killServer(let server), .killPostgresAndServer(let server): "\(kind) (server \(server))"
+        case .killBothServers: "\(kind) (both)"
+        case .killPostgres, .terminateAppendingSession, .holdForeignTransactions: kind
+        case .cutConnections(let cut): "\(kind) (\(cut))"
+        case .holdLock(let milliseconds): "\(kind) (\(milliseconds) ms)"
+        case .fillQueue(let server): "\(kind) (server \(server))"
+        case .replaceFollower(let follower): "\(kind) (follower \(follower))"
+        }
+    }
+}
+
+/// What a run does, given by its seed: which faults in which order, and how many commands by how many clients. What the clients
+/// send is drawn from the same seed.
+struct TortureSchedule: Sendable, Hashable {
+    static let clients = 8
+    static let defaultFaults = 14
+
+    let seed: UInt64
+    let faults: [Fault]
+    /// Each client sends so many while one fault comes and goes.
+    let commandsPerFault: Int
+
+    init(seed: UInt64, faults count: Int = defaultFaults, commandsPerFault: Int = 12) {
+        self.seed = seed
+        self.commandsPerFault = commandsPerFault
+        var generator = SeededGenerator(seed: seed, 1)
+        var faults: [Fault] = []
+        for round in 0... where faults.count < count { faults += Self.deck(round, &generator).prefix(count - faults.count) }
+        self.faults = faults
+    }
+
+    /// For runs that want certain faults.
+    init(seed: UInt64, only faults: [Fault], commandsPerFault: Int = 12) {
+        self.seed = seed
+        self.faults = faults
+        self.commandsPerFault = commandsPerFault
+    }
+
+    /// How many commands each client has sent in the end.
+    var commandsPerClient: Int { commandsPerFault * faults.count }
+
+    var kills: Int { faults.reduce(0) { $0 + $1.kills.servers + $1.kills.postgres } }
+
+    /// Every kind of fault once or more, shuffled: 14 faults with 11 kills.
+    private static func deck(_ round: Int, _ generator: inout SeededGenerator) -> [Fault] {
+        func server() -> Int { Int.random(in: 0...1, using: &generator) }
+        var deck: [Fault] = [
+            .killServer(0), .killServer(1), .killServer(server()), .killBothServers, .killPostgres, .killPostgres,
+            .killPostgresAndServer(server()), .killPostgresAndServer(server()),
+            .terminateAppendingSession,
+            .cutConnections(Cut.allCases[round % Cut.allCases.count]),
+            .holdForeignTransactions,
+            .holdLock(milliseconds: Int.random(in: 1_000...2_000, using: &generator)),
+            .replaceFollower(server()),
+        ]
+        // Ten thousand requests at once are dear; a cut comes instead where the queue has just been filled.
+        deck.append(round.isMultiple(of: 4) ? .fillQueue(server: server()) : .cutConnections(.beforeAnswer))
+        return deck.shuffled(using: &generator)
+    }
+}
