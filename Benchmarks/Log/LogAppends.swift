@@ -87,7 +87,7 @@ struct LogAppends: Sendable {
                     var version: Int32 = 0
                     while ContinuousClock.now < end {
                         let append = Append(
-                            id: UUID(),
+                            id: Surroundings.system.randomUUID(),
                             stream: EventID(rawValue: number).stream,
                             expectedVersion: version,
                             recordedAt: Surroundings.system.now(),

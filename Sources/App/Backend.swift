@@ -9,6 +9,9 @@ internal import Users
 /// The modules on one log and one database: composed here and nowhere else.
 struct Backend: Sendable {
     static let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
+    static let domainEvents: [any DomainEvent.Type] = [
+        UserDomainEvent.self, EventDomainEvent.self, AttendanceDomainEvent.self,
+    ]
 
     let users: UsersModule
     let events: EventsModule

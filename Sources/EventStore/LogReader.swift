@@ -2,6 +2,9 @@ public import Postgres
 
 /// Reads what has been recorded. For projections, tools and tests: the API is answered from read models alone.
 public struct LogReader: Sendable {
+    /// So many recorded events are read at once in a replay.
+    static let replayPage: Int64 = 2_000
+
     let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
@@ -10,6 +13,17 @@ public struct LogReader: Sendable {
     /// - Throws: ``HoleInLog`` where a position is missing.
     public func read(after position: Int64, limit: Int64) async throws -> [RecordedEvent] {
         try Self.contiguous(await client.query(Self.query(after: position, limit: limit)), after: position)
+    }
+
+    /// Gives everything behind a position, up to the end of the log, page by page; the next is fetched while one is worked on.
+    /// - Throws: ``HoleInLog``, and what the body throws
+    public func replay(after position: Int64 = 0, _ body: ([RecordedEvent]) async throws -> Void) async throws {
+        var page = try await read(after: position, limit: Self.replayPage)
+        while let last = page.last {
+            async let following = read(after: last.position, limit: Self.replayPage)
+            try await body(page)
+            page = try await following
+        }
     }
 
     /// All recorded events of one stream, by version.

@@ -4,7 +4,7 @@ public import ServiceLifecycle
 internal import Synchronization
 
 /// Wakes those who follow the log when it may have grown: at once after an append of this process, by NOTIFY after one of
-/// another, and every second in any case. A wake is a hint; the log is what is read.
+/// another, and every now and then in any case. A wake is a hint; the log is what is read.
 public final class LogWatch: Service {
     private struct State: Sendable {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -13,13 +13,13 @@ public final class LogWatch: Service {
     }
 
     static let channel = "humon_log"
-    /// How often everybody is woken in any case.
-    public static let pollSeconds = 1.0
     /// Between two NOTIFYs, so that a busy writer sends few: one for all that was appended meanwhile.
     static let announcementPauseSeconds = 0.01
+    private static let listenAgainSeconds = 0.25
 
     private let client: PostgresClient
     private let listens: Bool
+    private let pollSeconds: Double
     private let logger: Logger
     private let state = Mutex(State())
     private let announcements = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -27,10 +27,12 @@ public final class LogWatch: Service {
     /// - Parameters:
     ///   - client: to send NOTIFY with, and to listen with: that takes one of its connections for good
     ///   - listens: whether anybody here follows; without, other processes are told, and not heard
-    public init(client: PostgresClient, listens: Bool, logger: Logger) {
+    ///   - pollSeconds: how often everybody is woken in any case
+    public init(client: PostgresClient, listens: Bool, pollSeconds: Double = 1, logger: Logger) {
         self.client = client
         // A pooler in transaction mode passes no notifications on: polling must do.
         self.listens = listens && !client.configuration.isPooled
+        self.pollSeconds = pollSeconds
         self.logger = logger
     }
 
@@ -69,7 +71,7 @@ public final class LogWatch: Service {
     }
 
     private func poll() async {
-        while (try? await Task.sleep(for: .seconds(Self.pollSeconds))) != nil { wakeAll() }
+        while (try? await Task.sleep(for: .seconds(pollSeconds))) != nil { wakeAll() }
     }
 
     /// After the commit, in a transaction of its own: a NOTIFY inside the append's would hold a lock of the whole cluster for
@@ -100,7 +102,7 @@ public final class LogWatch: Service {
                 }
             } catch {
                 logger.debug("not listening for appends of other nodes; polling", metadata: ["error": "\(error)"])
-                try? await Task.sleep(for: .seconds(Self.pollSeconds))
+                try? await Task.sleep(for: .seconds(Self.listenAgainSeconds))
             }
         }
     }

@@ -59,6 +59,8 @@ struct TestStore: Sendable {
     let client: PostgresClient
     let log: EventLog
     let models: ReadModels
+    /// Of the process that appends.
+    let watch: LogWatch
     var reader: LogReader { LogReader(client: client) }
 
     static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
@@ -66,21 +68,37 @@ struct TestStore: Sendable {
             try await database.withClient(role: "humon_app") { client in
                 let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
                 try await models.prepare()
-                try await withLog(client, projections: [SumProjection()]) { log in
-                    try await body(TestStore(database: database, client: client, log: log, models: models))
+                try await withWatch(client) { watch in
+                    try await withLog(client, projections: [SumProjection()], watch: watch) { log in
+                        try await body(TestStore(database: database, client: client, log: log, models: models, watch: watch))
+                    }
                 }
             }
         }
     }
 
     static func withLog(
-        _ client: PostgresClient, projections: [any Projection], _ body: @escaping @Sendable (EventLog) async throws -> Void
+        _ client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil,
+        _ body: @escaping @Sendable (EventLog) async throws -> Void
     ) async throws {
-        let log = EventLog(client: client, projections: projections, logger: .quiet)
+        let log = EventLog(client: client, projections: projections, watch: watch, logger: .quiet)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await log.run() }
             defer { group.cancelAll() }
             try await body(log)
+        }
+    }
+
+    /// Without a poll, unless one is wanted.
+    static func withWatch(
+        _ client: PostgresClient, listens: Bool = false, pollSeconds: Double = 3_600,
+        _ body: @escaping @Sendable (LogWatch) async throws -> Void
+    ) async throws {
+        let watch = LogWatch(client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await watch.run() }
+            defer { group.cancelAll() }
+            try await body(watch)
         }
     }
 

@@ -89,6 +89,42 @@ import Testing
     }
 }
 
+@Suite struct `The verdicts on commands with keys` {
+    private static let request = Fingerprint(of: "PUT /v1/events/1".utf8)
+    private static let other = Fingerprint(of: "PUT /v1/events/2".utf8)
+    private static let first = Appended(position: 7, stream: tea1, version: 1, isRepeat: true)
+    private static let known = [UUID(derivedFrom: "a"): Outcome(fingerprint: request, appended: first)]
+
+    private func command(_ fingerprint: Fingerprint?) -> Append {
+        var append = append("a", to: tea1, expecting: 0)
+        append.fingerprint = fingerprint
+        return append
+    }
+
+    @Test func `answer the same request with the first result`() {
+        #expect(
+            verdicts(on: [command(Self.request)], recorded: [:], outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
+        let both = [UUID(derivedFrom: "a"): Self.first]
+        #expect(
+            verdicts(on: [command(Self.request)], recorded: both, outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
+    }
+
+    @Test func `refuse another request, and one without a fingerprint`() {
+        #expect(
+            verdicts(on: [command(Self.other), command(nil)], recorded: [:], outcomes: Self.known, versions: [:])
+                == [.reusesKey, .reusesKey]
+        )
+    }
+
+    @Test func `tell requests of the same batch apart`() {
+        let batch = [command(Self.request), command(Self.request), command(Self.other), command(nil)]
+        #expect(
+            verdicts(on: batch, recorded: [:], versions: [:])
+                == [.accepted, .repeatsInBatch(index: 0), .reusesKey, .reusesKey]
+        )
+    }
+}
+
 @Suite struct `A batch` {
     @Test func `is independent where no two have an id or a stream in common`() {
         #expect(([] as [Append]).areIndependent)

@@ -67,7 +67,8 @@ struct Checker {
     private func nothingElse() -> [Violation] {
         let sent = Set(clients.map(\.mark))
         return log.filter { $0.marks.isDisjoint(with: sent) }.map { row in
-            Violation(check: .nothingElse, sentence: "nobody sent what is at position \(row.position), \(row.type) in \(row.stream)")
+            Violation(
+                check: .nothingElse, sentence: "nobody sent what is at position \(row.position), \(row.type) in \(row.stream)")
         }
     }
 
@@ -96,7 +97,9 @@ struct Checker {
             let next = expected.next()?.position
             guard position == next else {
                 let wanted = next.map(String.init) ?? "nothing more"
-                return [Violation(check: .follower, sentence: "the follower saw \(position) as number \(index + 1), not \(wanted)")]
+                return [
+                    Violation(check: .follower, sentence: "the follower saw \(position) as number \(index + 1), not \(wanted)")
+                ]
             }
         }
         guard let missed = expected.next() else { return [] }

@@ -2,6 +2,7 @@ import EmbeddedPostgres
 import Foundation
 import Postgres
 import Synchronization
+import SystemPackage
 import TestDatabase
 
 /// A PostgreSQL that can be killed. Unlike the other tests' it writes as in production: fsync is on.
@@ -26,6 +27,7 @@ actor CrashableCluster {
     }
 
     /// Directly, past the proxy.
+    @discardableResult
     nonisolated func withClient<Value: Sendable>(
         database: String = CrashableCluster.database, _ body: @Sendable (PostgresClient) async throws -> Value
     ) async throws -> Value {

@@ -85,10 +85,7 @@ final class CuttingProxy: Sendable {
 
     private func serve(_ front: Side) async {
         let upstream = Self.socket(in: state.withLock { $0.upstream })
-        let connected = try? await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connect(unixDomainSocketPath: upstream) { channel in
-                channel.eventLoop.makeCompletedFuture { try Side(wrappingChannelSynchronously: channel) }
-            }
+        let connected = try? await connect(to: upstream)
         let link = Link()
         try? await front.executeThenClose { requests, answers in
             guard let back = connected else { return }
@@ -108,6 +105,13 @@ final class CuttingProxy: Sendable {
                 }
             }
         }
+    }
+
+    /// Wrapped only once it is connected: an unused wrapping ends the process.
+    private func connect(to socket: String) async throws -> Side {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(unixDomainSocketPath: socket).get()
+        return try await channel.eventLoop.submit { try Side(wrappingChannelSynchronously: channel) }.get()
     }
 
     private func register(_ front: any Channel, _ back: any Channel) -> Int {

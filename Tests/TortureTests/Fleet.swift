@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import Synchronization
 import TestServer
 
@@ -67,7 +68,7 @@ final class Fleet: Sendable {
     func awaitRecovery() async throws {
         for node in ports.indices {
             try await wait(for: "server \(node) to be healthy") {
-                try await (try? send("GET", "/health", to: node, patience: .seconds(5)))?.status == 200
+                await (try? send("GET", "/health", to: node, patience: .seconds(5)))?.status == 200
             }
         }
     }

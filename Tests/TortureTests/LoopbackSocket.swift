@@ -66,8 +66,8 @@ struct LoopbackSocket: Sendable {
     private static func failed(_ doing: String) -> Failed { Failed(doing: doing, reason: String(cString: strerror(errno))) }
 
     #if os(Linux)
-        private static let noSignal = Int32(MSG_NOSIGNAL.rawValue)
-        private static let doNotWait = Int32(MSG_DONTWAIT.rawValue)
+        private static let noSignal = Int32(MSG_NOSIGNAL)
+        private static let doNotWait = Int32(MSG_DONTWAIT)
     #else
         private static let noSignal: Int32 = 0
         private static let doNotWait = MSG_DONTWAIT

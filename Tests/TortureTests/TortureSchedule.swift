@@ -40,7 +40,8 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killBothServers: (2, 0)
         case .killPostgres: (0, 1)
         case .killPostgresAndServer: (1, 1)
-        case .terminateAppendingSession, .cutConnections, .holdForeignTransactions, .holdLock, .fillQueue, .replaceFollower: (0, 0)
+        case .terminateAppendingSession, .cutConnections, .holdForeignTransactions, .holdLock, .fillQueue, .replaceFollower:
+            (0, 0)
         }
     }
 
@@ -73,8 +74,12 @@ struct TortureSchedule: Sendable, Hashable {
         self.commandsPerFault = commandsPerFault
         var generator = SeededGenerator(seed: seed, 1)
         var faults: [Fault] = []
-        for round in 0... where faults.count < count { faults += Self.deck(round, &generator).prefix(count - faults.count) }
-        self.faults = faults
+        var round = 0
+        while faults.count < count {
+            faults += Self.deck(round, &generator)
+            round += 1
+        }
+        self.faults = Array(faults.prefix(count))
     }
 
     /// For runs that want certain faults.

@@ -83,9 +83,11 @@ struct ProgressBar {
     private var shownTenths = -1
     private let isTerminal = isatty(STDERR_FILENO) == 1
 
-    init(total: Int) { self.total = total }
+    init(total: Int) { self.total = max(1, total) }
 
+    /// - Parameter done: more than the total is taken for the total
     mutating func show(_ done: Int) {
+        let done = min(done, total)
         let filled = done * Self.width / total
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
         if isTerminal {

@@ -1,0 +1,99 @@
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// A log in which domain events of all formats stand that were ever written.
+@Suite struct `A log of several formats` {
+    /// As an older program wrote them, byte by byte.
+    private static let lines: [(type: String, format: Int16, data: String)] = [
+        ("TeaBrewed", 1, #"{"minutes":3}"#),
+        ("TeaBrewed", 2, #"{ "seconds" : 200 }"#),
+        ("TeaDrunk", 1, "{}"),
+        ("TeaBrewed", 3, #"{"seconds":210,"sort":"Assam"}"#),
+    ]
+
+    private static func withLog(
+        _ lines: [(type: String, format: Int16, data: String)], category: String = "tea",
+        _ body: @escaping @Sendable (LogReader) async throws -> Void
+    ) async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                for (offset, line) in lines.enumerated() {
+                    try await client.query(
+                        """
+                        INSERT INTO log.recorded_events
+                        VALUES (\(Int64(offset + 1)), gen_random_uuid(), \("\(category)-\(offset)"), 1, \(line.type), \(line.format), now(),
+                            \(line.data)::text::json, '{"request_id":"r","actor":1,"trace_id":null}')
+                        """
+                    )
+                }
+                try await body(LogReader(client: client))
+            }
+        }
+    }
+
+    @Test func `is read as if everything had been written today`() async throws {
+        try await Self.withLog(Self.lines) { reader in
+            let read = try await reader.read(after: 0, limit: 10).map { recorded in
+                let stored = recorded.occurrence.event
+                return try TeaDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
+            }
+            #expect(
+                read == [
+                    .brewed(seconds: 180, sort: nil), .brewed(seconds: 200, sort: nil), .drunk,
+                    .brewed(seconds: 210, sort: "Assam"),
+                ])
+        }
+    }
+
+    @Test func `is counted by an examination, which finds nothing wrong`() async throws {
+        try await Self.withLog(Self.lines) { reader in
+            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self, Counted.self])
+            #expect(examination.faults == [])
+            #expect(examination.total == 4)
+            #expect(examination.counts[.init(category: "tea", type: "TeaBrewed", format: 1)] == 1)
+        }
+    }
+
+    @Test func `that has what this program cannot read is told so, by kind, with the first of each`() async throws {
+        let broken: [(type: String, format: Int16, data: String)] = [
+            ("TeaBrewed", 4, #"{"grams":3}"#), ("TeaSpilt", 1, "{}"), ("TeaBrewed", 1, #"{"minutes":"s3cret"}"#),
+            ("TeaBrewed", 1, #"{"minutes":null}"#),
+        ]
+        try await Self.withLog(Self.lines + broken) { reader in
+            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])
+            #expect(
+                examination.faults.map { "\($0.firstPosition) \($0.count) \($0.kind.type) \($0.kind.format) \($0.reason)" } == [
+                    "5 1 TeaBrewed 4 TeaBrewed has formats 1 to 3, not 4: written by a newer humon",
+                    "6 1 TeaSpilt 1 no stored type TeaSpilt in category tea",
+                    "7 2 TeaBrewed 1 no usable minutes in the stored data",
+                ])
+        }
+    }
+
+    @Test func `of a module that is not there is told so`() async throws {
+        try await Self.withLog([("CakeBaked", 1, "{}")], category: "cake") { reader in
+            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])
+            #expect(examination.faults.map(\.reason) == ["no module has streams of category cake"])
+        }
+    }
+}
+
+@Suite struct `A replay` {
+    @Test func `gives everything, page by page, in order`() async throws {
+        try await TestStore.with { store in
+            let results = try await gather(2 * Int(LogReader.replayPage) + 5) { number in
+                try await store.log.append(.counting("c\(number)", after: 0))
+            }
+            #expect(results.appended.count == 2 * Int(LogReader.replayPage) + 5)
+            var positions: [Int64] = []
+            try await store.reader.replay { positions += $0.map(\.position) }
+            #expect(positions == Array(1...Int64(results.count)))
+            try await store.reader.replay(after: Int64(results.count)) { _ in Issue.record("there is nothing behind the end") }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import EventStore
+import Foundation
+import Postgres
+import Synchronization
+
+/// Does to the system what the schedule says, and returns when it is whole again.
+struct FaultInjector: Sendable {
+    static let otherDatabase = "elsewhere"
+
+    let seed: UInt64
+    let cluster: CrashableCluster
+    let proxy: CuttingProxy
+    let fleet: Fleet
+    let followers: FollowerPair
+    let pace: Pace
+
+    /// - Parameter end: how many commands are finished when those of this fault are
+    /// - Returns: what was sent besides the clients' commands
+    func inject(_ fault: Fault, number: Int, end: Int) async throws -> [CommandRecord] {
+        var sent: [CommandRecord] = []
+        switch fault {
+        case .killServer(let server): try await restart([server])
+        case .killBothServers: try await restart([0, 1])
+        case .killPostgres: try await cluster.crash()
+        case .killPostgresAndServer(let server):
+            async let crash: Void = cluster.crash()
+            try await restart([server])
+            try await crash
+        case .terminateAppendingSession:
+            sent = try await withTraffic(number) { try await terminateAppendingSession() }
+        case .cutConnections(let cut): sent = try await withTraffic(number) { try await proxy.cut(cut) }
+        case .holdForeignTransactions:
+            try await whileForeignTransactionsAreOpen {
+                try await wait(for: "commands to go on beside foreign transactions") { pace.finished >= end || pace.isOver }
+            }
+        case .holdLock(let milliseconds):
+            try await whileLockIsHeld { try await Task.sleep(for: .milliseconds(milliseconds)) }
+        case .fillQueue(let server): sent = try await fillQueue(server, number)
+        case .replaceFollower(let follower): await followers.replace(follower)
+        }
+        try await fleet.awaitRecovery()
+        return sent
+    }
+
+    private func restart(_ servers: [Int]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for server in servers {
+                group.addTask {
+                    await fleet.kill(server)
+                    try await fleet.start(server)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func terminateAppendingSession() async throws {
+        try await cluster.withClient { client in
+            try await wait(for: "a session that appends") {
+                try await client.query(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_locks
+                    WHERE locktype = 'advisory' AND granted AND objid = (x'0068756d6f6e01'::bigint & 4294967295)::oid
+                    """
+                ).isEmpty == false
+            }
+        }
+    }
+
+    /// Sign-ups of the harness's own, for faults that need an append to hit even when the clients are through.
+    private func withTraffic(_ number: Int, _ fault: @Sendable () async throws -> Void) async throws -> [CommandRecord] {
+        try await withThrowingTaskGroup(of: [CommandRecord].self) { group in
+            group.addTask { [self] in
+                var sent: [CommandRecord] = []
+                while !Task.isCancelled {
+                    sent.append(await signUp("traffic \(number)-\(sent.count) of \(seed)", attempts: 1))
+                }
+                return sent
+            }
+            try await fault()
+            group.cancelAll()
+            return try await group.next() ?? []
+        }
+    }
+
+    /// Sent to one server after the other.
+    private func signUp(_ token: String, attempts: Int) async -> CommandRecord {
+        var record = CommandRecord(
+            name: "sign-up \(token)", mark: Mark.device(token), type: "UserCreated", stream: nil, fate: .unknown)
+        for attempt in 0..<attempts {
+            let answer = try? await fleet.send(
+                "POST", "/v1/users", to: attempt % 2,
+                headers: [("tb-app-secret", Fleet.secret), ("tb-device-token", token)], patience: .seconds(10))
+            guard let answer, answer.status == 200, let user = answer.body.firstMatch(of: /"id":(\d+)/)?.1 else { continue }
+            record.stream = "user-\(user)"
+            record.fate = .acknowledged
+            break
+        }
+        return record
+    }
+
+    private func whileForeignTransactionsAreOpen(_ body: @Sendable () async throws -> Void) async throws {
+        try await cluster.withClient { writer in
+            try await cluster.withClient { reader in
+                try await cluster.withClient(database: Self.otherDatabase) { other in
+                    try await writer.withTransaction { writer in
+                        try await writer.query("INSERT INTO torture.foreign_writes DEFAULT VALUES")
+                        try await reader.withTransaction { reader in
+                            try await reader.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                            try await reader.query("SELECT count(*) FROM torture.foreign_writes")
+                            try await other.withTransaction { other in
+                                try await other.query("CREATE TABLE IF NOT EXISTS foreign_writes (at timestamptz)")
+                                try await other.query("INSERT INTO foreign_writes VALUES (now())")
+                                try await body()
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func whileLockIsHeld(_ body: @Sendable () async throws -> Void) async throws {
+        try await cluster.withClient { client in
+            try await client.withConnection { session in
+                try await session.query("SELECT pg_advisory_lock(x'0068756d6f6e01'::bigint)")
+                try await body()
+                try await session.query("SELECT pg_advisory_unlock(x'0068756d6f6e01'::bigint)")
+            }
+        }
+    }
+
+    private func fillQueue(_ server: Int, _ number: Int) async throws -> [CommandRecord] {
+        let burst = RequestBurst(port: fleet.ports[server], name: "burst \(number) of \(seed)")
+        let isFull = Mutex(false)
+        async let answered = burst.run { isFull.withLock { $0 = true } }
+        try await whileLockIsHeld {
+            try await wait(for: "the burst") { isFull.withLock { $0 } }
+        }
+        let records = try await answered
+        guard fleet.errors(of: server).contains("\(EventLog.queueLimit) appends are waiting already") else {
+            throw Violation(check: .recovery, sentence: "\(records.count) requests did not fill the queue of server \(server)")
+        }
+        // Some of those who were turned away come again.
+        var again: [CommandRecord] = []
+        let refused = records.indices.filter { records[$0].fate == .unknown }.prefix(20)
+        for index in refused { again.append(await signUp("\(burst.name) \(index)", attempts: 20)) }
+        return records + again
+    }
+}

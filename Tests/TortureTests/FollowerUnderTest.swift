@@ -1,0 +1,89 @@
+import EventStore
+import Logging
+import Postgres
+import Synchronization
+import TestDatabase
+
+/// Writes down every position it sees, in the transaction that moves its checkpoint. The table takes whatever it is given, so
+/// that it is the checker who judges.
+struct SeenFollower: Follower {
+    enum Sabotage: Sendable {
+        case skips
+        case repeats
+    }
+
+    static let name = "torture"
+    static let table = """
+        CREATE SCHEMA torture;
+        CREATE TABLE torture.seen (ordinal bigserial PRIMARY KEY, position bigint NOT NULL);
+        CREATE TABLE torture.foreign_writes (at timestamptz NOT NULL DEFAULT now());
+        """
+
+    let seed: UInt64
+    var sabotage: Sabotage?
+
+    var name: String { Self.name }
+
+    func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws {
+        var positions = events.map(\.position)
+        switch sabotage {
+        case .skips: positions.removeAll { $0 % 10 == 0 }
+        case .repeats: positions += positions.prefix(1)
+        case nil: break
+        }
+        try await transaction.query("INSERT INTO torture.seen (position) SELECT unnest(\(positions))")
+        var generator = SeededGenerator(seed: seed, 3, Int(positions.first ?? 0))
+        // What is under way takes a while, so that cuts and kills hit it.
+        if generator.happens(inPercent: 20) {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...50, using: &generator)))
+        }
+    }
+
+    static func seen(_ client: PostgresClient) async throws -> [Int64] {
+        try await client.query("SELECT position FROM torture.seen ORDER BY ordinal").decode(Int64.self)
+    }
+}
+
+/// Two followers of the same name, as two nodes have them: one leads, one stands by.
+actor FollowerPair {
+    private let follower: SeenFollower
+    private let url: String
+    private var tasks: [Int: Task<Void, Never>] = [:]
+
+    init(_ follower: SeenFollower, url: String) {
+        self.follower = follower
+        self.url = url
+    }
+
+    func start() { for number in 0...1 { tasks[number] = task() } }
+
+    /// Stops one without waiting for the end of what it does, and starts another.
+    func replace(_ number: Int) async {
+        let old = tasks[number]
+        old?.cancel()
+        tasks[number] = task()
+        await old?.value
+    }
+
+    func stop() async {
+        for task in tasks.values { task.cancel() }
+        for task in tasks.values { await task.value }
+        tasks = [:]
+    }
+
+    private func task() -> Task<Void, Never> {
+        var configuration = PostgresConfiguration(url: url)
+        configuration.connections = 3
+        let client = PostgresClient(configuration, logger: .quiet)
+        let watch = LogWatch(client: client, listens: true, logger: .quiet)
+        let service = FollowerService(follower, client: client, watch: watch, logger: .quiet)
+        return Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await client.run() }
+                group.addTask { try? await watch.run() }
+                try? await service.run()
+                group.cancelAll()
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Synchronization
+
+/// Sign-ups over so many connections at once that the writer's queue has no room for all of them.
+struct RequestBurst: Sendable {
+    /// Beyond the queue's own limit, since some wait elsewhere in the server. Well below the descriptors of a process.
+    static let limit = 14_000
+    private static let wave = 250
+
+    let port: Int
+    /// Makes the devices' tokens unique.
+    let name: String
+
+    /// Sends until one is refused, on a thread of its own since it blocks, then lets go of what held the writer up and gathers
+    /// all answers.
+    func run(refusal: @escaping @Sendable () -> Void) async throws -> [CommandRecord] {
+        Self.raiseDescriptorLimit()
+        let (results, continuation) = AsyncThrowingStream.makeStream(of: [CommandRecord].self)
+        Thread {
+            do {
+                continuation.yield(try send(refusal: refusal))
+                continuation.finish()
+            } catch {
+                refusal()
+                continuation.finish(throwing: error)
+            }
+        }.start()
+        return try await results.reduce(into: []) { $0 += $1 }
+    }
+
+    private func send(refusal: () -> Void) throws -> [CommandRecord] {
+        var sockets: [LoopbackSocket] = []
+        defer { for socket in sockets { socket.close() } }
+        var answers: [String] = []
+        while sockets.count < Self.limit, !answers.suffix(Self.wave).contains(where: { $0.contains(" 503 ") }) {
+            for _ in 0..<Self.wave {
+                let socket = try LoopbackSocket()
+                sockets.append(socket)
+                answers.append("")
+                try socket.connect(to: port)
+                try socket.write(
+                    """
+                    POST /v1/users HTTP/1.1\r\nhost: torture\r\ncontent-length: 0\r\ntb-app-secret: \(Fleet.secret)\r
+                    tb-device-token: \(token(sockets.count - 1))\r\n\r\n
+                    """)
+            }
+            read(from: sockets, from: sockets.count - Self.wave, &answers)
+        }
+        refusal()
+        let deadline = ContinuousClock.now + .seconds(60)
+        while answers.contains(where: { !isWhole($0) }), ContinuousClock.now < deadline {
+            read(from: sockets, from: 0, &answers)
+            usleep(20_000)
+        }
+        return answers.indices.map { record($0, answers[$0]) }
+    }
+
+    private func token(_ number: Int) -> String { "\(name) \(number)" }
+
+    private func isWhole(_ answer: String) -> Bool { answer.hasSuffix("}") || answer == Self.broken }
+
+    private static let broken = "broken"
+
+    private func read(from sockets: [LoopbackSocket], from first: Int, _ answers: inout [String]) {
+        for index in first..<sockets.count where !isWhole(answers[index]) {
+            if let text = sockets[index].read() { answers[index] += text } else { answers[index] = Self.broken }
+        }
+    }
+
+    private func record(_ number: Int, _ answer: String) -> CommandRecord {
+        let user = answer.contains(" 200 ") ? answer.firstMatch(of: /"id":(\d+)/)?.1 : nil
+        return CommandRecord(
+            name: "request \(number) of \(name)", mark: Mark.device(token(number)), type: "UserCreated",
+            stream: user.map { "user-\($0)" }, fate: user == nil ? .unknown : .acknowledged)
+    }
+
+    /// As high as it goes: each connection takes one here and one in the server, which inherits the limit.
+    static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        #if os(Linux)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 20_000)
+        setrlimit(resource, &limit)
+    }
+}

@@ -1,0 +1,41 @@
+import EventStore
+import Foundation
+import Postgres
+import TestServer
+
+/// A new cluster with what a dump of another holds.
+struct RestoredDump: Sendable {
+    var cluster: CrashableCluster
+    var violations: [Violation]
+
+    /// - Parameter working: for the files, and for `humon migrate`
+    static func make(of cluster: CrashableCluster, in directory: String, working: URL) async throws -> RestoredDump {
+        let (dump, roles) = (working.appending(path: "humon.dump").path, working.appending(path: "roles.sql").path)
+        let from = ["--host", cluster.socketDirectory, "--username", "humon"]
+        let before = try await cluster.withClient { try await LogRow.digest($0) }
+        try await PostgresProgram.run(
+            "pg_dump", from + ["--format", "custom", "--file", dump, CrashableCluster.database])
+        try await PostgresProgram.run("pg_dumpall", from + ["--roles-only", "--file", roles])
+
+        let restored = try await CrashableCluster(directory: directory)
+        let to = ["--host", restored.socketDirectory, "--username", "humon"]
+        // Goes on where a role is there already: the superuser is.
+        try await PostgresProgram.run("psql", to + ["--dbname", "postgres", "--quiet", "--file", roles])
+        try await PostgresProgram.run("pg_restore", to + ["--dbname", CrashableCluster.database, "--exit-on-error", dump])
+        // A dump does not bring the rights on the database along.
+        let migrate = try await HumonProcess.run(["migrate"], in: working, environment: ["DATABASE_URL": restored.url()])
+        var violations: [Violation] = []
+        if migrate.status != 0 {
+            violations.append(
+                Violation(check: .restore, sentence: "humon migrate ended with \(migrate.status): \(migrate.error)"))
+        }
+        try await restored.withClient { client in
+            try await client.query("CREATE DATABASE \(identifier: FaultInjector.otherDatabase)")
+        }
+        let after = try await restored.withClient { try await LogRow.digest($0) }
+        if before != after {
+            violations.append(Violation(check: .restore, sentence: "the restored log differs from the dumped one"))
+        }
+        return RestoredDump(cluster: restored, violations: violations)
+    }
+}

@@ -1,0 +1,197 @@
+import EventStore
+import Foundation
+import Postgres
+import Synchronization
+import TestDatabase
+import TestServer
+
+/// What is broken on purpose, so that checks can be seen failing.
+struct Sabotage: Sendable {
+    var postgresSettings: [String: String] = [:]
+    var client: ClientSabotage?
+    var follower: SeenFollower.Sabotage?
+    /// Done to the database before the first command.
+    var breakDatabase: (@Sendable (PostgresClient) async throws -> Void)?
+}
+
+/// One run of a schedule: two servers behind a cutting proxy on one PostgreSQL, clients, followers, faults; in the middle a move
+/// to a restored dump; in the end the checks.
+final class TortureRun: Sendable {
+    private let schedule: TortureSchedule
+    private let sabotage: Sabotage
+    private let isMoving: Bool
+    private let directory: URL
+    private let fleet: Fleet
+    private let proxy: CuttingProxy
+    private let followers: FollowerPair
+    private let pace: Pace
+    private let start = ContinuousClock.now
+    private let neighbourhood = Neighbourhood()
+    private let report: Mutex<TortureReport>
+
+    /// - Parameter isMoving: whether the database is dumped and restored elsewhere when half of the faults are through
+    static func run(_ schedule: TortureSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()) async throws -> TortureReport
+    {
+        try await HumonProcess.withDirectory { directory in
+            let start = ContinuousClock.now
+            let cluster = try await CrashableCluster(
+                directory: directory.appending(path: "first").path, settings: sabotage.postgresSettings)
+            let current = Mutex(cluster)
+            var run: TortureRun?
+            var thrown: (any Error)?
+            do {
+                let made = try await TortureRun(schedule, isMoving, sabotage, directory, cluster)
+                run = made
+                try await made.run(on: current)
+            } catch {
+                thrown = error
+            }
+            await run?.fleet.close()
+            await current.withLock { $0 }.remove()
+            await cluster.remove()
+            var report = run?.report.withLock { $0 } ?? TortureReport(schedule: schedule)
+            if let violation = thrown as? Violation { report.violations.append(violation) } else if let thrown { throw thrown }
+            report.seconds = Double((ContinuousClock.now - start).components.seconds)
+            return report
+        }
+    }
+
+    private init(
+        _ schedule: TortureSchedule, _ isMoving: Bool, _ sabotage: Sabotage, _ directory: URL, _ cluster: CrashableCluster
+    ) async throws {
+        self.schedule = schedule
+        self.isMoving = isMoving
+        self.sabotage = sabotage
+        self.directory = directory
+        RequestBurst.raiseDescriptorLimit()
+        let socket = directory.appending(path: "proxy").path
+        proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
+        let url = "host='\(socket)' user=humon dbname=\(CrashableCluster.database)"
+        fleet = try Fleet(directory: directory, databaseURL: url)
+        followers = FollowerPair(SeenFollower(seed: schedule.seed, sabotage: sabotage.follower), url: url)
+        pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
+        report = Mutex(TortureReport(schedule: schedule))
+    }
+
+    private func run(on current: borrowing Mutex<CrashableCluster>) async throws {
+        let cluster = current.withLock { $0 }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.proxy.run() }
+            defer { group.cancelAll() }
+            try await fleet.start()
+            try await prepare(cluster)
+            await followers.start()
+            let result: Result<Void, any Error>
+            do { result = .success(try await torture(current)) } catch { result = .failure(error) }
+            pace.end()
+            await followers.stop()
+            try result.get()
+        }
+    }
+
+    private func prepare(_ cluster: CrashableCluster) async throws {
+        try await cluster.withClient { client in
+            try await client.withConnection { try await $0.execute(script: SeenFollower.table) }
+            try await client.query("CREATE DATABASE \(identifier: FaultInjector.otherDatabase)")
+            try await self.sabotage.breakDatabase?(client)
+        }
+    }
+
+    private func torture(_ current: borrowing Mutex<CrashableCluster>) async throws {
+        let half = isMoving ? schedule.faults.count / 2 : schedule.faults.count
+        try await phase(0..<half, current.withLock { $0 })
+        if isMoving {
+            let (from, to) = (current.withLock { $0 }, directory.appending(path: "second").path)
+            let restored = try await move(from, to: to)
+            current.withLock { $0 = restored }
+            try await phase(half..<schedule.faults.count, restored)
+        }
+        try await check(current.withLock { $0 })
+    }
+
+    /// All clients, and the faults one after the other, each when half of its commands are through.
+    private func phase(_ faults: Range<Int>, _ cluster: CrashableCluster) async throws {
+        let injector = FaultInjector(
+            seed: schedule.seed, cluster: cluster, proxy: proxy, fleet: fleet, followers: followers, pace: pace)
+        let perFault = schedule.commandsPerFault
+        try await withThrowingTaskGroup(of: ClientsRecord.self) { group in
+            for number in 0..<TortureSchedule.clients {
+                let client = TortureClient(
+                    number: number, seed: schedule.seed, fleet: fleet, pace: pace, neighbourhood: neighbourhood,
+                    sabotage: sabotage.client)
+                group.addTask { await client.run(faults.lowerBound * perFault..<faults.upperBound * perFault) }
+            }
+            let result: Result<Void, any Error>
+            do {
+                for fault in faults { try await inject(fault, injector) }
+                result = .success(())
+            } catch {
+                pace.end()
+                result = .failure(error)
+            }
+            // What clients know is worth more than why the run ended.
+            for try await record in group { report.withLock { $0.clients.add(record) } }
+            try result.get()
+        }
+    }
+
+    private func inject(_ number: Int, _ injector: FaultInjector) async throws {
+        let before = number * schedule.commandsPerFault * TortureSchedule.clients
+        let all = schedule.commandsPerFault * TortureSchedule.clients
+        pace.allow((number + 1) * schedule.commandsPerFault)
+        let fault = schedule.faults[number]
+        try await wait(for: "the commands before fault \(number), \(fault)") {
+            pace.finished >= before + all / 2 || pace.isOver
+        }
+        print("torture: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)")
+        fflush(nil)
+        guard !pace.isOver else { throw Violation(check: .recovery, sentence: "the run was not through in time") }
+        let sent = try await injector.inject(fault, number: number, end: before + all)
+        report.withLock { report in
+            report.injected.append(fault)
+            report.clients.commands += sent
+        }
+        try await wait(for: "the commands after fault \(number), \(fault)") { pace.finished >= before + all || pace.isOver }
+    }
+
+    private func move(_ cluster: CrashableCluster, to directory: String) async throws -> CrashableCluster {
+        let restored = try await RestoredDump.make(of: cluster, in: directory, working: self.directory)
+        report.withLock { $0.violations += restored.violations }
+        proxy.lead(to: restored.cluster.socketDirectory)
+        try await cluster.stop()
+        try await fleet.awaitRecovery()
+        return restored.cluster
+    }
+
+    private func check(_ cluster: CrashableCluster) async throws {
+        try await fleet.awaitRecovery()
+        let (log, followed, late) = try await cluster.withClient { client in
+            let tail = try await LogReader(client: client).tail()
+            let late = await self.waitForFollower(tail, client)
+            return (try await LogRow.all(client), try await SeenFollower.seen(client), late)
+        }
+        let rebuild = try await HumonProcess.run(
+            ["projections", "rebuild"], in: directory, environment: ["DATABASE_URL": cluster.url()])
+        let models =
+            rebuild.status == 0
+            ? try await cluster.withClient { try await ReplayedReadModels.violations($0) }
+            : [Violation(check: .readModels, sentence: "the rebuild ended with \(rebuild.status): \(rebuild.error)")]
+        report.withLock { report in
+            report.log = log
+            report.followed = followed
+            report.violations += report.clients.complaints + late + models
+            report.violations += Checker(clients: report.clients.commands, log: log, followed: followed).violations()
+        }
+    }
+
+    private func waitForFollower(_ tail: Int64, _ client: PostgresClient) async -> [Violation] {
+        do {
+            try await wait(for: "the follower to reach position \(tail)", withinSeconds: sabotage.breakDatabase == nil ? 60 : 3) {
+                try await Followers(client: client).position(of: SeenFollower.name) == tail
+            }
+            return []
+        } catch {
+            return [Violation(check: .follower, sentence: "\(error)")]
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@Suite(.serialized) struct `Whatever is killed, cut or held` {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let seed = environment["TORTURE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
+    private static let faults = environment["TORTURE_FAULTS"].flatMap { Int($0) } ?? TortureSchedule.defaultFaults
+
+    /// `TORTURE_FAULTS` says how many faults, `TORTURE_SEED` which.
+    @Test func `nothing acknowledged is lost, nothing is done twice, and every reader sees it all`() async throws {
+        let schedule = TortureSchedule(seed: Self.seed, faults: Self.faults)
+        print("torture: TORTURE_SEED=\(Self.seed) TORTURE_FAULTS=\(Self.faults), \(schedule.kills) kills")
+        let report = try await TortureRun.run(schedule, isMoving: true)
+        print(report.figures)
+        for violation in report.violations { print("violation: \(violation)") }
+        #expect(report.violations.isEmpty, "TORTURE_SEED=\(Self.seed)")
+        #expect(report.injected == schedule.faults)
+        #expect(report.clients.commands.count { $0.fate == .acknowledged } > 0)
+    }
+}
+
+@Suite struct `A schedule of faults` {
+    @Test func `is the same for the same seed, and another for another`() {
+        #expect(TortureSchedule(seed: 7) == TortureSchedule(seed: 7))
+        #expect(TortureSchedule(seed: 7).faults != TortureSchedule(seed: 8).faults)
+    }
+
+    @Test func `has every kind of fault in its short version, and a hundred kills in its long one`() {
+        let kinds = Set(TortureSchedule(seed: 1).faults.map(\.kind))
+        #expect(kinds.count == 9)
+        #expect(TortureSchedule(seed: 1, faults: 150).kills >= 100)
+    }
+}
