@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize bench-http bench-nearby
+.PHONY: help install run test check build format lint sanitize torture bench-http bench-log bench-nearby
 
 SWIFT_FILES = Package.swift Sources Tests
 
@@ -16,10 +16,17 @@ run: install
 	swift build --configuration release --product humon
 	@exec .build/release/humon serve
 
-## test          install what is missing, build, and run all tests
+## test          install what is missing, build, and run all tests; then a short torture, which needs the machine for itself
 test: install
 	swift build --build-tests
-	swift test --skip-build
+	swift test --skip-build --skip TortureTests
+	swift test --skip-build --filter TortureTests
+
+## torture       the long one, five to ten minutes: TORTURE_FAULTS faults (150) of the seed TORTURE_SEED (by chance)
+torture: build
+	swift build --build-tests
+	TORTURE_SERVER=$(CURDIR)/.build/release/humon TORTURE_FAULTS=$${TORTURE_FAULTS:-150} \
+		swift test --skip-build --filter '^TortureTests.*nothing acknowledged'
 
 ## check         the whole gate: format, all tests (imports and architecture among them), thread sanitizer, release build
 check: install lint test sanitize build
@@ -44,6 +51,11 @@ sanitize: install
 ## bench-http    measure the API from outside, beside a route that answers a constant (needs wrk)
 bench-http: build
 	Benchmarks/http.sh
+
+## bench-log     measure the log beside pgbench and COPY, on one PostgreSQL (needs pgbench)
+bench-log: install
+	swift build --configuration release --product LogBenchmark
+	.build/release/LogBenchmark
 
 ## bench-nearby  measure the candidates for the index of nearby search beside each other
 bench-nearby: install

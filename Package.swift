@@ -89,6 +89,16 @@ let package = Package(
             ],
             resources: [.embedInCode("Demo/cities.tsv")]
         ),
+        .executableTarget(
+            name: "LogBenchmark",
+            dependencies: [
+                "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            path: "Benchmarks/Log"
+        ),
         .target(
             name: "TestDatabase",
             dependencies: [
@@ -126,6 +136,19 @@ let package = Package(
             dependencies: [
                 "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "TortureTests",
+            dependencies: [
+                "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
     ]

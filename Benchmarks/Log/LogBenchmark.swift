@@ -13,7 +13,7 @@ struct LogBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "LogBenchmark",
         abstract: "Measures the log beside pgbench and COPY, against a private PostgreSQL with fsync on.",
-        discussion: "Needs pgbench and psql in the PATH. Ends by itself and always with 0: it measures, it does not judge."
+        discussion: "Needs pgbench and psql in the PATH. Ends by itself, with 0 whatever the ratios: it does not judge."
     )
 
     /// How many commands wait for their commit at the same time.

@@ -10,8 +10,6 @@ struct Reading: Sendable {
         var replay, copyText, copyBinary: Double
     }
 
-    private static let batch: Int64 = 5_000
-
     let database: Database
 
     func measure() async throws -> Result {
@@ -42,17 +40,15 @@ struct Reading: Sendable {
     /// As a projection would: every event decoded into its Swift type.
     private func replay() async throws -> Int64 {
         try await database.withWriter { client in
-            let reader = LogReader(client: client)
-            var position: Int64 = 0
-            while true {
-                let recorded = try await reader.read(after: position, limit: Self.batch)
-                guard let last = recorded.last else { return position }
-                for event in recorded {
+            var count: Int64 = 0
+            try await LogReader(client: client).replay { page in
+                for event in page {
                     let stored = event.occurrence.event
                     _ = try EventDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
                 }
-                position = last.position
+                count += Int64(page.count)
             }
+            return count
         }
     }
 

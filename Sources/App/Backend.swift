@@ -22,7 +22,7 @@ struct Backend: Sendable {
 
     init(_ database: Database, connections: Int, surroundings: Surroundings = .system, logger: Logger) {
         readers = PostgresClient(database.asApplication(connections: connections), logger: logger)
-        let writer = PostgresClient(database.asApplication(connections: 1), logger: logger)
+        let writer = PostgresClient(database.asWriter, logger: logger)
         let watch = LogWatch(client: readers, listens: false, logger: logger)
         let log = EventLog(client: writer, projections: Self.projections, watch: watch, logger: logger)
         users = UsersModule(log: log, database: readers, surroundings: surroundings)

@@ -80,6 +80,14 @@ struct Database: Sendable {
         return configuration
     }
 
+    /// With one connection, for the writer alone.
+    var asWriter: PostgresConfiguration {
+        var configuration = asApplication(connections: 1)
+        // While one batch asks under the lock what became of it, the other waits for as long as that may take.
+        configuration.borrowedTimeoutSeconds = configuration.statementTimeoutSeconds + 1
+        return configuration
+    }
+
     /// Applies what is missing, or refuses to go on without it.
     func migrate(logger: Logger) async throws {
         try await withPostgres(asOwner, logger: logger) { client in

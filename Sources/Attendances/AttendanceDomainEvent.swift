@@ -21,8 +21,8 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
         case "AttendanceAdded":
             self = .added(
                 AttendanceAdded(
-                    event: EventID(rawValue: try data.stored("event", \.storedInteger)),
-                    user: UserID(rawValue: try data.stored("user", \.storedInteger))
+                    event: EventID(rawValue: try data.stored("event") { $0.storedInteger }),
+                    user: UserID(rawValue: try data.stored("user") { $0.storedInteger })
                 )
             )
         default: throw FormatError("no stored type \(type)")

@@ -26,6 +26,8 @@ struct AppendTransaction: Sendable {
                 logger.debug("a batch hit a key; asking first")
             } catch PostgresError.connectionLost(mayHaveRun: true) {
                 isFateUnknown = true
+            } catch is CancellationError {
+                return unknown(batch)
             } catch {
                 return await failed(batch, with: error)
             }
@@ -37,13 +39,15 @@ struct AppendTransaction: Sendable {
                 return try await checked(batch)
             } catch PostgresError.connectionLost(mayHaveRun: true) {
                 isFateUnknown = true
+            } catch is CancellationError {
+                return unknown(batch)
             } catch {
                 // Ids make it safe to ask again until the database is back and tells what became of the batch.
                 guard isFateUnknown, (error as? PostgresError)?.isUnavailability == true else {
                     return await failed(batch, with: error)
                 }
             }
-            guard clock.now < deadline else { return batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) } }
+            guard clock.now < deadline else { return unknown(batch) }
             logger.warning(
                 "the connection broke during an append; asking what became of it", metadata: ["appends": "\(batch.count)"])
             try? await clock.sleep(for: .milliseconds(50))
@@ -58,8 +62,8 @@ struct AppendTransaction: Sendable {
         return batch.enumerated().map { offset, append in .success(append.recorded(at: first + Int64(offset))) }
     }
 
-    /// The lock makes the answer final: whatever the transaction of a broken connection still does, it does before the lock is
-    /// free.
+    /// What a broken connection has left in PostgreSQL's hands may still be recorded before or after: then ids and versions are
+    /// taken, and the second to come is told so by a key.
     private func checked(_ batch: [Append]) async throws -> [Result<Appended, any Error>] {
         try await client.withConnection { connection in
             let found = try await connection.run([
@@ -130,6 +134,10 @@ struct AppendTransaction: Sendable {
             }
         }
         return results
+    }
+
+    private func unknown(_ batch: [Append]) -> [Result<Appended, any Error>] {
+        batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
     }
 
     /// A fault of one item, a row that a read model refuses say, must not fail its neighbours.

@@ -66,6 +66,7 @@ extension DomainEvent {
 extension JSON {
     /// A member that a stored format promises.
     /// - Throws: ``FormatError``
+    @inlinable  // so that it is specialised in the modules: a replay spends its time here
     public func stored<Value>(_ name: String, _ read: (JSON) -> Value?) throws -> Value {
         guard let value = self[name].flatMap(read) else { throw FormatError("no usable \(name) in the stored data") }
         return value
@@ -77,6 +78,7 @@ extension JSON {
     public var storedTimestamp: Timestamp? { storedString.flatMap(Timestamp.init(rfc3339:)) }
 
     /// Some for null too: the member is there and says that there is no value.
+    @inlinable
     public func storedOptional<Value>(_ read: (JSON) -> Value?) -> Value?? {
         if case .null = self { .some(nil) } else { read(self).map(Optional.some) }
     }

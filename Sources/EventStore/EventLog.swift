@@ -4,7 +4,7 @@ public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
 
-/// The one writer of a process. While a commit is under way appends queue; the next transaction takes the whole queue.
+/// The one that appends in a process. While transactions are under way appends queue; the next transaction takes the whole queue.
 /// There is no timer, so an idle log adds no latency.
 public final class EventLog: Service {
     private struct Pending: Sendable {
@@ -15,26 +15,28 @@ public final class EventLog: Service {
     private struct Queue: Sendable {
         var pending: Deque<Pending> = []
         var isClosed = false
+        /// Who would write and has nothing to.
+        var idle: [CheckedContinuation<Void, Never>] = []
     }
 
     /// So many appends may wait; a further one is refused, so that a slow database is felt early.
     public static let queueLimit = 10_000
     /// So many go into one transaction.
     public static let batchLimit = 1_000
+    /// So many transactions are on their way on the one connection: while PostgreSQL commits one, the next is made ready and
+    /// stands behind it, so that neither side waits for the other.
+    static let transactionsUnderWay = 2
 
     private let transaction: AppendTransaction
     private let watch: LogWatch?
-    private let logger: Logger
     private let queue = Mutex(Queue())
-    private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - client: for the writer alone; it needs one connection
+    ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`borrowedTimeoutSeconds`)
     ///   - watch: is told of every commit
     public init(client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, logger: Logger) {
         self.watch = watch
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
-        self.logger = logger
     }
 
     /// Returns once the event is durably recorded and all read models show it.
@@ -44,47 +46,64 @@ public final class EventLog: Service {
     ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
     public func append(_ append: Append) async throws -> Appended {
         try await withCheckedThrowingContinuation { continuation in
-            let refusal: EventLogError? = queue.withLock { queue in
-                guard !queue.isClosed else { return .closed }
-                guard queue.pending.count < Self.queueLimit else { return .overloaded }
+            let (refusal, idle) = queue.withLock { queue -> (EventLogError?, CheckedContinuation<Void, Never>?) in
+                guard !queue.isClosed else { return (.closed, nil) }
+                guard queue.pending.count < Self.queueLimit else { return (.overloaded, nil) }
                 queue.pending.append(Pending(append: append, continuation: continuation))
-                return nil
+                return (nil, queue.idle.popLast())
             }
-            if let refusal { continuation.resume(throwing: refusal) } else { wake.continuation.yield() }
+            idle?.resume()
+            if let refusal { continuation.resume(throwing: refusal) }
         }
     }
 
     /// Writes what is queued until the service group shuts down, then what is left.
     public func run() async throws {
-        await withGracefulShutdownHandler {
-            await withTaskCancellationHandler {
-                for await _ in wake.stream { await writeQueue() }
-                await writeQueue()
-            } onCancel: {
-                close()
+        await withTaskCancellationOrGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                for _ in 0..<Self.transactionsUnderWay {
+                    group.addTask { while let batch = await self.nextBatch() { await self.write(batch) } }
+                }
             }
-        } onGracefulShutdown: {
+        } onCancelOrGracefulShutdown: {
             self.close()
         }
     }
 
     private func close() {
-        queue.withLock { $0.isClosed = true }
-        wake.continuation.finish()
+        let idle = queue.withLock { queue in
+            queue.isClosed = true
+            defer { queue.idle = [] }
+            return queue.idle
+        }
+        for writer in idle { writer.resume() }
     }
 
-    private func writeQueue() async {
+    /// What is queued, as soon as there is something; nil when the log is closed and all is written.
+    private func nextBatch() async -> [Pending]? {
         while true {
-            let batch = queue.withLock { queue in
+            let (batch, isClosed) = queue.withLock { queue in
                 let batch = Array(queue.pending.prefix(Self.batchLimit))
                 queue.pending.removeFirst(batch.count)
-                return batch
+                return (batch, queue.isClosed)
             }
-            guard !batch.isEmpty else { return }
-            let results = await transaction.append(batch.map(\.append))
-            for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
-            if let tail = results.compactMap({ try? $0.get().position }).max() { watch?.grew(to: tail) }
+            guard batch.isEmpty else { return batch }
+            guard !isClosed else { return nil }
+            await withCheckedContinuation { continuation in
+                let isIdle = queue.withLock { queue in
+                    guard queue.pending.isEmpty, !queue.isClosed else { return false }
+                    queue.idle.append(continuation)
+                    return true
+                }
+                if !isIdle { continuation.resume() }
+            }
         }
+    }
+
+    private func write(_ batch: [Pending]) async {
+        let results = await transaction.append(batch.map(\.append))
+        for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
+        if let tail = results.compactMap({ try? $0.get().position }).max() { watch?.grew(to: tail) }
     }
 }
 

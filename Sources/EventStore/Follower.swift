@@ -46,14 +46,16 @@ public struct Followers: Sendable {
         }
     }
 
-    /// Lets the leader try again, from where the stream was parked.
-    public func retry(_ stream: StreamName, of follower: String) async throws {
+    /// Lets the leader try again, from where the stream was parked. Without a stream: with all that are parked.
+    /// - Returns: how many there were to retry
+    @discardableResult
+    public func retry(_ stream: StreamName? = nil, of follower: String) async throws -> Int {
         try await client.query(
             """
             UPDATE log.parked_streams SET is_to_be_retried = true
-            WHERE follower = \(follower) AND stream = \(stream.description)
+            WHERE follower = \(follower) AND (\(stream == nil) OR stream = \(stream?.description ?? ""))
             """
-        )
+        ).affected
     }
 }
 
@@ -65,6 +67,7 @@ struct LeaseLost: Error, CustomStringConvertible {
 /// The right to be the one who follows under a name, for a while.
 struct Lease: Sendable {
     let follower: String
+    let leader: UUID
     let epoch: Int64
     let seconds: Double
     let client: PostgresClient
@@ -83,7 +86,7 @@ struct Lease: Sendable {
             """,
         ])
         return try rows[1].decode((Int64, Int64).self).first.map { epoch, position in
-            (Lease(follower: follower, epoch: epoch, seconds: seconds, client: client), position)
+            (Lease(follower: follower, leader: leader, epoch: epoch, seconds: seconds, client: client), position)
         }
     }
 
@@ -92,7 +95,7 @@ struct Lease: Sendable {
         let rows = try await client.query(
             """
             UPDATE log.followers SET leased_until = clock_timestamp() + make_interval(secs => \(seconds))
-            WHERE name = \(follower) AND epoch = \(epoch)
+            WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)
             """
         )
         guard rows.affected == 1 else { throw LeaseLost() }
@@ -100,7 +103,8 @@ struct Lease: Sendable {
 
     func release() async throws {
         try await client.query(
-            "UPDATE log.followers SET leased_until = '-infinity' WHERE name = \(follower) AND epoch = \(epoch)")
+            "UPDATE log.followers SET leased_until = '-infinity' WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)"
+        )
     }
 
     /// Moves the checkpoint, if it is where this leader left it.
@@ -110,7 +114,7 @@ struct Lease: Sendable {
             """
             UPDATE log.followers
             SET position = \(new), leased_until = clock_timestamp() + make_interval(secs => \(seconds))
-            WHERE name = \(follower) AND epoch = \(epoch) AND position = \(old)
+            WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch) AND position = \(old)
             """
         )
         guard rows.affected == 1 else { throw LeaseLost() }
@@ -126,12 +130,12 @@ struct Lease: Sendable {
         ).decode((String, Int32).self).map { (StreamName($0), $1) }
     }
 
-    /// From that event on. A stream that is parked already stays where it was first parked.
+    /// From that event on.
     func park(_ event: RecordedEvent, because error: any Error, in transaction: PostgresConnection) async throws {
         try await transaction.query(
             """
             INSERT INTO log.parked_streams (follower, stream, version, position, reason)
-            VALUES (\(follower), \(event.occurrence.stream.description), \(event.occurrence.version), \(event.position), \("\(error)"))
+            VALUES (\(follower), \(event.occurrence.stream.description), \(event.occurrence.version), \(event.position), \(reason(error)))
             """
         )
     }
@@ -141,17 +145,23 @@ struct Lease: Sendable {
         try await transaction.query(
             "DELETE FROM log.parked_streams WHERE follower = \(follower) AND stream = \(stream.description)")
         let rows = try await transaction.query(
-            "UPDATE log.followers SET epoch = epoch WHERE name = \(follower) AND epoch = \(epoch)")
+            "UPDATE log.followers SET epoch = epoch WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)")
         guard rows.affected == 1 else { throw LeaseLost() }
     }
 
-    /// The retry failed: it waits for the next one.
-    func keepParked(_ stream: StreamName, version: Int32, because error: any Error) async throws {
+    /// The retry failed: it waits for the next one. Nothing happens where this leader is none any more.
+    func keepParked(_ stream: StreamName, because error: any Error) async throws {
         try await client.query(
             """
-            UPDATE log.parked_streams SET is_to_be_retried = false, version = \(version), reason = \("\(error)")
-            WHERE follower = \(follower) AND stream = \(stream.description)
+            UPDATE log.parked_streams SET is_to_be_retried = false, reason = \(reason(error))
+            WHERE follower = \(follower) AND stream = \(stream.description) AND EXISTS (
+                SELECT FROM log.followers WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)
+            )
             """
         )
     }
+
+    /// Cut, since nobody knows what an error of a follower has to say.
+    private func reason(_ error: any Error) -> String { String("\(error)".prefix(Self.reasonLimit)) }
+    private static let reasonLimit = 1_000
 }

@@ -29,7 +29,8 @@ public final class FollowerService: Service {
     private let leader = UUID()
 
     /// - Parameters:
-    ///   - client: of at least two connections: one for the follower's work, one to renew the lease meanwhile
+    ///   - client: of at least two connections, one for the follower's work and one to renew the lease meanwhile; and one more
+    ///     where the watch listens with it
     ///   - watch: must run
     public init(
         _ follower: any Follower, client: PostgresClient, watch: LogWatch, timing: Timing = Timing(), logger: Logger
@@ -53,9 +54,9 @@ public final class FollowerService: Service {
                     if let (lease, position) = claimed { try await lead(lease, from: position) }
                 } catch is LeaseLost {
                     logger.notice("another node leads now")
-                } catch is CancellationError {
+                } catch is CancellationError where Task.isCancelled {
                     break
-                } catch let error as HoleInLog {
+                } catch  where error is HoleInLog || error is LogTooShort {
                     logger.critical("a follower stands still", metadata: ["error": "\(error)"])
                 } catch {
                     logger.warning("a follower is interrupted", metadata: ["error": "\(error)"])
@@ -173,26 +174,27 @@ private struct Leadership {
                 parked.remove(stream)
                 logger.notice("a parked stream goes on", metadata: ["stream": "\(stream)"])
             } catch  where error.isOfFollower {
-                try await lease.keepParked(stream, version: version, because: error)
+                try await lease.keepParked(stream, because: error)
                 logger.error("a parked stream failed again", metadata: ["stream": "\(stream)", "error": "\(error)"])
             }
         }
     }
 }
 
-extension LogFilter {
-    fileprivate func wants(_ recorded: RecordedEvent) -> Bool {
-        (categories.isEmpty || categories.contains(recorded.occurrence.stream.category))
-            && (types.isEmpty || types.contains(recorded.occurrence.event.type))
-    }
+extension SQLState {
+    /// Class 42: something is missing or not allowed; class 28: who we are is not accepted.
+    fileprivate var isOfSetUp: Bool { rawValue.hasPrefix("42") || rawValue.hasPrefix("28") }
 }
 
 extension Error {
-    /// Whether the follower's own work failed, as opposed to the database, the lease or the task.
+    /// Whether the follower's own work failed, as opposed to the database, its set-up, the lease or the task.
     fileprivate var isOfFollower: Bool {
         switch self {
-        case is LeaseLost, is CancellationError: false
-        case let error as PostgresError: !error.isUnavailability
+        case is LeaseLost: false
+        case is CancellationError: !Task.isCancelled
+        case let error as PostgresError:
+            // A statement that takes too long may be one event's fault; a missing table or right is no event's.
+            error.sqlState == .queryCanceled || !error.isUnavailability && error.sqlState?.isOfSetUp != true
         default: true
         }
     }

@@ -13,6 +13,11 @@ public struct LogFilter: Sendable, Hashable {
     }
 
     public static let everything = LogFilter()
+
+    func wants(_ recorded: RecordedEvent) -> Bool {
+        (categories.isEmpty || categories.contains(recorded.occurrence.stream.category))
+            && (types.isEmpty || types.contains(recorded.occurrence.event.type))
+    }
 }
 
 /// A stretch of the log.
@@ -26,7 +31,8 @@ public struct LogPage: Sendable {
 /// The log from a position on, without an end: a page as soon as there is more, and an empty one now and then, which says that
 /// there is nothing more. Nothing is read before it is asked for, so a slow reader holds nobody up and fills no memory.
 ///
-/// While the database is away it waits, and goes on where it was. Throws ``HoleInLog``, and `CancellationError` at the end.
+/// While the database is away it waits, and goes on where it was. Throws ``HoleInLog``, ``LogTooShort``, what else PostgreSQL
+/// refuses, and `CancellationError` at the end.
 public struct LogFeed: AsyncSequence, Sendable {
     public static let pageLimit: Int64 = 1_000
     private static let backOffSeconds = 0.25
@@ -70,14 +76,24 @@ public struct LogFeed: AsyncSequence, Sendable {
                 do {
                     let page = try await feed.reader.page(after: position, limit: feed.pageLimit, filter: feed.filter)
                     mayHaveMore = page.through > position
+                    if !mayHaveMore, try await feed.reader.tail() < position { throw LogTooShort(position: position) }
                     position = page.through
                     return page
-                } catch let error as PostgresError where error.isUnavailability {
+                } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true
                     try await Task.sleep(for: .seconds(LogFeed.backOffSeconds))
                 }
             }
         }
+    }
+}
+
+/// The log ends before a position that was seen in it: it lost its end, in a fail-over say, and what stands there by now may be
+/// something else.
+public struct LogTooShort: Error, Hashable, CustomStringConvertible {
+    public var position: Int64
+    public var description: String {
+        "The log ends before position \(position), which was seen in it. What was made of it must be made anew."
     }
 }
 
@@ -103,8 +119,7 @@ extension LogReader {
         }
         let rows = try await client.query(
             """
-            SELECT position, id, stream, version, type, format, recorded_at, data, metadata
-            FROM log.recorded_events
+            SELECT position, id, stream, version, type, format, recorded_at, data, metadata FROM log.recorded_events
             WHERE position > \(position) AND position <= \(through)
                 AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
                 AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))

@@ -9,14 +9,17 @@ public struct StreamName: Sendable, Hashable, CustomStringConvertible {
     public var key: String
 
     public init(category: String, key: String) {
-        precondition(!category.contains("-"), "a category has no dash")
+        precondition(!category.utf8.contains(UInt8(ascii: "-")), "a category has no dash")
         self.category = category
         self.key = key
     }
 
     public init(_ text: String) {
-        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        self.init(category: parts.first.map(String.init) ?? "", key: parts.count > 1 ? String(parts[1]) : "")
+        if let dash = text.utf8.firstIndex(of: UInt8(ascii: "-")) {
+            self.init(category: String(text[..<dash]), key: String(text[text.utf8.index(after: dash)...]))
+        } else {
+            self.init(category: text, key: "")
+        }
     }
 
     public var description: String { "\(category)-\(key)" }
@@ -40,10 +43,14 @@ public struct Metadata: Sendable, Hashable {
         ["request_id": .string(requestID), "actor": actor.map { JSON($0) } ?? .null, "trace_id": JSON(traceID)]
     }
 
+    init(storedAt position: Int64, _ bytes: [UInt8]) throws {
+        do { try self.init(stored: JSON(utf8: bytes)) } catch { throw FormatError("position \(position), metadata: \(error)") }
+    }
+
     init(stored json: JSON) throws {
-        requestID = try json.stored("request_id", \.storedString)
-        actor = try json.stored("actor") { $0.storedOptional(\.storedInteger) }
-        traceID = try json.stored("trace_id") { $0.storedOptional(\.storedString) }
+        requestID = try json.stored("request_id") { $0.storedString }
+        actor = try json.stored("actor") { $0.storedOptional { $0.storedInteger } }
+        traceID = try json.stored("trace_id") { $0.storedOptional { $0.storedString } }
     }
 }
 
@@ -87,19 +94,28 @@ public struct RecordedEvent: Sendable {
     public var position: Int64
     public var occurrence: Occurrence<StoredEvent>
 
+    /// Of the columns that ``LogReader`` selects.
     init(_ row: Row) throws {
-        let (position, id, stream, version, type, format, recordedAt, data, metadata) = try row.decode(
-            (Int64, UUID, String, Int32, String, Int16, Timestamp, String, String).self
-        )
-        self.position = position
+        position = try row.value(0)
         occurrence = Occurrence(
-            id: id,
-            stream: StreamName(stream),
-            version: version,
-            recordedAt: recordedAt,
-            metadata: try Metadata(stored: JSON(utf8: metadata.utf8)),
-            event: StoredEvent(type: type, format: format, data: Array(data.utf8))
+            id: try row.value(1),
+            stream: StreamName(try row.value(2) as String),
+            version: try row.value(3),
+            recordedAt: try row.value(6),
+            metadata: try Metadata(storedAt: position, row.utf8(8)),
+            event: StoredEvent(type: try row.value(4), format: try row.value(5), data: try row.utf8(7))
         )
+    }
+}
+
+/// Here and not in the module of rows, so that the compiler makes one for each type: a replay spends its time in them.
+extension Row {
+    fileprivate func value<Value: PostgresDecodable>(_ column: Int) throws(PostgresError) -> Value {
+        do { return try Value(cell(column)) } catch { throw .decoding(column: column, cause: error) }
+    }
+
+    fileprivate func utf8(_ column: Int) throws(PostgresError) -> [UInt8] {
+        do { return try cell(column).utf8() } catch { throw .decoding(column: column, cause: error) }
     }
 }
 

@@ -16,17 +16,30 @@ public struct Surroundings: Sendable {
     /// The system's clock and generator.
     public static let system = Surroundings(
         now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
-        randomUUID: { UUID() }
+        randomUUID: { .random() }
     )
 }
 
 extension UUID {
+    /// Version 4 (RFC 9562). Foundation's own opens a file for each, which was felt in every command.
+    static func random() -> UUID {
+        var generator = SystemRandomNumberGenerator()
+        return withUnsafeBytes(of: (generator.next(), generator.next())) { random in
+            var bytes = Array(random)
+            bytes[6] = bytes[6] & 0x0F | 0x40
+            bytes[8] = bytes[8] & 0x3F | 0x80
+            return UUID(bytes: bytes)
+        }
+    }
+
+    private init(bytes: [UInt8]) { self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } }
+
     /// The same id for the same name, for commands that have a natural idempotency key: UUID version 8 (RFC 9562) from the
     /// first 128 bits of SHA-256.
     public init(derivedFrom name: String) {
         var bytes = Array(SHA256.hash(data: Array(name.utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
-        self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        self.init(bytes: bytes)
     }
 }

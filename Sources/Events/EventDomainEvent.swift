@@ -24,7 +24,7 @@ package enum EventDomainEvent: DomainEvent, Hashable {
     package init(type: String, data: JSON) throws {
         switch type {
         case "EventCreated":
-            let owner = UserID(rawValue: try data.stored("owner", \.storedInteger))
+            let owner = UserID(rawValue: try data.stored("owner") { $0.storedInteger })
             self = .created(EventCreated(owner: owner, details: try EventDetails(stored: data)))
         case "EventUpdated": self = .updated(EventUpdated(details: try EventDetails(stored: data)))
         default: throw FormatError("no stored type \(type)")
@@ -54,11 +54,12 @@ extension EventDetails {
     }
 
     fileprivate init(stored data: JSON) throws {
-        name = try data.stored("name", \.storedString)
-        address = try data.stored("address") { $0.storedOptional(\.storedString) }
-        coordinates = Coordinates(lat: try data.stored("lat", \.storedDouble), lon: try data.stored("lon", \.storedDouble))
-        startedAt = try data.stored("started_at", \.storedTimestamp)
-        endedAt = try data.stored("ended_at") { $0.storedOptional(\.storedTimestamp) }
+        name = try data.stored("name") { $0.storedString }
+        address = try data.stored("address") { $0.storedOptional { $0.storedString } }
+        coordinates = Coordinates(
+            lat: try data.stored("lat") { $0.storedDouble }, lon: try data.stored("lon") { $0.storedDouble })
+        startedAt = try data.stored("started_at") { $0.storedTimestamp }
+        endedAt = try data.stored("ended_at") { $0.storedOptional { $0.storedTimestamp } }
     }
 }
 

@@ -106,10 +106,10 @@ struct EventFields {
     mutating func isBlank(_ label: String) { faults.append("\(label) can't be blank") }
 
     private mutating func text(_ text: String, label: String) -> Field<String> {
-        guard text.unicodeScalars.count <= Self.textLimit else {
+        guard text.utf8.count <= Self.textLimit || text.unicodeScalars.count <= Self.textLimit else {
             return unusable("\(label) is too long (maximum is \(Self.textLimit) characters)")
         }
-        guard !text.unicodeScalars.contains("\0") else { return unusable("\(label) contains a null character") }
+        guard !text.utf8.contains(0) else { return unusable("\(label) contains a null character") }
         return .value(text)
     }
 
@@ -120,7 +120,7 @@ struct EventFields {
 }
 
 extension String {
-    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
+    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy { $0.properties.isWhitespace } }
 }
 
 extension EventFields.Field {

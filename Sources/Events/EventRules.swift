@@ -105,6 +105,31 @@ public struct CreateEvent: Sendable, Hashable {
     }
 }
 
+/// The versions of an event that a caller wants to deal with.
+public struct VersionCondition: Sendable, Hashable {
+    public enum Versions: Sendable, Hashable {
+        case any
+        case these(Set<Int32>)
+
+        public func contains(_ version: Int32) -> Bool {
+            switch self {
+            case .any: true
+            case .these(let versions): versions.contains(version)
+            }
+        }
+    }
+
+    public var matching: Versions
+    public var notMatching: Versions
+
+    public init(matching: Versions = .any, notMatching: Versions = .these([])) {
+        self.matching = matching
+        self.notMatching = notMatching
+    }
+
+    func holds(for version: Int32) -> Bool { matching.contains(version) && !notMatching.contains(version) }
+}
+
 /// Say something else about a gathering.
 public struct UpdateEvent: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
@@ -115,14 +140,13 @@ public struct UpdateEvent: Sendable, Hashable {
     public var id: EventID
     public var change: Change
     public var by: UserID
-    /// The versions that the event may have; nil: any.
-    public var expectedVersions: Set<Int32>?
+    public var condition: VersionCondition
 
-    public init(id: EventID, change: Change, by: UserID, expectedVersions: Set<Int32>? = nil) {
+    public init(id: EventID, change: Change, by: UserID, condition: VersionCondition = VersionCondition()) {
         self.id = id
         self.change = change
         self.by = by
-        self.expectedVersions = expectedVersions
+        self.condition = condition
     }
 }
 
@@ -135,7 +159,7 @@ func decide(_ command: CreateEvent) -> EventCreated {
 func decide(_ command: UpdateEvent, on event: Event?) throws(EventRejection) -> EventUpdated {
     guard let event else { throw .notFound }
     guard event.owner == command.by else { throw .forbidden }
-    guard command.expectedVersions?.contains(event.version) ?? true else { throw .changedMeanwhile }
+    guard command.condition.holds(for: event.version) else { throw .changedMeanwhile }
     switch command.change {
     case .replace(let details): return EventUpdated(details: details)
     case .merge(let patch): return EventUpdated(details: patch.applied(to: event.details))

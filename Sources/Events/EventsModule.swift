@@ -23,8 +23,16 @@ public struct EventsModule: Sendable {
     /// - Throws: ``EventRejection/keyReused``
     public func create(_ command: CreateEvent, origin: Origin) async throws -> EventID {
         try await once(origin.commandKey(actor: command.owner)) { key in
-            let id = EventID(rawValue: try await ids.next())
-            return try await append(.created(decide(command)), to: id, version: 0, by: command.owner, key: key, origin: origin)
+            while true {
+                let id = EventID(rawValue: try await ids.next())
+                do {
+                    return try await append(
+                        .created(decide(command)), to: id, version: 0, by: command.owner, key: key, origin: origin)
+                } catch is VersionConflict {
+                    // A number that was handed out before the sequence was set back, by a fail-over say, is taken already.
+                    try Task.checkCancellation()
+                }
+            }
         }
     }
 
@@ -75,15 +83,24 @@ public struct EventsModule: Sendable {
     /// Carries a command out, or answers what became of it before.
     private func once(_ key: CommandKey?, _ carryOut: (CommandKey?) async throws -> Appended) async throws -> EventID {
         do {
-            let first = try await outcomes.first(of: key)
-            let appended = if let first { first } else { try await carryOut(key) }
-            guard let id = EventID(stream: appended.stream) else {
-                throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
+            if let first = try await outcomes.first(of: key) { return try id(first) }
+            do {
+                return try id(await carryOut(key))
+            } catch let rejection as EventRejection {
+                // An earlier attempt, under way on another node until now, may have made the very change that is in its way.
+                guard let first = try await outcomes.first(of: key) else { throw rejection }
+                return try id(first)
             }
-            return id
         } catch is KeyReused {
             throw EventRejection.keyReused
         }
+    }
+
+    private func id(_ appended: Appended) throws -> EventID {
+        guard let id = EventID(stream: appended.stream) else {
+            throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
+        }
+        return id
     }
 
     private func append(

@@ -55,22 +55,23 @@ extension API {
     /// Every route, in the order of the document.
     var routes: [Route] { userRoutes + eventRoutes + attendanceRoutes + serviceRoutes }
 
-    /// Whose device the request names.
+    /// Whose device that is.
     /// - Throws: ``Refusal/unauthorized`` for none and for an unknown one
-    func caller(of request: Request) async throws -> UserID {
-        guard let token = request.deviceToken, let user = try await users.user(of: token) else { throw Refusal.unauthorized }
+    func caller(_ token: DeviceToken?) async throws -> UserID {
+        guard let token, let user = try await users.user(of: token) else { throw Refusal.unauthorized }
         return user
     }
 
     /// A write without a token is refused before anything else is looked at; an unknown one only after the body.
-    func requireToken(_ request: Request) throws(Refusal) {
-        guard request.deviceToken != nil else { throw .unauthorized }
+    func requireToken(_ request: Request) throws(Refusal) -> DeviceToken {
+        guard let token = request.deviceToken else { throw .unauthorized }
+        return token
     }
 
     func requireReader(_ request: Request) async throws {
         switch settings.reads {
         case .everyone: break
-        case .devices: _ = try await caller(of: request)
+        case .devices: _ = try await caller(request.deviceToken)
         }
     }
 }

@@ -8,11 +8,11 @@ extension API {
     var attendanceRoutes: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
 
     private func createAttendance(_ request: Request, _ context: APIContext) async throws -> Response {
-        try requireToken(request)
+        let token = try requireToken(request)
         let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
-        let caller = try await caller(of: request)
+        let caller = try await caller(token)
         guard let event else { throw Refusal.notFound }
         try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
         return Response(json: [:])

@@ -17,17 +17,17 @@ extension API {
     }
 
     private func createEvent(_ request: Request, _ context: APIContext) async throws -> Response {
-        try requireToken(request)
+        let token = try requireToken(request)
         let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
-        let owner = try await caller(of: request)
+        let owner = try await caller(token)
         let id = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
         return Response(json: ["id": JSON(id.rawValue)])
     }
 
     private func updateEvent(_ request: Request, _ context: APIContext) async throws -> Response {
-        try requireToken(request)
+        let token = try requireToken(request)
         let fields = try await request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch fields.format {
@@ -35,9 +35,9 @@ extension API {
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
-        let caller = try await caller(of: request)
+        let caller = try await caller(token)
         let command = UpdateEvent(
-            id: try eventID(context), change: change, by: caller, expectedVersions: request.versionsOfIfMatch
+            id: try eventID(context), change: change, by: caller, condition: request.versionCondition
         )
         let id = try await events.update(command, origin: origin)
         return Response(json: ["id": JSON(id.rawValue)])
@@ -46,8 +46,11 @@ extension API {
     private func getEvent(_ request: Request, _ context: APIContext) async throws -> Response {
         try await requireReader(request)
         guard let event = try await events.event(try eventID(context)) else { throw Refusal.notFound }
-        let tag = EntityTag(version: event.version)
-        guard !request.has(tag) else { return Response(status: .notModified, headers: [.eTag: tag.description]) }
+        let (tag, condition) = (EntityTag(version: event.version), request.versionCondition)
+        guard condition.matching.contains(event.version) else { throw Refusal.preconditionFailed }
+        guard !condition.notMatching.contains(event.version) else {
+            return Response(status: .notModified, headers: [.eTag: tag.description])
+        }
         var response = Response(json: event.json)
         response.headers[.eTag] = tag.description
         return response

@@ -13,13 +13,15 @@ extension Request {
         guard let header = headers[.idempotencyKey] else { return nil }
         guard let text = Self.key(in: header), (1...Self.keyLengthLimit).contains(text.utf8.count) else {
             throw .badRequest(
-                "The Idempotency-Key must be 1 to \(Self.keyLengthLimit) visible ASCII characters, or a string of them in quotes")
+                "The Idempotency-Key must be 1 to \(Self.keyLengthLimit) visible ASCII characters without a comma, or a string in quotes"
+            )
         }
         let request = Array("\(method.rawValue) \(uri.path)\n\(fields.format.contentType)\n".utf8) + fields.body.readableBytesView
         return IdempotencyKey(text, request: request)
     }
 
-    /// The draft wants a string in quotes (RFC 8941, section 3.3.3); many callers send the bare key, which is as good.
+    /// The draft wants a string in quotes (RFC 8941, section 3.3.3), whose parameters say nothing; many callers send the bare
+    /// key, which is as good.
     private static func key(in header: String) -> String? {
         guard header.first == "\"" else {
             return header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") } ? header : nil
@@ -28,7 +30,8 @@ extension Request {
         var rest = header.utf8.dropFirst()
         while let byte = rest.popFirst() {
             switch byte {
-            case UInt8(ascii: "\""): return rest.isEmpty ? String(decoding: key, as: UTF8.self) : nil
+            case UInt8(ascii: "\""):
+                return rest.isEmpty || rest.first == UInt8(ascii: ";") ? String(decoding: key, as: UTF8.self) : nil
             case UInt8(ascii: "\\"):
                 guard let escaped = rest.popFirst(), [UInt8(ascii: "\""), UInt8(ascii: "\\")].contains(escaped) else {
                     return nil

@@ -1,37 +1,46 @@
+internal import Events
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The name of an event's version. A strong one: an event has one representation a version, the same bytes on every node.
+/// The name of an event's version. A strong one: an event has one representation a version, the same bytes on every node. If
+/// the representation ever changes, so must the form of its tags.
 /// Source: RFC 9110, section 8.8.3.
 struct EntityTag: Hashable, CustomStringConvertible {
     var version: Int32
 
     var description: String { "\"\(version)\"" }
+
+    init(version: Int32) { self.version = version }
+
+    /// nil for what is no tag of ours.
+    init?(_ text: some StringProtocol) {
+        guard let version = Int32(text.dropFirst().dropLast()), EntityTag(version: version).description == text else {
+            return nil
+        }
+        self.init(version: version)
+    }
 }
 
 extension Request {
-    /// Whether the caller has that version already. Source: RFC 9110, section 13.1.2; weak tags are as good as strong ones.
-    func has(_ tag: EntityTag) -> Bool {
-        guard let condition = headers[.ifNoneMatch] else { return false }
-        return condition.isAnyTag || condition.tags.contains { $0 == tag.description || $0 == "W/\(tag)" }
-    }
-
-    /// The versions that the caller wants to change; nil: any. Source: RFC 9110, section 13.1.1; weak tags match nothing.
-    var versionsOfIfMatch: Set<Int32>? {
-        guard let condition = headers[.ifMatch], !condition.isAnyTag else { return nil }
-        return Set(
-            condition.tags.compactMap { tag in
-                guard let version = Int32(tag.dropFirst().dropLast()), EntityTag(version: version).description == tag else {
-                    return nil
-                }
-                return version
-            })
+    /// `If-Match` and `If-None-Match`. Source: RFC 9110, sections 13.1.1 and 13.1.2: weak tags match nothing in the first, and
+    /// are as good as strong ones in the second.
+    var versionCondition: VersionCondition {
+        var condition = VersionCondition()
+        if let header = headers[.ifMatch] { condition.matching = VersionCondition.Versions(tags: header) { $0 } }
+        if let header = headers[.ifNoneMatch] {
+            condition.notMatching = VersionCondition.Versions(tags: header) { $0.hasPrefix("W/") ? $0.dropFirst(2) : $0 }
+        }
+        return condition
     }
 }
 
-extension String {
-    fileprivate var isAnyTag: Bool { allSatisfy { $0 == "*" || $0 == " " } && contains("*") }
-
-    /// The members of a list. Our own tags have no comma; what others have between theirs matches nothing either way.
-    fileprivate var tags: [String] { split(separator: ",").map { String($0.trimmingSpaces) } }
+extension VersionCondition.Versions {
+    /// Our own tags have no comma; what others have between theirs matches nothing either way.
+    fileprivate init(tags header: String, strong: (Substring) -> Substring) {
+        guard header[...].trimmingSpaces != "*" else {
+            self = .any
+            return
+        }
+        self = .these(Set(header.split(separator: ",").compactMap { EntityTag(strong($0.trimmingSpaces))?.version }))
+    }
 }

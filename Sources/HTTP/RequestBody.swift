@@ -42,7 +42,7 @@ enum FieldsFormat: Sendable, Hashable {
 
     fileprivate func read(_ body: ByteBuffer) throws(Refusal) -> JSON {
         guard body.readableBytes > 0 else { return [:] }
-        let bytes = body.readableBytesView
+        let bytes = body.getBytes(at: body.readerIndex, length: body.readableBytes) ?? []
         switch self {
         case .form:
             do { return try JSON(form: bytes) } catch { throw .badRequest("The body is not a form: \(error)") }

@@ -16,8 +16,10 @@ extension JSON {
     public static let depthLimit = 64
 
     /// Reads one JSON text (RFC 8259) in UTF-8.
-    public init(utf8 bytes: some Collection<UInt8>) throws(JSONSyntaxError) {
-        let bytes = Array(bytes)
+    public init(utf8 bytes: some Collection<UInt8>) throws(JSONSyntaxError) { try self.init(utf8: Array(bytes)) }
+
+    /// The same, without a copy.
+    public init(utf8 bytes: [UInt8]) throws(JSONSyntaxError) {
         let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONReader.Failure> in
             var reader = JSONReader(bytes: buffer)
             return Result { () throws(JSONReader.Failure) in try reader.text() }
@@ -93,8 +95,8 @@ private struct JSONReader {
     }
 
     private mutating func object() throws(Failure) -> JSON {
-        var object = JSONObject()
-        if take("}") { return .object(object) }
+        if take("}") { return .object(JSONObject()) }
+        var object = JSONObject(reserving: JSONObject.usualCount)
         while true {
             guard current == UInt8(ascii: "\"") else { throw unexpected("a member's name in quotes") }
             let name = try string()
@@ -126,7 +128,10 @@ private struct JSONReader {
         offset += 1
         var unescaped: [UInt8]?
         var copied = offset
+        // All bits of all bytes: text that is ASCII needs no validation.
+        var bits: UInt8 = 0
         while let byte = current {
+            bits |= byte
             switch byte {
             case UInt8(ascii: "\""):
                 let tail = UnsafeBufferPointer(rebasing: bytes[copied..<offset])
@@ -135,6 +140,8 @@ private struct JSONReader {
                 if var unescaped {
                     unescaped.append(contentsOf: tail)
                     string = String(validating: unescaped, as: UTF8.self)
+                } else if bits < 0x80 {
+                    string = String(decoding: tail, as: UTF8.self)
                 } else {
                     string = String(validating: tail, as: UTF8.self)
                 }
@@ -206,7 +213,7 @@ private struct JSONReader {
             if !take("+") { _ = take("-") }
             try digits()
         }
-        return String(decoding: bytes[start..<offset], as: UTF8.self)
+        return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
     }
 
     private mutating func digits() throws(Failure) {

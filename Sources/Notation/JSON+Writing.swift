@@ -39,19 +39,28 @@ extension JSON {
 extension String {
     fileprivate func write(to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)
-            case UInt8(ascii: "\\"): output.append(contentsOf: #"\\"#.utf8)
-            case 0x0A: output.append(contentsOf: #"\n"#.utf8)
-            case 0x0D: output.append(contentsOf: #"\r"#.utf8)
-            case 0x09: output.append(contentsOf: #"\t"#.utf8)
-            case 0x00..<0x20:
-                output.append(contentsOf: (byte < 0x10 ? #"\u000"# : #"\u00"#).utf8)
-                output.append(contentsOf: String(byte, radix: 16).utf8)
-            default: output.append(byte)
+        var text = self
+        text.withUTF8 { bytes in
+            var copied = 0
+            for (offset, byte) in bytes.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+            {
+                output.append(contentsOf: bytes[copied..<offset])
+                output.append(contentsOf: Self.escape(byte).utf8)
+                copied = offset + 1
             }
+            output.append(contentsOf: bytes[copied...])
         }
         output.append(UInt8(ascii: "\""))
+    }
+
+    private static func escape(_ byte: UInt8) -> String {
+        switch byte {
+        case UInt8(ascii: "\""): #"\""#
+        case UInt8(ascii: "\\"): #"\\"#
+        case 0x0A: #"\n"#
+        case 0x0D: #"\r"#
+        case 0x09: #"\t"#
+        case _: (byte < 0x10 ? #"\u000"# : #"\u00"#) + String(byte, radix: 16)
+        }
     }
 }

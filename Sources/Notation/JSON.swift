@@ -11,7 +11,11 @@ public enum JSON: Sendable, Hashable {
     case array([JSON])
     case object(JSONObject)
 
-    public init(_ value: some BinaryInteger) { self = .number(String(value)) }
+    // Not one for all integers: a generic one would not be specialised for its callers in other modules.
+    public init(_ value: Int) { self = .number(value.description) }
+    public init(_ value: Int64) { self = .number(value.description) }
+    public init(_ value: Int32) { self = .number(value.description) }
+    public init(_ value: Int16) { self = .number(value.description) }
 
     /// - Precondition: the value is finite; JSON has no other numbers.
     public init(_ value: Double) {
@@ -50,6 +54,14 @@ public struct JSONObject: Sendable, Hashable {
     public private(set) var members: [Member]
 
     public init(members: [Member] = []) { self.members = members }
+
+    /// For so many members, usually: what our own objects have.
+    static let usualCount = 8
+
+    init(reserving count: Int) {
+        members = []
+        members.reserveCapacity(count)
+    }
 
     mutating func append(name: String, value: JSON) { members.append(Member(name: name, value: value)) }
 

@@ -50,7 +50,7 @@ extension Timestamp {
     ///
     /// Offsets are turned into UTC, fractions of any length are cut to the millisecond, and a leap second is the second after
     /// it. A moment that UTC would write with a year outside 0000–9999 is refused, since it could not be written back.
-    public init?(rfc3339 text: some StringProtocol) {
+    public init?(rfc3339 text: String) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.number(digits: 4), reader.take("-"),
             let month = reader.number(digits: 2), reader.take("-"),

@@ -126,18 +126,21 @@ public final class PostgresClient: Service {
     ) async throws -> Found {
         if let found = state.withLock({ $0.isClosing ? nil : pick(&$0) }) { return found }
         let clock = ContinuousClock()
-        let deadline = clock.now + .seconds(configuration.acquireTimeoutSeconds)
+        let start = clock.now
         while true {
             let waiter = Reply<Void>()
-            let isLate = clock.now >= deadline
-            let (found, isWaiting) = state.withLock { state -> (Found?, Bool) in
-                guard !state.isClosing else { return (nil, false) }
-                if let found = pick(&state) { return (found, false) }
-                if !isLate { state.waiters.add(waiter, for: purpose) }
-                return (nil, !isLate)
+            let now = clock.now
+            let (found, deadline) = state.withLock { state -> (Found?, ContinuousClock.Instant?) in
+                guard !state.isClosing else { return (nil, nil) }
+                if let found = pick(&state) { return (found, nil) }
+                let seconds = configuration.acquireTimeoutSeconds
+                let deadline = start + .seconds(state.isAnyLent ? max(seconds, configuration.borrowedTimeoutSeconds) : seconds)
+                guard now < deadline else { return (nil, nil) }
+                state.waiters.add(waiter, for: purpose)
+                return (nil, deadline)
             }
             if let found { return found }
-            guard isWaiting else { break }
+            guard let deadline else { break }
             let timer = Task {
                 try await clock.sleep(until: deadline)
                 waiter.resolve(.success(()))
@@ -218,6 +221,10 @@ extension PostgresClient.State {
             if connection.load < best?.connection.load ?? .max { best = (index, connection) }
         }
         return best
+    }
+
+    fileprivate var isAnyLent: Bool {
+        slots.contains { slot in if case .lent = slot { true } else { false } }
     }
 
     fileprivate var reasonForNoConnection: String {

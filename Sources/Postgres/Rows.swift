@@ -51,6 +51,9 @@ public struct Row: Sendable {
     fileprivate let rows: Rows
     fileprivate let index: Int
 
+    /// For readers of very many rows; ``decode(_:)`` is the way for all others.
+    public func cell(_ column: Int) -> Cell { rows.cell(row: index, column: column) }
+
     /// - Throws: ``PostgresError/decoding(column:cause:)``
     public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> (repeat each Column)
     {

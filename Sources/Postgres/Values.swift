@@ -8,10 +8,24 @@ public protocol PostgresEncodable: Sendable {
     static var postgresArrayType: UInt32 { get }
     var isNull: Bool { get }
     func encode(into bytes: inout [UInt8])
+    /// All elements of an array, each behind its length. Has a default; a requirement so that the compiler makes one for each
+    /// type, where one for all would look everything up for every element.
+    static func encode(elements: [Self], into bytes: inout [UInt8])
 }
 
 extension PostgresEncodable {
     public var isNull: Bool { false }
+
+    public static func encode(elements: [Self], into bytes: inout [UInt8]) {
+        for element in elements {
+            let lengthOffset = bytes.count
+            bytes.append(bigEndian: Int32(-1))
+            guard !element.isNull else { continue }
+            element.encode(into: &bytes)
+            let length = UInt32(bytes.count - lengthOffset - 4)
+            for index in 0..<4 { bytes[lengthOffset + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32(index))) }
+        }
+    }
 }
 
 /// A value that can be read from a column.
@@ -31,6 +45,11 @@ public struct Cell {
         guard let bytes else { throw .null }
         guard types.contains(type) else { throw .type(type) }
         return bytes
+    }
+
+    /// A text, or JSON, as it is.
+    public func utf8() throws(CellError) -> [UInt8] {
+        Array(try bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json))
     }
 
     func integer<Value: FixedWidthInteger>(_: Value.Type, of types: UInt32...) throws(CellError) -> Value {
@@ -163,19 +182,13 @@ extension Array: PostgresEncodable where Element: PostgresEncodable {
 
     public func encode(into bytes: inout [UInt8]) {
         bytes.append(bigEndian: Int32(isEmpty ? 0 : 1))
-        bytes.append(bigEndian: Int32(contains(where: \.isNull) ? 1 : 0))
+        // Whether there are NULLs: PostgreSQL wants a 0 or a 1 here, and looks for itself (`array_recv`).
+        bytes.append(bigEndian: Int32(1))
         bytes.append(bigEndian: Element.postgresType)
         guard !isEmpty else { return }
         bytes.append(bigEndian: Int32(count))
         bytes.append(bigEndian: Int32(1))
-        for element in self {
-            let lengthOffset = bytes.count
-            bytes.append(bigEndian: Int32(-1))
-            guard !element.isNull else { continue }
-            element.encode(into: &bytes)
-            let length = UInt32(bytes.count - lengthOffset - 4)
-            for index in 0..<4 { bytes[lengthOffset + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32(index))) }
-        }
+        Element.encode(elements: self, into: &bytes)
     }
 }
 

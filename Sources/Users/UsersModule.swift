@@ -21,23 +21,34 @@ public struct UsersModule: Sendable {
     public func signUp(with token: DeviceToken?, origin: Origin) async throws -> (id: UserID, token: DeviceToken) {
         let token = token ?? DeviceToken(secret: surroundings.randomUUID().uuidString.lowercased())
         if let known = try await user(of: token) { return (known, token) }
-        let id = UserID(rawValue: try await ids.next())
-        // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
-        let appended = try await log.append(
-            Append(
-                id: UUID(derivedFrom: "sign-up \(token.digest.hexadecimal)"),
-                stream: id.stream,
-                expectedVersion: 0,
-                recordedAt: surroundings.now(),
-                metadata: origin.metadata(actor: id),
-                event: UserDomainEvent.created(UserCreated(device: token.digest))
-            )
-        )
+        let appended = try await append(UserCreated(device: token.digest), origin: origin)
         guard let first = UserID(stream: appended.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
         }
         cache[token.digest] = first
         return (first, token)
+    }
+
+    private func append(_ created: UserCreated, origin: Origin) async throws -> Appended {
+        while true {
+            let id = UserID(rawValue: try await ids.next())
+            do {
+                // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
+                return try await log.append(
+                    Append(
+                        id: UUID(derivedFrom: "sign-up \(created.device.hexadecimal)"),
+                        stream: id.stream,
+                        expectedVersion: 0,
+                        recordedAt: surroundings.now(),
+                        metadata: origin.metadata(actor: id),
+                        event: UserDomainEvent.created(created)
+                    )
+                )
+            } catch is VersionConflict {
+                // A number that was handed out before the sequence was set back, by a fail-over say, is somebody's already.
+                try Task.checkCancellation()
+            }
+        }
     }
 
     /// Whose device that is; nil for an unknown one.

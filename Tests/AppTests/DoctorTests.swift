@@ -13,7 +13,7 @@ import Testing
                 #expect(demo.status == 0, "\(demo.error)")
                 let well = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
                 #expect(well.status == 0, "\(well.error)")
-                #expect(well.output.contains("EventCreated, format 1: 20\n"))
+                #expect(well.output.contains("EventCreated of category event, format 1: 20\n"))
                 #expect(well.output.hasSuffix("This program reads them all.\n"))
 
                 try await database.withClient { client in
@@ -27,7 +27,7 @@ import Testing
                 }
                 let ill = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
                 #expect(ill.status == 1)
-                #expect(ill.output.contains("1 of EventCreated, format 2, category event"))
+                #expect(ill.output.contains("1 × EventCreated of category event, format 2, the first at position"))
                 #expect(ill.output.contains("written by a newer humon"))
 
                 _ = try await database.withClient { client in

@@ -29,6 +29,8 @@ import Testing
             let quoted = try await api.send(.post, "/v1/events", token: "owner", key: #""a\"b\\c""#, Self.details)
             #expect(bare.status == 200)
             #expect(quoted.body == bare.body)
+            let more = try await api.send(.post, "/v1/events", token: "owner", key: #""a\"b\\c";v=1"#, Self.details)
+            #expect(more.body == bare.body)
         }
     }
 
@@ -126,13 +128,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "a b", "a,b", "\"", "\"\"", "\"a\"b", "\"a\\b\"", String(repeating: "k", count: 256)])
-    func `is refused under an unusable key`(key: String) async throws {
+    @Test func `is refused under an unusable key`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
-            let answer = try await api.send(.post, "/v1/events", token: "owner", key: key, Self.details)
-            #expect(answer.status == 400)
-            #expect(answer.body.contains("Idempotency-Key must be"))
+            for key in ["", "a b", "a,b", "\"", "\"\"", "\"a\"b", "\"a\\b\"", String(repeating: "k", count: 256)] {
+                let answer = try await api.send(.post, "/v1/events", token: "owner", key: key, Self.details)
+                #expect(answer.status == 400, "\(key)")
+                #expect(answer.body.contains("Idempotency-Key must be"))
+            }
             #expect(try await api.log.tail() == 1)
         }
     }

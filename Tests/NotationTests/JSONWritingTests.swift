@@ -36,7 +36,8 @@ import Testing
 
     @Test func `has whole numbers of any size`() {
         #expect(JSON(Int64.min).text == "-9223372036854775808")
-        #expect(JSON(UInt64.max).text == "18446744073709551615")
+        #expect(JSON(Int64.max).text == "9223372036854775807")
+        #expect([JSON(Int(-7)), JSON(Int32(-7)), JSON(Int16(-7))].map(\.text) == ["-7", "-7", "-7"])
     }
 
     @Test(arguments: [

@@ -1,5 +1,6 @@
-import Postgres
 import Testing
+
+@testable import Postgres
 
 @Suite struct `A borrowed connection` {
     @Test func `is the same for each statement, and no other caller's`() async throws {
@@ -42,11 +43,28 @@ import Testing
     }
 
     @Test func `that is not to be had in time is unavailable`() async throws {
-        try await withClient(connections: 1, configure: { $0.acquireTimeoutSeconds = 3 }) { client in
+        try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.borrowedTimeoutSeconds) = (3, 0) }) {
+            client in
             try await client.withConnection { _ in
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
                 #expect(error?.description == "no connection to PostgreSQL: all 1 connections are in use or being opened")
             }
+        }
+    }
+
+    @Test func `is waited for longer where others will give it back`() async throws {
+        try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.borrowedTimeoutSeconds) = (0, 60) }) {
+            client in
+            // Once it is open.
+            let isOpen = try await eventually { (try? await client.query("SELECT 1")) != nil }
+            #expect(isOpen)
+            let asked = try await client.withConnection { _ in
+                let asked = Task { try await client.query("SELECT 2::bigint").column(Int64.self) }
+                let isWaiting = try await eventually { client.waitingCallers == 1 }
+                #expect(isWaiting)
+                return asked
+            }
+            #expect(try await asked.value == [2])
         }
     }
 

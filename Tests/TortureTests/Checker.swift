@@ -52,7 +52,10 @@ struct Checker {
             if records.contains(where: { $0.fate == .unknown }) {
                 return rows.count <= 1 ? [] : [Violation(check: .unknownAtMostOnce, sentence: "\(name) is \(found)")]
             }
-            return rows.isEmpty ? [] : [Violation(check: .refusedNever, sentence: "\(name) was refused and is \(found)")]
+            guard !rows.isEmpty else { return [] }
+            return [
+                Violation(check: .refusedNever, sentence: "\(name) was refused with \(statuses(of: records)) and is \(found)")
+            ]
         }
         guard rows.count == 1, let row = rows.first else {
             return [Violation(check: .acknowledgedOnce, sentence: "\(name) was acknowledged and is \(found)")]
@@ -62,6 +65,10 @@ struct Checker {
             return Violation(
                 check: .acknowledgedOnce, sentence: "\(name) should be \(wanted) and is \(row.type) in \(row.stream), \(found)")
         }
+    }
+
+    private func statuses(of records: [CommandRecord]) -> String {
+        records.compactMap { if case .refused(let status) = $0.fate { String(status) } else { nil } }.joined(separator: ", ")
     }
 
     private func nothingElse() -> [Violation] {

@@ -37,7 +37,7 @@ final class CuttingProxy: Sendable {
     private struct WasCut: Error {}
 
     private let state: Mutex<State>
-    private let listener: NIOAsyncChannel<Side, Never>
+    private let listener: NIOAsyncChannel<any Channel, Never>
 
     /// - Parameters:
     ///   - directory: where the proxy's socket is; what libpq takes as `host`
@@ -46,8 +46,10 @@ final class CuttingProxy: Sendable {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         state = Mutex(State(upstream: upstream))
         listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            // Nothing is read before somebody serves the connection.
+            .childChannelOption(.autoRead, value: false)
             .bind(unixDomainSocketPath: Self.socket(in: directory), cleanupExistingSocketFile: true) { channel in
-                channel.eventLoop.makeCompletedFuture { try Side(wrappingChannelSynchronously: channel) }
+                channel.eventLoop.makeSucceededFuture(channel)
             }
     }
 
@@ -83,7 +85,8 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    private func serve(_ front: Side) async {
+    private func serve(_ channel: any Channel) async {
+        guard let front = try? await wrap(channel) else { return }
         let upstream = Self.socket(in: state.withLock { $0.upstream })
         let connected = try? await connect(to: upstream)
         let link = Link()
@@ -107,11 +110,18 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    /// Wrapped only once it is connected: an unused wrapping ends the process.
     private func connect(to socket: String) async throws -> Side {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.autoRead, value: false)
             .connect(unixDomainSocketPath: socket).get()
-        return try await channel.eventLoop.submit { try Side(wrappingChannelSynchronously: channel) }.get()
+        return try await wrap(channel)
+    }
+
+    /// Only a connection that will be served: an unused wrapping ends the process.
+    private func wrap(_ channel: any Channel) async throws -> Side {
+        let side = try await channel.eventLoop.submit { try Side(wrappingChannelSynchronously: channel) }.get()
+        try? await channel.setOption(.autoRead, value: true).get()
+        return side
     }
 
     private func register(_ front: any Channel, _ back: any Channel) -> Int {

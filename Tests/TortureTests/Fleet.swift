@@ -9,6 +9,9 @@ import TestServer
 /// Two servers on one database, each always on the same port, started again whenever they were killed.
 final class Fleet: Sendable {
     static let secret = "torture"
+    /// The server beside the tests, or the one that `TORTURE_SERVER` names.
+    private static let executable =
+        ProcessInfo.processInfo.environment["TORTURE_SERVER"].map { URL(fileURLWithPath: $0) } ?? HumonProcess.executable
 
     struct Answer: Sendable, Hashable {
         var status: Int
@@ -39,7 +42,8 @@ final class Fleet: Sendable {
     func start(_ node: Int) async throws {
         try await wait(for: "server \(node) to start") {
             let server = try HumonProcess(
-                ["serve"], in: directory, environment: environment.merging(["HUMON_PORT": "\(ports[node])"]) { $1 })
+                ["serve"], in: directory, environment: environment.merging(["HUMON_PORT": "\(ports[node])"]) { $1 },
+                executable: Self.executable)
             servers.withLock { $0[node] = server }
             do {
                 _ = try await server.port()

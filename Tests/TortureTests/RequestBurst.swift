@@ -6,6 +6,7 @@ struct RequestBurst: Sendable {
     /// Beyond the queue's own limit, since some wait elsewhere in the server. Well below the descriptors of a process.
     static let limit = 14_000
     private static let wave = 250
+    private static let pauseMicroseconds: UInt32 = 400
 
     let port: Int
     /// Makes the devices' tokens unique.
@@ -38,6 +39,8 @@ struct RequestBurst: Sendable {
                 sockets.append(socket)
                 answers.append("")
                 try socket.connect(to: port)
+                // A listener that is overrun drops connections, which then wait a second for their next try.
+                usleep(Self.pauseMicroseconds)
                 try socket.write(
                     """
                     POST /v1/users HTTP/1.1\r\nhost: torture\r\ncontent-length: 0\r\ntb-app-secret: \(Fleet.secret)\r

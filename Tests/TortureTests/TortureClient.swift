@@ -3,10 +3,14 @@ import Notation
 
 /// What a client does wrong on purpose, so that checks can be seen failing.
 enum ClientSabotage: Sendable {
-    /// Tries again with a fresh key, as if it were another command.
+    /// Loses its first answer and tries again with a fresh key, as if it were another command.
     case freshKeys
+    /// Sends none, as if the server did not know them.
+    case dropsKeys
     /// Holds what was refused for done.
     case believesRefusals
+    /// Says of what was done that it was refused.
+    case tellsRefusals
 }
 
 /// One client: sends seeded commands, one after the other, each again and again until it is answered, and writes down what it
@@ -212,16 +216,17 @@ struct TortureClient: Sendable {
     private func ask(_ request: Request, _ first: Int, haste: Duration?, _ memory: inout Memory) async -> Fleet.Answer? {
         for attempt in 0... {
             var headers = request.headers
-            if let key = request.key {
-                headers.append(("idempotency-key", sabotage == .freshKeys ? "\(key) \(attempt)" : key))
+            if let key = request.key, sabotage != .dropsKeys {
+                headers.append(("idempotency-key", sabotage == .freshKeys ? "\(key)-\(attempt)" : key))
             }
             memory.record.requests += 1
             do {
                 let answer = try await fleet.send(
                     request.method, request.path, to: (first + attempt) % 2, headers: headers, body: request.body,
                     patience: attempt == 0 ? haste ?? Self.patience : Self.patience)
-                if answer.status < 500 { return answer }
-                if answer.status != 503 {
+                let isLost = sabotage == .freshKeys && request.key != nil && attempt == 0
+                if answer.status < 500, !isLost { return answer }
+                if answer.status >= 500, answer.status != 503 {
                     complain(.answers, "\(request.method) \(request.path) was answered \(answer)", &memory)
                 }
             } catch {
@@ -265,6 +270,7 @@ struct TortureClient: Sendable {
         let fate: CommandRecord.Fate =
             switch answer?.status {
             case nil: .unknown
+            case let status? where sabotage == .tellsRefusals: .refused(status: status)
             case let status? where status < 300 || sabotage == .believesRefusals: .acknowledged
             case let status?: .refused(status: status)
             }

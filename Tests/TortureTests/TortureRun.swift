@@ -143,7 +143,9 @@ final class TortureRun: Sendable {
         try await wait(for: "the commands before fault \(number), \(fault)") {
             pace.finished >= before + all / 2 || pace.isOver
         }
-        print("torture: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)")
+        print(
+            "torture: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)"
+        )
         fflush(nil)
         guard !pace.isOver else { throw Violation(check: .recovery, sentence: "the run was not through in time") }
         let sent = try await injector.inject(fault, number: number, end: before + all)

@@ -91,6 +91,8 @@ struct ProgressBar {
         let filled = done * Self.width / total
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
         if isTerminal {
+            guard shownTenths < 10 else { return }
+            if done == total { shownTenths = 10 }
             write("\r\(bar) \(done) of \(total)" + (done == total ? "\n" : ""))
         } else if done * 10 / total > shownTenths {
             shownTenths = done * 10 / total

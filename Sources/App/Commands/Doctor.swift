@@ -24,15 +24,17 @@ struct Doctor: AsyncParsableCommand {
             }
         }
         print("\(examination.total) recorded events, without a hole")
-        for (kind, count) in examination.counts.sorted(by: { ($0.key.type, $0.key.format) < ($1.key.type, $1.key.format) }) {
-            print("  \(kind.type), format \(kind.format): \(count)")
+        for (kind, count) in examination.counts.sorted(by: {
+            ($0.key.category, $0.key.type, $0.key.format) < ($1.key.category, $1.key.type, $1.key.format)
+        }) {
+            print("  \(kind.type) of category \(kind.category), format \(kind.format): \(count)")
         }
         guard !examination.faults.isEmpty else { return print("This program reads them all.") }
         print("This program cannot read:")
         for fault in examination.faults {
             print(
                 """
-                  \(fault.count) of \(fault.kind.type), format \(fault.kind.format), category \(fault.kind.category), \
+                  \(fault.count) × \(fault.kind.type) of category \(fault.kind.category), format \(fault.kind.format), \
                 the first at position \(fault.firstPosition): \(fault.reason)
                 """
             )
