@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help install run test check build format lint sanitize torture bench-http bench-log bench-nearby
 
-SWIFT_FILES = Package.swift Sources Tests
+SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
 ## help          say what there is to make
 help:

@@ -19,7 +19,7 @@ struct LogAppends: Sendable {
     /// The number of the next event, in whatever database: above all that large logs are filled with.
     private static let number = Atomic<Int64>(1_000_000_000)
 
-    private static func nextNumber() -> Int64 { number.add(1, ordering: .relaxed).oldValue }
+    static func nextNumber() -> Int64 { number.add(1, ordering: .relaxed).oldValue }
 
     let database: Database
     let projections: [any Projection]
@@ -86,14 +86,7 @@ struct LogAppends: Sendable {
                     var number = Self.nextNumber()
                     var version: Int32 = 0
                     while ContinuousClock.now < end {
-                        let append = Append(
-                            id: Surroundings.system.randomUUID(),
-                            stream: EventID(rawValue: number).stream,
-                            expectedVersion: version,
-                            recordedAt: Surroundings.system.now(),
-                            metadata: BenchmarkEvent.metadata,
-                            event: version == 0 ? BenchmarkEvent.created() : BenchmarkEvent.updated()
-                        )
+                        let append = Append.ofBenchmark(number, version: version)
                         let began = ContinuousClock.now
                         _ = try await log.append(append)
                         latencies.append((ContinuousClock.now - began) / .milliseconds(1))
@@ -134,5 +127,19 @@ struct LogAppends: Sendable {
                 """
             ).decode(Double.self)[0]
         }
+    }
+}
+
+extension Append {
+    /// The creation of an event, or its update where there is a version before.
+    static func ofBenchmark(_ number: Int64 = LogAppends.nextNumber(), version: Int32 = 0) -> Append {
+        Append(
+            id: Surroundings.system.randomUUID(),
+            stream: EventID(rawValue: number).stream,
+            expectedVersion: version,
+            recordedAt: Surroundings.system.now(),
+            metadata: BenchmarkEvent.metadata,
+            event: version == 0 ? BenchmarkEvent.created() : BenchmarkEvent.updated()
+        )
     }
 }

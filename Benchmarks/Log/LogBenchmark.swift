@@ -13,7 +13,8 @@ struct LogBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "LogBenchmark",
         abstract: "Measures the log beside pgbench and COPY, against a private PostgreSQL with fsync on.",
-        discussion: "Needs pgbench and psql in the PATH. Ends by itself, with 0 whatever the ratios: it does not judge."
+        discussion: "Needs pgbench and psql in the PATH. Ends by itself, with 0 whatever the ratios: it does not judge.",
+        subcommands: [Follow.self]
     )
 
     /// How many commands wait for their commit at the same time.
@@ -66,6 +67,9 @@ struct LogBenchmark: AsyncParsableCommand {
         for clients in Self.concurrencies { report.add(.oneTransactionEach, try await locked.measure(clients: clients)) }
         for clients in [1, 8] { report.add(.fiftyRows, try await plain.fiftyRows(clients: clients)) }
         report.add(.copyIn, try await plain.copyIn())
+
+        let followed = try await cluster.createDatabase("followed", migrated: true)
+        report.followers = try await FollowerTimes(database: followed).measure()
 
         if quick {
             report.reading = try await Reading(database: alone.database).measure()

@@ -21,6 +21,7 @@ struct Report: Sendable {
 
     let conditions: String
     var reading: Reading.Result?
+    var followers: FollowerTimes.Result?
     private var measurements: [Subject: [Measurement]] = [:]
 
     init(conditions: String) { self.conditions = conditions }
@@ -51,7 +52,7 @@ struct Report: Sendable {
                 ]
             }
         }
-        return [conditions, table(heads, rows), readingText, ratios].compactMap { $0 }.joined(separator: "\n\n")
+        return [conditions, table(heads, rows), readingText, followersText, ratios].compactMap { $0 }.joined(separator: "\n\n")
     }
 
     private var readingText: String? {
@@ -63,6 +64,23 @@ struct Report: Sendable {
                 [name, rate.rounded(decimals: 0), (rate * Double(BenchmarkEvent.bytes) / 1e6).rounded(decimals: 0)]
             }
             return table(["reading \(reading.events) events", "events a second", "MB of events a second"], rows)
+        }
+    }
+
+    private var followersText: String? {
+        followers.map { followers in
+            let rows = [
+                ("an append, in the hands of a follower of the same process", followers.sameProcess),
+                ("of another process, told by NOTIFY", followers.otherProcess),
+                ("the next leader's first event, after the leader was stopped", followers.afterStop),
+                ("after the leader was killed with -9", followers.afterKill),
+            ].map { name, milliseconds in
+                let sorted = milliseconds.sorted()
+                return [
+                    name, sorted[sorted.count / 2].rounded(decimals: 2), (sorted.last ?? 0).rounded(decimals: 2),
+                ]
+            }
+            return table(["milliseconds until …", "median", "longest"], rows)
         }
     }
 

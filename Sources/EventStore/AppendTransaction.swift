@@ -96,7 +96,7 @@ struct AppendTransaction: Sendable {
             SELECT log.append(
                 \(batch.map(\.id)), \(batch.map(\.stream.description)), \(batch.map { $0.expectedVersion + 1 }),
                 \(stored.map(\.type)), \(zip(batch, stored).map { type(of: $0.event).currentFormat(of: $1.type) }),
-                \(batch.map(\.recordedAt)), \(stored.map(\.data.text)), \(batch.map(\.metadata.stored.text)),
+                \(batch.map(\.recordedAt)), \(stored.map(\.data.text)), \(batch.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
                 \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
             )
             """

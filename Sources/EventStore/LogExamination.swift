@@ -49,6 +49,7 @@ public struct LogExamination: Sendable, Hashable {
         do {
             guard let domainEvent else { throw FormatError("no module has streams of category \(kind.category)") }
             _ = try domainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
+            _ = try recorded.occurrence.metadata.values()
         } catch {
             let key = FaultKey(kind: kind, reason: "\(error)")
             found[key, default: Fault(kind: kind, reason: key.reason, count: 0, firstPosition: recorded.position)].count += 1

@@ -25,32 +25,37 @@ public struct StreamName: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(category)-\(key)" }
 }
 
-/// What is kept beside a domain event about how it came about.
+/// What is kept beside a domain event about how it came about: read only where somebody wants to know.
 public struct Metadata: Sendable, Hashable {
-    public var requestID: String
-    /// The id of the user who asked for it.
-    public var actor: Int64?
-    /// The W3C trace id: 32 hexadecimal digits.
-    public var traceID: String?
+    public struct Values: Sendable, Hashable {
+        public var requestID: String
+        /// The id of the user who asked for it.
+        public var actor: Int64?
+        /// The W3C trace id: 32 hexadecimal digits.
+        public var traceID: String?
+    }
+
+    /// JSON, the exact bytes that are written, or were.
+    public let utf8: [UInt8]
 
     public init(requestID: String, actor: Int64?, traceID: String?) {
-        self.requestID = requestID
-        self.actor = actor
-        self.traceID = traceID
+        let json: JSON = [
+            "request_id": .string(requestID), "actor": actor.map { JSON($0) } ?? .null, "trace_id": JSON(traceID),
+        ]
+        utf8 = json.utf8
     }
 
-    var stored: JSON {
-        ["request_id": .string(requestID), "actor": actor.map { JSON($0) } ?? .null, "trace_id": JSON(traceID)]
-    }
+    init(stored utf8: [UInt8]) { self.utf8 = utf8 }
 
-    init(storedAt position: Int64, _ bytes: [UInt8]) throws {
-        do { try self.init(stored: JSON(utf8: bytes)) } catch { throw FormatError("position \(position), metadata: \(error)") }
-    }
-
-    init(stored json: JSON) throws {
-        requestID = try json.stored("request_id") { $0.storedString }
-        actor = try json.stored("actor") { $0.storedOptional { $0.storedInteger } }
-        traceID = try json.stored("trace_id") { $0.storedOptional { $0.storedString } }
+    /// - Throws: ``FormatError``
+    public func values() throws -> Values {
+        let json: JSON
+        do { json = try JSON(utf8: utf8) } catch { throw FormatError("metadata: \(error)") }
+        return Values(
+            requestID: try json.stored("request_id") { $0.storedString },
+            actor: try json.stored("actor") { $0.storedOptional { $0.storedInteger } },
+            traceID: try json.stored("trace_id") { $0.storedOptional { $0.storedString } }
+        )
     }
 }
 
@@ -102,7 +107,7 @@ public struct RecordedEvent: Sendable {
             stream: StreamName(try row.value(2) as String),
             version: try row.value(3),
             recordedAt: try row.value(6),
-            metadata: try Metadata(storedAt: position, row.utf8(8)),
+            metadata: Metadata(stored: try row.utf8(8)),
             event: StoredEvent(type: try row.value(4), format: try row.value(5), data: try row.utf8(7))
         )
     }
@@ -122,12 +127,19 @@ extension Row {
 extension RecordedEvent {
     /// For people and tools to read; the data is as it was stored.
     public var json: JSON {
-        let data = (try? JSON(utf8: occurrence.event.data)) ?? .string(String(decoding: occurrence.event.data, as: UTF8.self))
-        return [
+        [
             "position": JSON(position), "id": .string(occurrence.id.uuidString.lowercased()),
             "stream": .string(occurrence.stream.description), "version": JSON(occurrence.version),
             "type": .string(occurrence.event.type), "format": JSON(occurrence.event.format),
-            "recorded_at": .string(occurrence.recordedAt.description), "data": data, "metadata": occurrence.metadata.stored,
+            "recorded_at": .string(occurrence.recordedAt.description), "data": JSON(readable: occurrence.event.data),
+            "metadata": JSON(readable: occurrence.metadata.utf8),
         ]
+    }
+}
+
+extension JSON {
+    /// Where it is none after all, the text as it stands.
+    fileprivate init(readable utf8: [UInt8]) {
+        self = (try? JSON(utf8: utf8)) ?? .string(String(decoding: utf8, as: UTF8.self))
     }
 }

@@ -75,6 +75,16 @@ import Testing
         }
     }
 
+    @Test func `with metadata that nobody can read is told so, and read all the same`() async throws {
+        try await Self.withLog(Self.lines) { reader in
+            try await reader.client.query(
+                "INSERT INTO log.recorded_events VALUES (5, gen_random_uuid(), 'tea-9', 1, 'TeaDrunk', 1, now(), '{}', '[]')")
+            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])
+            #expect(examination.faults.map(\.firstPosition) == [5])
+            #expect(examination.faults.map(\.reason) == ["no usable request_id in the stored data"])
+        }
+    }
+
     @Test func `of a module that is not there is told so`() async throws {
         try await Self.withLog([("CakeBaked", 1, "{}")], category: "cake") { reader in
             let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])

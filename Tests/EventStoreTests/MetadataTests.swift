@@ -16,8 +16,13 @@ import Testing
         ),
     ])
     func `is these bytes, both ways`(text: String, metadata: Metadata) throws {
-        #expect(metadata.stored.text == text)
-        #expect(try Metadata(stored: JSON(utf8: text.utf8)) == metadata)
+        #expect(String(decoding: metadata.utf8, as: UTF8.self) == text)
+        #expect(try Metadata(stored: Array(text.utf8)).values() == metadata.values())
+    }
+
+    @Test(arguments: ["", "{}", #"{"request_id":7,"actor":1,"trace_id":null}"#])
+    func `is refused where it is none, once somebody wants to know`(text: String) {
+        #expect(throws: FormatError.self) { try Metadata(stored: Array(text.utf8)).values() }
     }
 }
 

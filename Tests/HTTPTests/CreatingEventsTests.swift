@@ -130,9 +130,9 @@ import Testing
             )
             #expect(answer.header("x-request-id") == "phone-7.1")
             let recorded = try #require(try await api.log.read(after: 1, limit: 1).first)
-            #expect(recorded.occurrence.metadata.requestID == "phone-7.1")
-            #expect(recorded.occurrence.metadata.actor == 1)
-            #expect(recorded.occurrence.metadata.traceID == trace)
+            #expect(try recorded.occurrence.metadata.values().requestID == "phone-7.1")
+            #expect(try recorded.occurrence.metadata.values().actor == 1)
+            #expect(try recorded.occurrence.metadata.values().traceID == trace)
         }
     }
 
@@ -147,8 +147,8 @@ import Testing
                 headers: ["tb-app-secret": TestAPI.secret, "traceparent": traceparent, "x-request-id": "has spaces in it"]
             )
             let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
-            #expect(recorded.occurrence.metadata.traceID == nil)
-            #expect(recorded.occurrence.metadata.requestID != "has spaces in it")
+            #expect(try recorded.occurrence.metadata.values().traceID == nil)
+            #expect(try recorded.occurrence.metadata.values().requestID != "has spaces in it")
         }
     }
 }

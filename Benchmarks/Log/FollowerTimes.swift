@@ -1,0 +1,178 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Foundation
+internal import Postgres
+
+/// How long followers wait: for an append after its acknowledgement, and for the next leader when one is gone.
+struct FollowerTimes: Sendable {
+    /// Milliseconds, each.
+    struct Result: Sendable {
+        var sameProcess: [Double] = []
+        var otherProcess: [Double] = []
+        var afterKill: [Double] = []
+        var afterStop: [Double] = []
+    }
+
+    private static let wakes = 200
+    private static let successions = 5
+
+    let database: Database
+
+    func measure() async throws -> Result {
+        progress("followers")
+        var result = Result()
+        for _ in 0..<Self.successions {
+            result.afterStop.append(try await succession { try await stopOne() })
+            result.afterKill.append(try await succession { try await killOne() })
+        }
+        result.sameProcess = try await wakes(isSameProcess: true)
+        result.otherProcess = try await wakes(isSameProcess: false)
+        return result
+    }
+
+    /// From the acknowledgement of an append to the follower's hands; polling would take an hour.
+    private func wakes(isSameProcess: Bool) async throws -> [Double] {
+        try await withNode(pollSeconds: 3_600) { node in
+            try await node.withLog { log in
+                let follower = Stopwatch(name: "wakes-\(isSameProcess)")
+                if isSameProcess { return try await follow(follower, on: node) { try await appendAndSee(log, follower) } }
+                return try await withNode(pollSeconds: 3_600) { other in
+                    try await follow(follower, on: other) { try await appendAndSee(log, follower) }
+                }
+            }
+        }
+    }
+
+    private func appendAndSee(_ log: EventLog, _ follower: Stopwatch) async throws -> [Double] {
+        var seen = follower.seen.makeAsyncIterator()
+        var delays: [Double] = []
+        for _ in 0..<Self.wakes {
+            let position = try await log.append(.ofBenchmark()).position
+            let acknowledged = ContinuousClock.now
+            // One append at a time: what is seen is what was appended, but for what stood there before.
+            var when: ContinuousClock.Instant?
+            while when == nil { when = await seen.next().flatMap { $0.position == position ? $0.at : nil } }
+            if let when { delays.append(max(0, (when - acknowledged) / .milliseconds(1))) }
+        }
+        return delays
+    }
+
+    /// From the end of a leader, which `end` brings about and tells the time of, to the first event in another's hands.
+    private func succession(_ end: @Sendable () async throws -> ContinuousClock.Instant) async throws -> Double {
+        try await withNode(pollSeconds: 1) { node in
+            try await node.withLog { log in
+                let ended = try await end()
+                let follower = Stopwatch(name: Follow.follower)
+                return try await follow(follower, on: node) {
+                    let position = try await log.append(.ofBenchmark()).position
+                    for await (at, when) in follower.seen where at == position { return (when - ended) / .milliseconds(1) }
+                    return 0
+                }
+            }
+        }
+    }
+
+    private func stopOne() async throws -> ContinuousClock.Instant {
+        try await withNode(pollSeconds: 1) { node in
+            try await follow(Stopwatch(name: Follow.follower), on: node) { try await awaitLeader() }
+        }
+        return .now
+    }
+
+    private func killOne() async throws -> ContinuousClock.Instant {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["follow", database.url]
+        try process.run()
+        try await awaitLeader()
+        let killed = ContinuousClock.now
+        kill(process.processIdentifier, SIGKILL)
+        return killed
+    }
+
+    private func awaitLeader() async throws {
+        try await database.administer { client in
+            while try await client.query(
+                "SELECT count(*) FROM log.followers WHERE name = \(Follow.follower) AND leased_until > clock_timestamp()"
+            ).decode(Int64.self)[0] == Int64(0) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+
+    fileprivate func withNode<Value: Sendable>(
+        pollSeconds: Double, _ body: @Sendable (Node) async throws -> Value
+    ) async throws -> Value {
+        var configuration = PostgresConfiguration(url: database.url)
+        configuration.role = "humon_app"
+        return try await withPostgres(configuration, logger: .quiet) { client in
+            let watch = LogWatch(client: client, listens: true, pollSeconds: pollSeconds, logger: .quiet)
+            return try await running(watch.run) { try await body(Node(database: database, client: client, watch: watch)) }
+        }
+    }
+
+    fileprivate func follow<Value: Sendable>(
+        _ follower: Stopwatch, on node: Node, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let service = FollowerService(follower, client: node.client, watch: node.watch, logger: .quiet)
+        return try await running(service.run, body)
+    }
+}
+
+/// What one process has.
+private struct Node: Sendable {
+    let database: Database
+    let client: PostgresClient
+    let watch: LogWatch
+
+    func withLog<Value: Sendable>(_ body: @Sendable (EventLog) async throws -> Value) async throws -> Value {
+        try await database.withWriter { client in
+            let log = EventLog(client: client, projections: [], watch: watch, logger: .quiet)
+            return try await running(log.run) { try await body(log) }
+        }
+    }
+}
+
+/// Notes when it was given what.
+private struct Stopwatch: Follower {
+    let name: String
+    let seen: AsyncStream<(position: Int64, at: ContinuousClock.Instant)>
+    private let sink: AsyncStream<(position: Int64, at: ContinuousClock.Instant)>.Continuation
+
+    init(name: String) {
+        self.name = name
+        (seen, sink) = AsyncStream.makeStream()
+    }
+
+    func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws {
+        for event in events { sink.yield((event.position, .now)) }
+    }
+}
+
+/// Runs a service for as long as the body does.
+private func running<Value: Sendable>(
+    _ service: @escaping @Sendable () async throws -> Void, _ body: @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await service() }
+        let value = try await body()
+        group.cancelAll()
+        try await group.waitForAll()
+        return value
+    }
+}
+
+/// A process that leads until it is killed.
+struct Follow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(shouldDisplay: false)
+    static let follower = "relay"
+
+    @Argument var url: String
+
+    func run() async throws {
+        let times = FollowerTimes(database: Database(url: url))
+        try await times.withNode(pollSeconds: 1) { node in
+            try await times.follow(Stopwatch(name: Self.follower), on: node) { try await Task.sleep(for: .seconds(60)) }
+        }
+    }
+}
