@@ -116,16 +116,17 @@ let package = Package(
             ],
             path: "Tests/TestServer"
         ),
+        .target(name: "TestChance", path: "Tests/TestChance"),
         .testTarget(name: "ArchitectureTests", dependencies: []),
-        .testTarget(name: "NotationTests", dependencies: ["Notation"]),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "TestDatabase"]),
+        .testTarget(name: "NotationTests", dependencies: ["Notation", "TestChance"]),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "EmbeddedPostgresTests",
             dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
         ),
         .testTarget(name: "EventStoreTests", dependencies: ["EventStore", "TestDatabase"]),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
-        .testTarget(name: "EventsTests", dependencies: ["Events", "Postgres", "TestDatabase"]),
+        .testTarget(name: "EventsTests", dependencies: ["Events", "Postgres", "TestChance", "TestDatabase"]),
         .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestDatabase"]),
         .testTarget(
             name: "HTTPTests",
@@ -141,7 +142,7 @@ let package = Package(
         .testTarget(
             name: "TortureTests",
             dependencies: [
-                "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
+                "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestChance", "TestDatabase", "TestServer",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -65,12 +65,13 @@ struct AppendTransaction: Sendable {
     /// What a broken connection has left in PostgreSQL's hands may still be recorded before or after: then ids and versions are
     /// taken, and the second to come is told so by a key.
     private func checked(_ batch: [Append]) async throws -> [Result<Appended, any Error>] {
-        try await client.withConnection { connection in
+        let ids = Array(Set(batch.map(\.id)))
+        return try await client.withConnection { connection in
             let found = try await connection.run([
                 "BEGIN", "SELECT log.lock()",
-                "SELECT id, position, stream, version FROM log.recorded(\(Array(Set(batch.map(\.id)))))",
+                "SELECT id, position, stream, version FROM log.recorded(\(ids))",
                 "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
-                Outcome.query(Array(Set(batch.map(\.id)))),
+                Outcome.query(ids),
             ])
             let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
                 (id, Appended(position: position, stream: StreamName(stream), version: version, isRepeat: true))

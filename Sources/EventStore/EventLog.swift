@@ -103,7 +103,8 @@ public final class EventLog: Service {
     private func write(_ batch: [Pending]) async {
         let results = await transaction.append(batch.map(\.append))
         for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
-        if let tail = results.compactMap({ try? $0.get().position }).max() { watch?.grew(to: tail) }
+        guard let watch, let tail = results.compactMap({ try? $0.get().position }).max() else { return }
+        watch.grew(to: tail)
     }
 }
 

@@ -2,6 +2,7 @@ import EventStore
 import Foundation
 import Notation
 import Postgres
+import TestChance
 import TestDatabase
 import Testing
 import Users

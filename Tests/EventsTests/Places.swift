@@ -1,4 +1,5 @@
 import Foundation
+import TestChance
 
 @testable import Events
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestChance
 import Testing
 
 @testable import Events

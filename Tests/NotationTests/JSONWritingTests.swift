@@ -1,3 +1,4 @@
+import TestChance
 import Testing
 
 @testable import Notation

@@ -1,6 +1,7 @@
 import Foundation
 import Notation
 import Postgres
+import TestChance
 import Testing
 
 /// Values that nobody thought of, the same in every run.

@@ -2,6 +2,7 @@ import EventStore
 import Logging
 import Postgres
 import Synchronization
+import TestChance
 import TestDatabase
 
 /// Writes down every position it sees, in the transaction that moves its checkpoint. The table takes whatever it is given, so

@@ -1,4 +1,5 @@
 import Synchronization
+import TestChance
 
 /// Keeps clients and faults together: a fault comes in the midst of its commands, and the next commands wait for its end.
 final class Pace: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Notation
+import TestChance
 
 /// What a client does wrong on purpose, so that checks can be seen failing.
 enum ClientSabotage: Sendable {

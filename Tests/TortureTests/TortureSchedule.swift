@@ -1,4 +1,5 @@
 import Foundation
+import TestChance
 
 /// What is done to the system while clients use it.
 enum Fault: Sendable, Hashable, CustomStringConvertible {

@@ -1,16 +1,16 @@
 /// The same numbers in every run. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { state = seed }
 
     /// A generator of its own for each part of a run, so that what one part draws does not shift the others.
-    init(seed: UInt64, _ parts: Int...) {
+    public init(seed: UInt64, _ parts: Int...) {
         self.init(seed: seed)
         for part in parts { state = next() ^ UInt64(truncatingIfNeeded: part) }
     }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -18,5 +18,5 @@ struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    mutating func happens(inPercent percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+    public mutating func happens(inPercent percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }
