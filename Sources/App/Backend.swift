@@ -21,14 +21,17 @@ struct Backend: Sendable {
     private let readers: PostgresClient
 
     init(_ database: Database, connections: Int, surroundings: Surroundings = .system, logger: Logger) {
-        readers = PostgresClient(database.asApplication(connections: connections), logger: logger)
+        // One more, to listen with.
+        readers = PostgresClient(database.asApplication(connections: connections + 1), logger: logger)
         let writer = PostgresClient(database.asWriter, logger: logger)
-        let watch = LogWatch(client: readers, listens: false, logger: logger)
+        let watch = LogWatch(client: readers, listens: true, logger: logger)
         let log = EventLog(client: writer, projections: Self.projections, watch: watch, logger: logger)
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
         events = EventsModule(log: log, database: readers, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
-        services = database.services + [readers, writer, watch, log]
+        let keeper = ReadModelKeeper(
+            ReadModels(projections: Self.projections, client: readers, logger: logger), watch: watch, logger: logger)
+        services = database.services + [readers, writer, watch, keeper, log]
     }
 
     /// Whether the same request may succeed later.
@@ -46,7 +49,7 @@ struct Backend: Sendable {
     /// Migrates, builds the read models that are missing, and refuses those that do not fit.
     static func prepare(_ database: Database, logger: Logger) async throws {
         try await database.migrate(logger: logger)
-        try await withPostgres(database.asApplication(connections: 1), logger: logger) { client in
+        try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
             try await ReadModels(projections: projections, client: client, logger: logger).prepare()
         }

@@ -63,7 +63,7 @@ public struct AttendancesModule: Sendable {
     private func attends(_ command: AttendEvent) async throws -> Bool {
         try await database.query(
             """
-            SELECT 1::bigint FROM attendances.attendances
+            SELECT 1::bigint FROM \(identifier: AttendancesProjection.schema).attendances
             WHERE event_id = \(command.event.rawValue) AND user_id = \(command.by.rawValue)
             """
         ).isEmpty == false

@@ -5,7 +5,7 @@ internal import Users
 
 /// Who attends what.
 package struct AttendancesProjection: Projection {
-    package static let schema = "attendances"
+    package static let name = "attendances"
     package static let version: Int32 = 1
 
     package init() {}
@@ -14,10 +14,13 @@ package struct AttendancesProjection: Projection {
         """
         CREATE TABLE \(schema).attendances (
             event_id bigint NOT NULL,
-            user_id bigint NOT NULL,
-            PRIMARY KEY (event_id, user_id)
+            user_id bigint NOT NULL
         );
         """
+    }
+
+    package static func indexes(in schema: String) -> String {
+        "ALTER TABLE \(schema).attendances ADD PRIMARY KEY (event_id, user_id);"
     }
 
     package func fold(_ occurrences: [Occurrence<AttendanceDomainEvent>]) -> [AttendanceAdded] {
@@ -28,13 +31,10 @@ package struct AttendancesProjection: Projection {
         }
     }
 
-    package func statements(for rows: [AttendanceAdded], in schema: String) -> [SQL] {
-        guard !rows.isEmpty else { return [] }
-        return [
-            """
-            INSERT INTO \(identifier: schema).attendances (event_id, user_id)
-            SELECT * FROM unnest(\(rows.map(\.event.rawValue)), \(rows.map(\.user.rawValue)))
-            """
-        ]
+    package func writes(for rows: [AttendanceAdded], in schema: String) -> [Write] {
+        rows.isEmpty ? [] : [.insert(Self.layout.insertion(of: rows, in: schema))]
     }
+
+    private static let layout = RowLayout<AttendanceAdded>(
+        table: "attendances", [.init("event_id") { $0.event.rawValue }, .init("user_id") { $0.user.rawValue }])
 }

@@ -19,6 +19,8 @@ struct AppendTransaction: Sendable {
     func append(_ batch: [Append]) async -> [Result<Appended, any Error>] {
         // Whether a connection broke that may have recorded the batch.
         var isFateUnknown = false
+        // Whether a program of another version has appended, which did not change this one's read models.
+        var isBehind = false
         if batch.areIndependent {
             do {
                 return try await direct(batch)
@@ -26,6 +28,8 @@ struct AppendTransaction: Sendable {
                 logger.debug("a batch hit a key; asking first")
             } catch PostgresError.connectionLost(mayHaveRun: true) {
                 isFateUnknown = true
+            } catch let error as PostgresError where error.sqlState == .readModelOutOfStep {
+                isBehind = true
             } catch is CancellationError {
                 return unknown(batch)
             } catch {
@@ -36,9 +40,12 @@ struct AppendTransaction: Sendable {
         let deadline = clock.now + .seconds(Self.resolveWithinSeconds)
         while true {
             do {
-                return try await checked(batch)
+                return try await checked(batch, isBehind: isBehind)
             } catch PostgresError.connectionLost(mayHaveRun: true) {
                 isFateUnknown = true
+            } catch let error as PostgresError where error.sqlState == .readModelOutOfStep && !isBehind {
+                isBehind = true
+                continue
             } catch is CancellationError {
                 return unknown(batch)
             } catch {
@@ -64,7 +71,8 @@ struct AppendTransaction: Sendable {
 
     /// What a broken connection has left in PostgreSQL's hands may still be recorded before or after: then ids and versions are
     /// taken, and the second to come is told so by a key.
-    private func checked(_ batch: [Append]) async throws -> [Result<Appended, any Error>] {
+    private func checked(_ batch: [Append], isBehind: Bool) async throws -> [Result<Appended, any Error>] {
+        if isBehind { try await ReadModels(projections: projections, client: client, logger: logger).catchUp() }
         let ids = Array(Set(batch.map(\.id)))
         return try await client.withConnection { connection in
             let found = try await connection.run([
@@ -81,6 +89,10 @@ struct AppendTransaction: Sendable {
                 on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), outcomes: try Outcome.byID(found[4]),
                 versions: Dictionary(uniqueKeysWithValues: versions)
             )
+            if isBehind {
+                var copies = try await ReadModelCopy.locked(projections, on: connection)
+                try await ReadModelCopy.catchUp(&copies, on: connection)
+            }
             let accepted = zip(batch, verdicts).compactMap { $1 == .accepted ? $0 : nil }
             guard !accepted.isEmpty else {
                 try await connection.query("ROLLBACK")
@@ -114,7 +126,7 @@ struct AppendTransaction: Sendable {
                 """
             ]
         let occurrences = batch.map(\.occurrence)
-        return [append] + remember + projections.flatMap { $0.statements(for: occurrences, in: type(of: $0).schema) }
+        return [append] + remember + projections.flatMap { $0.writes(for: occurrences, in: type(of: $0).schema) }.map(\.statement)
     }
 
     private func results(_ batch: [Append], _ verdicts: [Verdict], firstPosition: Int64) -> [Result<Appended, any Error>] {
@@ -143,7 +155,7 @@ struct AppendTransaction: Sendable {
 
     /// A fault of one item, a row that a read model refuses say, must not fail its neighbours.
     private func failed(_ batch: [Append], with error: any Error) async -> [Result<Appended, any Error>] {
-        let error = (error as? PostgresError)?.sqlState == .readModelOutOfStep ? ReadModelError.outOfStep : error
+        let error = (error as? PostgresError)?.sqlState == .readModelOutOfStep ? ReadModelError.missing : error
         let isForAll = error is ReadModelError || (error as? PostgresError)?.isUnavailability == true
         guard batch.count > 1, !isForAll else { return batch.map { _ in .failure(error) } }
         logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])

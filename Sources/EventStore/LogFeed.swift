@@ -101,31 +101,7 @@ extension LogReader {
     /// The stretch behind a position, at most `limit` long.
     /// - Throws: ``HoleInLog``
     func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
-        guard filter != .everything else {
-            let events = try await read(after: position, limit: limit)
-            return LogPage(events: events, through: events.last?.position ?? position)
-        }
-        // What is not wanted is counted, so that a hole in it is noticed, and not sent.
-        let bounds = try await client.query(
-            """
-            SELECT count(*), coalesce(max(position), \(position)) FROM (
-                SELECT position FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)
-            ) AS stretch
-            """
-        ).decode((Int64, Int64).self)
-        guard let (count, through) = bounds.first, count == through - position else {
-            _ = try await read(after: position, limit: limit)
-            throw HoleInLog(after: position)
-        }
-        let rows = try await client.query(
-            """
-            SELECT position, id, stream, version, type, format, recorded_at, data, metadata FROM log.recorded_events
-            WHERE position > \(position) AND position <= \(through)
-                AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
-                AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))
-            ORDER BY position
-            """
-        )
-        return LogPage(events: try rows.map(RecordedEvent.init), through: through)
+        let stretch = try await rows(after: position, limit: limit, filter: filter)
+        return LogPage(events: try stretch.decode(stretch.rows.indices), through: stretch.through)
     }
 }

@@ -5,9 +5,9 @@ public struct LogReader: Sendable {
     /// So many recorded events are read at once in a replay.
     static let replayPage: Int64 = 2_000
 
-    let client: PostgresClient
+    let client: any PostgresQuerying
 
-    public init(client: PostgresClient) { self.client = client }
+    public init(client: any PostgresQuerying) { self.client = client }
 
     /// The next recorded events behind a position (0: from the start), at most `limit` of them, in order.
     /// - Throws: ``HoleInLog`` where a position is missing.

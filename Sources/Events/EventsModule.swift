@@ -58,7 +58,7 @@ public struct EventsModule: Sendable {
     public func event(_ id: EventID) async throws -> Event? {
         let rows = try await database.query(
             """
-            SELECT owner_id, version, name, address, lat, lon, started_at, ended_at FROM events.events WHERE id = \(id.rawValue)
+            SELECT owner_id, version, name, address, lat, lon, started_at, ended_at FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)
             """
         )
         return try rows.first.map { row in
@@ -73,7 +73,7 @@ public struct EventsModule: Sendable {
     }
 
     public func exists(_ id: EventID) async throws -> Bool {
-        try await database.query("SELECT 1::bigint FROM events.events WHERE id = \(id.rawValue)").isEmpty == false
+        try await database.query("SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)").isEmpty == false
     }
 
     public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {

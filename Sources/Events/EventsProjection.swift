@@ -5,7 +5,7 @@ package import Users
 
 /// The events as they stand now, and what nearby search needs.
 package struct EventsProjection: Projection {
-    package static let schema = "events"
+    package static let name = "events"
     package static let version: Int32 = 1
 
     package struct Changes: Sendable, Hashable {
@@ -42,8 +42,11 @@ package struct EventsProjection: Projection {
             y double precision NOT NULL,
             z double precision NOT NULL
         );
-        CREATE INDEX events_near ON \(schema).events (band, lon);
         """
+    }
+
+    package static func indexes(in schema: String) -> String {
+        "CREATE INDEX events_near ON \(schema).events (band, lon);"
     }
 
     /// The last domain event of an event says all there is to say of it, but for the owner.
@@ -62,70 +65,47 @@ package struct EventsProjection: Projection {
         return Changes(created: ordered.filter { $0.owner != nil }, updated: ordered.filter { $0.owner == nil })
     }
 
-    package func statements(for changes: Changes, in schema: String) -> [SQL] {
-        var statements: [SQL] = []
+    package func writes(for changes: Changes, in schema: String) -> [Write] {
+        var writes: [Write] = []
         if !changes.created.isEmpty {
-            let columns = Columns(changes.created)
-            statements.append(
-                """
-                INSERT INTO \(identifier: schema).events
-                    (id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, x, y, z)
-                SELECT * FROM unnest(
-                    \(columns.ids), \(columns.versions), \(changes.created.map { $0.owner?.rawValue }),
-                    \(columns.names), \(columns.addresses), \(columns.lats), \(columns.lons),
-                    \(columns.startedAts), \(columns.endedAts), \(columns.bands), \(columns.xs), \(columns.ys), \(columns.zs)
-                )
-                """
-            )
+            writes.append(.insert(Self.layout.insertion(of: changes.created.map(Placed.init), in: schema)))
         }
         if !changes.updated.isEmpty {
-            let columns = Columns(changes.updated)
-            statements.append(
-                """
-                UPDATE \(identifier: schema).events AS e
-                SET version = n.version, name = n.name, address = n.address, lat = n.lat, lon = n.lon,
-                    started_at = n.started_at, ended_at = n.ended_at, band = n.band, x = n.x, y = n.y, z = n.z
-                FROM unnest(
-                    \(columns.ids), \(columns.versions), \(columns.names), \(columns.addresses), \(columns.lats), \(columns.lons),
-                    \(columns.startedAts), \(columns.endedAts), \(columns.bands), \(columns.xs), \(columns.ys), \(columns.zs)
-                ) AS n (id, version, name, address, lat, lon, started_at, ended_at, band, x, y, z)
-                WHERE e.id = n.id
-                """
-            )
+            let layout = Self.layout.without("owner_id")
+            writes.append(.run(layout.update(changes.updated.map(Placed.init), by: "id", in: schema)))
         }
-        return statements
+        return writes
     }
-}
 
-/// Rows, turned into columns.
-private struct Columns {
-    var ids: [Int64]
-    var versions: [Int32]
-    var names: [String]
-    var addresses: [String?]
-    var lats: [Double]
-    var lons: [Double]
-    var startedAts: [Timestamp]
-    var endedAts: [Timestamp?]
-    var bands: [Int16]
-    var xs: [Double]
-    var ys: [Double]
-    var zs: [Double]
+    /// A row with what nearby search needs.
+    private struct Placed {
+        var row: Changes.Row
+        var band: Int16
+        var vector: UnitVector
 
-    init(_ rows: [EventsProjection.Changes.Row]) {
-        let details = rows.map(\.details)
-        let vectors = details.map { UnitVector($0.coordinates) }
-        ids = rows.map(\.id.rawValue)
-        versions = rows.map(\.version)
-        names = details.map(\.name)
-        addresses = details.map(\.address)
-        lats = details.map(\.coordinates.lat)
-        lons = details.map(\.coordinates.lon)
-        startedAts = details.map(\.startedAt)
-        endedAts = details.map(\.endedAt)
-        bands = details.map { Band(lat: $0.coordinates.lat).number }
-        xs = vectors.map(\.x)
-        ys = vectors.map(\.y)
-        zs = vectors.map(\.z)
+        init(_ row: Changes.Row) {
+            self.row = row
+            band = Band(lat: row.details.coordinates.lat).number
+            vector = UnitVector(row.details.coordinates)
+        }
     }
+
+    private static let layout = RowLayout<Placed>(
+        table: "events",
+        [
+            .init("id") { $0.row.id.rawValue },
+            .init("version") { $0.row.version },
+            .init("owner_id") { $0.row.owner?.rawValue },
+            .init("name") { $0.row.details.name },
+            .init("address") { $0.row.details.address },
+            .init("lat") { $0.row.details.coordinates.lat },
+            .init("lon") { $0.row.details.coordinates.lon },
+            .init("started_at") { $0.row.details.startedAt },
+            .init("ended_at") { $0.row.details.endedAt },
+            .init("band") { $0.band },
+            .init("x") { $0.vector.x },
+            .init("y") { $0.vector.y },
+            .init("z") { $0.vector.z },
+        ]
+    )
 }

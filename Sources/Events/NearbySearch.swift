@@ -86,7 +86,7 @@ extension NearbySearch {
                 FROM unnest(\(stretches.map(\.band.number)), \(stretches.map(\.west)), \(stretches.map(\.east)))
                     AS stretch (band, west, east)
                 CROSS JOIN LATERAL (
-                    SELECT * FROM events.events AS e
+                    SELECT * FROM \(identifier: EventsProjection.schema).events AS e
                     WHERE e.band = stretch.band AND e.lon BETWEEN stretch.west AND stretch.east
                     OFFSET 0
                 ) AS near

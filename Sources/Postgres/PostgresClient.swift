@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Statements of different callers share connections: what has queued up on one goes out as one pipeline. Whoever needs a
 /// connection to itself borrows it with ``withConnection(_:)`` or ``withTransaction(_:)``.
-public final class PostgresClient: Service {
+public final class PostgresClient: Service, PostgresQuerying {
     fileprivate enum Slot: Sendable {
         case connecting
         case backingOff(reason: String)

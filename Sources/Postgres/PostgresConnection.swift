@@ -1,8 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
+/// What answers statements: a client, or a connection that was lent.
+public protocol PostgresQuerying: Sendable {
+    @discardableResult
+    func query(_ statement: SQL) async throws -> Rows
+}
+
 /// A connection that its borrower has to itself. Not to be kept beyond the closure it was lent to.
-public final class PostgresConnection: Sendable {
+public final class PostgresConnection: PostgresQuerying {
     private let connection: Connection
     private let timeoutSeconds: Double?
     private let isSpoiled = Mutex(false)

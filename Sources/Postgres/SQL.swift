@@ -67,7 +67,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
         /// A name of a schema, table or column, quoted.
         public mutating func appendInterpolation(identifier: String) {
-            text += "\"\(identifier.replacing("\"", with: "\"\""))\""
+            text += quoted(identifier)
         }
     }
 
@@ -78,3 +78,6 @@ extension SQL: ExpressibleByStringInterpolation {
 
     public init(stringLiteral value: String) { self.init(unsafeText: value) }
 }
+
+/// A name as PostgreSQL reads it literally.
+func quoted(_ identifier: String) -> String { "\"\(identifier.replacing("\"", with: "\"\""))\"" }

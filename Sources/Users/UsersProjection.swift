@@ -4,7 +4,7 @@ package import Postgres
 
 /// Who is known by which device.
 package struct UsersProjection: Projection {
-    package static let schema = "users"
+    package static let name = "users"
     package static let version: Int32 = 1
 
     package struct Row: Sendable, Hashable {
@@ -17,9 +17,16 @@ package struct UsersProjection: Projection {
     package static func tables(in schema: String) -> String {
         """
         CREATE TABLE \(schema).users (
-            id bigint PRIMARY KEY,
-            device bytea NOT NULL CONSTRAINT users_device UNIQUE
+            id bigint NOT NULL,
+            device bytea NOT NULL
         );
+        """
+    }
+
+    package static func indexes(in schema: String) -> String {
+        """
+        ALTER TABLE \(schema).users ADD PRIMARY KEY (id);
+        ALTER TABLE \(schema).users ADD CONSTRAINT users_device UNIQUE (device);
         """
     }
 
@@ -31,13 +38,10 @@ package struct UsersProjection: Projection {
         }
     }
 
-    package func statements(for rows: [Row], in schema: String) -> [SQL] {
-        guard !rows.isEmpty else { return [] }
-        return [
-            """
-            INSERT INTO \(identifier: schema).users (id, device)
-            SELECT * FROM unnest(\(rows.map(\.id.rawValue)), \(rows.map(\.device.bytea)))
-            """
-        ]
+    package func writes(for rows: [Row], in schema: String) -> [Write] {
+        rows.isEmpty ? [] : [.insert(Self.layout.insertion(of: rows, in: schema))]
     }
+
+    private static let layout = RowLayout<Row>(
+        table: "users", [.init("id") { $0.id.rawValue }, .init("device") { $0.device.bytea }])
 }

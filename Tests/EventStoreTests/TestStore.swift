@@ -24,12 +24,14 @@ enum Counted: DomainEvent, Hashable {
 
 /// The sum of what every counter counted; refuses the number -13, as a faulty read model would.
 struct SumProjection: Projection {
-    static let schema = "sums"
+    static let name = "sums"
     static let version: Int32 = 1
 
     static func tables(in schema: String) -> String {
         "CREATE TABLE \(schema).sums (counter text PRIMARY KEY, sum bigint NOT NULL CHECK (sum <> -13), version integer NOT NULL);"
     }
+
+    static func indexes(in schema: String) -> String { "CREATE INDEX sums_sum ON \(schema).sums (sum);" }
 
     func fold(_ occurrences: [Occurrence<Counted>]) -> [String: (sum: Int64, version: Int32)] {
         occurrences.reduce(into: [:]) { sums, occurrence in
@@ -41,14 +43,16 @@ struct SumProjection: Projection {
         }
     }
 
-    func statements(for sums: [String: (sum: Int64, version: Int32)], in schema: String) -> [SQL] {
+    func writes(for sums: [String: (sum: Int64, version: Int32)], in schema: String) -> [Write] {
         let counters = sums.keys.sorted()
         return [
+            .run(
             """
             INSERT INTO \(identifier: schema).sums AS s (counter, sum, version)
             SELECT * FROM unnest(\(counters), \(counters.map { sums[$0]?.sum ?? 0 }), \(counters.map { sums[$0]?.version ?? 0 }))
             ON CONFLICT (counter) DO UPDATE SET sum = s.sum + excluded.sum, version = excluded.version
             """
+            )
         ]
     }
 }
@@ -103,7 +107,7 @@ struct TestStore: Sendable {
     }
 
     func sums() async throws -> [String] {
-        try await client.query("SELECT s::text FROM sums.sums AS s ORDER BY counter").decode(String.self)
+        try await client.query("SELECT s::text FROM sums_v1.sums AS s ORDER BY counter").decode(String.self)
     }
 }
 

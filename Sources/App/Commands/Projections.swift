@@ -19,9 +19,9 @@ struct Projections: AsyncParsableCommand {
             let logger = Logger.humon(settings.logLevel)
             try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
                 try await database.migrate(logger: logger)
-                try await withPostgres(database.asApplication(connections: 1), logger: logger) { client in
+                try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
                     try await ReadModels(projections: Backend.projections, client: client, logger: logger).rebuild { progress in
-                        print("\(progress.schema): position \(progress.position) of \(progress.tail)")
+                        print("\(progress.phase): position \(progress.position) of \(progress.tail)")
                     }
                 }
             }

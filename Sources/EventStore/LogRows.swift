@@ -1,0 +1,57 @@
+internal import Postgres
+
+/// A stretch of the log as it came from the database: to be decoded wherever a core is free.
+struct LogRows: Sendable {
+    var rows: Rows
+    /// The last position of the stretch, whether it is among the rows or not.
+    var through: Int64
+
+    func decode(_ range: Range<Int>) throws -> [RecordedEvent] { try rows[range].map(RecordedEvent.init) }
+}
+
+/// One in so many streams, chosen by chance, each with all its recorded events.
+struct StreamSample: Sendable, Hashable {
+    var oneIn: Int64
+    /// Another one chooses other streams.
+    var salt: Int64
+}
+
+extension LogReader {
+    /// The stretch behind a position, at most `limit` long.
+    /// - Throws: ``HoleInLog``
+    func rows(
+        after position: Int64, limit: Int64, filter: LogFilter, sample: StreamSample? = nil
+    ) async throws -> LogRows {
+        guard filter != .everything || sample != nil else {
+            let rows = try await client.query(Self.query(after: position, limit: limit))
+            guard let last = rows.last else { return LogRows(rows: rows, through: position) }
+            let through = try Int64(last.cell(0))
+            // As many different positions as there are places for them leave no hole. Otherwise: where is it?
+            if through - position != Int64(rows.count) { _ = try Self.contiguous(rows, after: position) }
+            return LogRows(rows: rows, through: through)
+        }
+        // What is not wanted is counted, so that a hole in it is noticed, and not sent.
+        let bounds = try await client.query(
+            """
+            SELECT count(*), coalesce(max(position), \(position)) FROM (
+                SELECT position FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)
+            ) AS stretch
+            """
+        ).decode((Int64, Int64).self)
+        guard let (count, through) = bounds.first, count == through - position else {
+            _ = try await read(after: position, limit: limit)
+            throw HoleInLog(after: position)
+        }
+        let rows = try await client.query(
+            """
+            SELECT position, id, stream, version, type, format, recorded_at, data, metadata FROM log.recorded_events
+            WHERE position > \(position) AND position <= \(through)
+                AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
+                AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))
+                AND (\(sample == nil) OR hashtextextended(stream, \(sample?.salt ?? 0)) % \(sample?.oneIn ?? 1) = 0)
+            ORDER BY position
+            """
+        )
+        return LogRows(rows: rows, through: through)
+    }
+}

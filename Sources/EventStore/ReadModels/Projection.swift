@@ -1,0 +1,72 @@
+public import Postgres
+
+/// Keeps one read model in step with the log. Written once; run in the append's transaction, in a rebuild and in a verification.
+///
+/// Every row is made of the domain events of one stream.
+public protocol Projection: Sendable {
+    associatedtype Event: DomainEvent
+    /// Row changes, computed from domain events alone.
+    associatedtype Changes: Sendable
+
+    /// The read model's name; the module's own.
+    static var name: String { get }
+
+    /// To be raised whenever the tables or the fold change: another version is another read model, which stands beside this one
+    /// in a schema of its own.
+    static var version: Int32 { get }
+
+    /// The statements that create the tables in an empty schema, with the keys that the writes need.
+    static func tables(in schema: String) -> String
+
+    /// The statements that create all other keys and indexes, when the rows are there.
+    static func indexes(in schema: String) -> String
+
+    /// What these do to the rows. Pure; they come in the order of the log.
+    func fold(_ occurrences: [Occurrence<Event>]) -> Changes
+
+    /// Writes the changes in bulk. Nothing where there is nothing to write.
+    func writes(for changes: Changes, in schema: String) -> [Write]
+}
+
+/// One step of writing a batch of changes.
+public enum Write: Sendable {
+    /// Rows that are not there yet. They do not depend on other writes of the batch.
+    case insert(Insertion)
+    case run(SQL)
+
+    var statement: SQL {
+        switch self {
+        case .insert(let insertion): insertion.statement
+        case .run(let statement): statement
+        }
+    }
+}
+
+extension Projection {
+    /// Where the tables live that this version reads and writes.
+    public static var schema: String { "\(name)_v\(version)" }
+
+    /// Of the streams that it folds.
+    var category: String { Event.category }
+
+    /// Folds those that are this projection's.
+    func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write] {
+        let own = occurrences.compactMap { occurrence in occurrence.map { $0 as? Event } }
+        return own.isEmpty ? [] : writes(for: fold(own), in: schema)
+    }
+
+    /// The same for events read from the log.
+    /// - Throws: ``FormatError`` with the position, where one of them cannot be read.
+    func writes(for recorded: some Sequence<RecordedEvent>, in schema: String) throws -> [Write] {
+        let own = try recorded.filter { $0.occurrence.stream.category == Event.category }.compactMap { recorded in
+            try recorded.occurrence.map { stored in
+                do {
+                    return try Event.decode(type: stored.type, format: stored.format, data: stored.data)
+                } catch let error as FormatError {
+                    throw FormatError("position \(recorded.position): \(error)")
+                }
+            }
+        }
+        return own.isEmpty ? [] : writes(for: fold(own), in: schema)
+    }
+}

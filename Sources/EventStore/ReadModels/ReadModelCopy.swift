@@ -1,0 +1,66 @@
+internal import Postgres
+
+/// One copy of a read model: the live one, a shadow that is being filled, or what a take-over has left.
+struct ReadModelCopy: Sendable {
+    let projection: any Projection
+    let schema: String
+    /// What stands in the tables is what the log says up to there.
+    var position: Int64
+
+    /// So many recorded events are read, folded and written at once by ``catchUp(_:on:)``.
+    private static let page: Int64 = 2_000
+
+    /// Those of the copies that exist, in the projections' order. Their checkpoints are locked until the end of the transaction.
+    /// - Parameter suffix: of the schemas; the live ones have none
+    static func locked(
+        _ projections: [any Projection], suffix: String = "", on connection: PostgresConnection
+    ) async throws -> [ReadModelCopy] {
+        let schemas = projections.map { type(of: $0).schema + suffix }
+        let found = try await connection.query(
+            """
+            SELECT schema, position FROM log.checkpoints
+            WHERE schema = ANY(\(schemas)) AND to_regnamespace(schema) IS NOT NULL ORDER BY schema FOR UPDATE
+            """
+        ).decode((String, Int64).self)
+        let positions = Dictionary(uniqueKeysWithValues: found)
+        return zip(projections, schemas).compactMap { projection, schema in
+            positions[schema].map { ReadModelCopy(projection: projection, schema: schema, position: $0) }
+        }
+    }
+
+    /// Brings locked copies to the end of the log, or to a position, in the transaction under way.
+    static func catchUp(
+        _ copies: inout [ReadModelCopy], through end: Int64 = .max, filter: LogFilter = .everything,
+        sample: StreamSample? = nil, on connection: PostgresConnection
+    ) async throws {
+        while let position = copies.map(\.position).min(), position < end {
+            let stretch = try await LogReader(client: connection).rows(
+                after: position, limit: min(page, end - position), filter: filter, sample: sample)
+            guard stretch.through > position else { return }
+            let statements = try copies.writes(for: stretch.decode(stretch.rows.indices)).map(\.statement)
+            try await connection.run(statements + [copies.checkpoint(at: stretch.through)])
+            copies.advance(to: stretch.through)
+        }
+    }
+}
+
+extension [ReadModelCopy] {
+    /// Pure. What a copy has already is left out.
+    func writes(for recorded: [RecordedEvent]) throws -> [Write] {
+        try flatMap { copy in
+            try copy.projection.writes(for: recorded.lazy.filter { $0.position > copy.position }, in: copy.schema)
+        }
+    }
+
+    /// Moves those that are not there yet.
+    func checkpoint(at position: Int64) -> SQL {
+        """
+        UPDATE log.checkpoints SET position = \(position)
+        WHERE schema = ANY(\(map(\.schema))) AND position < \(position)
+        """
+    }
+
+    mutating func advance(to position: Int64) {
+        for index in indices { self[index].position = Swift.max(self[index].position, position) }
+    }
+}

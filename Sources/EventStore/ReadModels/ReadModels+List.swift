@@ -1,0 +1,138 @@
+internal import Foundation
+public import Notation
+internal import Postgres
+
+/// A copy of a read model, as the database has it.
+public struct ReadModelStatus: Sendable, Hashable {
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// In step with the log.
+        case ready
+        case behind
+        /// Not there: appends are refused.
+        case missing
+        /// What a take-over replaced; a rollback goes back to it.
+        case kept
+        /// A shadow that somebody fills.
+        case building
+        /// A shadow that nobody fills any more: a rebuild would go on with it.
+        case interrupted
+        /// Of another version of the program.
+        case otherVersion = "other version"
+    }
+
+    public var name: String
+    public var schema: String
+    public var version: Int32
+    public var position: Int64
+    /// Recorded events that it does not show yet.
+    public var lag: Int64
+    /// How long the first of them has been there.
+    public var lagSeconds: Double
+    /// PostgreSQL's estimate.
+    public var rows: Int64
+    /// With indexes.
+    public var bytes: Int64
+    public var builtAt: Timestamp?
+    /// When a server last said that it answers from it.
+    public var servedAt: Timestamp?
+    public var state: State
+}
+
+/// A rebuild or verification under way, or broken off.
+public struct ShadowStatus: Sendable, Hashable {
+    public var schema: String
+    public var position: Int64
+    public var tail: Int64
+    public var beganAt: Timestamp
+    /// Recorded events a second since somebody last took it up.
+    public var rate: Double
+    /// Whether somebody is at it.
+    public var isUnderWay: Bool
+    public var secondsLeft: Double? { isUnderWay && rate > 0 ? Double(tail - position) / rate : nil }
+}
+
+extension ReadModels {
+    /// All copies that there are, and those that are missing; the program's own first.
+    public func list() async throws -> [ReadModelStatus] {
+        let found = try await client.query(
+            """
+            SELECT c.schema, c.version, c.position, greatest(log.tail() - c.position, 0),
+                coalesce(extract(epoch FROM clock_timestamp() - (
+                    SELECT recorded_at FROM log.recorded_events WHERE position = c.position + 1))::float8, 0),
+                coalesce(t.rows, 0)::bigint, coalesce(t.bytes, 0)::bigint,
+                c.built_at, CASE WHEN isfinite(c.served_at) THEN c.served_at END,
+                coalesce(s.leased_until > clock_timestamp(), false)
+            FROM log.checkpoints AS c
+            LEFT JOIN log.shadows AS s ON s.schema = c.schema
+            CROSS JOIN LATERAL (
+                SELECT sum(greatest(k.reltuples, 0)) AS rows, sum(pg_total_relation_size(k.oid)) AS bytes
+                FROM pg_class AS k WHERE k.relnamespace = to_regnamespace(c.schema) AND k.relkind = 'r'
+            ) AS t
+            WHERE to_regnamespace(c.schema) IS NOT NULL ORDER BY c.schema
+            """
+        ).decode((String, Int32, Int64, Int64, Double, Int64, Int64, Timestamp, Timestamp?, Bool).self)
+        let statuses = found.map { schema, version, position, lag, lagSeconds, rows, bytes, builtAt, servedAt, isLeased in
+            ReadModelStatus(
+                name: Self.name(of: schema), schema: schema, version: version, position: position, lag: lag,
+                lagSeconds: max(lagSeconds, 0), rows: rows, bytes: bytes, builtAt: builtAt, servedAt: servedAt,
+                state: state(of: schema, lag: lag, isLeased: isLeased)
+            )
+        }
+        let missing = projections.filter { projection in !statuses.contains { $0.schema == type(of: projection).schema } }.map {
+            projection in
+            ReadModelStatus(
+                name: type(of: projection).name, schema: type(of: projection).schema, version: type(of: projection).version,
+                position: 0, lag: 0, lagSeconds: 0, rows: 0, bytes: 0, state: .missing
+            )
+        }
+        let own = projections.map { type(of: $0).schema }
+        return (missing + statuses).sorted {
+            (own.firstIndex(of: $0.schema) ?? own.count, $0.schema) < (own.firstIndex(of: $1.schema) ?? own.count, $1.schema)
+        }
+    }
+
+    /// Of the shadows that these read models have.
+    public func shadows() async throws -> [ShadowStatus] {
+        try await client.query(
+            """
+            SELECT s.schema, coalesce(c.position, 0), log.tail(), s.began_at,
+                (coalesce(c.position, 0) - s.resumed_from)
+                    / greatest(extract(epoch FROM clock_timestamp() - s.resumed_at)::float8, 0.001),
+                s.leased_until > clock_timestamp()
+            FROM log.shadows AS s LEFT JOIN log.checkpoints AS c ON c.schema = s.schema ORDER BY s.schema
+            """
+        ).decode((String, Int64, Int64, Timestamp, Double, Bool).self).filter { status in
+            projections.contains { status.0.hasPrefix(type(of: $0).schema + "_") }
+        }.map { schema, position, tail, beganAt, rate, isUnderWay in
+            ShadowStatus(
+                schema: schema, position: position, tail: tail, beganAt: beganAt, rate: rate, isUnderWay: isUnderWay)
+        }
+    }
+
+    /// Ends rebuilds that are under way or were broken off, and drops what there is of them.
+    /// - Returns: the shadows that are gone
+    public func abort() async throws -> [String] {
+        let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }
+        let found = try await client.query(
+            "UPDATE log.shadows SET is_to_be_aborted = true WHERE schema = ANY(\(schemas)) RETURNING schema"
+        ).decode(String.self).sorted()
+        guard !found.isEmpty else { return [] }
+        // The builder drops it itself, and lets go. One that died does neither.
+        try await ShadowLease.with(found, client: client) { lease in try await dropShadows(of: lease) }
+        return found
+    }
+
+    private func state(of schema: String, lag: Int64, isLeased: Bool) -> ReadModelStatus.State {
+        let own = projections.map { type(of: $0).schema }
+        if own.contains(schema) { return lag == 0 ? .ready : .behind }
+        if schema.hasSuffix(Self.rebuildSuffix) || schema.hasSuffix(Self.verifySuffix) {
+            return isLeased ? .building : .interrupted
+        }
+        return own.contains { $0 + Self.beforeSuffix == schema } ? .kept : .otherVersion
+    }
+
+    /// What stands before its version.
+    static func name(of schema: String) -> String {
+        schema.firstRange(of: "_v").map { String(schema[..<$0.lowerBound]) } ?? schema
+    }
+}

@@ -1,0 +1,37 @@
+internal import Postgres
+
+extension ReadModels {
+    /// What a server must not have said for so long before its read models go.
+    private static let servedWithinSeconds = 60.0
+
+    /// Drops what take-overs replaced, and what broken-off verifications left; then there is no way back.
+    /// - Parameter otherVersions: also those that this program does not know
+    /// - Returns: the schemas that are gone
+    /// - Throws: ``ReadModelError/served(_:)`` where a server of another version still answers from one
+    public func prune(otherVersions: Bool = false) async throws -> [String] {
+        let names = projections.map { type(of: $0).name }
+        let own = projections.map { type(of: $0).schema }
+        return try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in
+                let found = try await connection.query(
+                    """
+                    SELECT c.schema, clock_timestamp() - c.served_at < make_interval(secs => \(Self.servedWithinSeconds)),
+                        coalesce(s.leased_until > clock_timestamp(), false)
+                    FROM log.checkpoints AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema FOR UPDATE OF c
+                    """
+                ).decode((String, Bool, Bool).self)
+                let unwanted = found.filter { schema, _, isLeased in
+                    if own.contains(where: { [$0 + Self.beforeSuffix, $0 + Self.verifySuffix].contains(schema) }) { return !isLeased }
+                    let isOtherVersion = names.contains(Self.name(of: schema)) && !own.contains { schema.hasPrefix($0) }
+                    return otherVersions && isOtherVersion && !isLeased
+                }
+                for (schema, isServed, _) in unwanted {
+                    guard !isServed || schema.hasSuffix(Self.beforeSuffix) else { throw ReadModelError.served(schema) }
+                    try await Self.drop(schema, on: connection)
+                    try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
+                }
+                return unwanted.map(\.0)
+            }
+        }
+    }
+}

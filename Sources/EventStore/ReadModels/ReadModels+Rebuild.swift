@@ -1,0 +1,145 @@
+internal import Foundation
+internal import Postgres
+
+/// How far the work on shadows has come.
+public struct ShadowProgress: Sendable, Hashable {
+    public enum Phase: Sendable, Hashable {
+        case loading
+        case makingIndexes
+        case comparing
+    }
+
+    public var phase: Phase
+    public var position: Int64
+    /// Where the log ended when it was looked at.
+    public var tail: Int64
+}
+
+/// Other tables are the live ones from now on.
+public struct TakeOver: Sendable, Hashable {
+    public var names: [String]
+    /// Which they show, and the last before the first append to them.
+    public var position: Int64
+    /// For how long appends had to wait.
+    public var heldSeconds: Double
+}
+
+extension ReadModels {
+    static let rebuildSuffix = "_rebuild"
+    /// So few recorded events may be left to be done under the log's lock.
+    private static let remainder: Int64 = 500
+    /// After so many rounds it takes over all the same: writers are as fast as it is.
+    private static let rounds = 20
+
+    /// Builds the read models anew from the log, in shadow schemas. Readers and writers go on meanwhile, on the tables there are;
+    /// the new ones take over under the log's lock, at an exact position, and the old ones stay. A rebuild that was broken off
+    /// goes on where it was.
+    /// - Throws: ``ReadModelError``, ``HoleInLog``, ``FormatError``
+    @discardableResult
+    public func rebuild(progress: @escaping @Sendable (ShadowProgress) -> Void) async throws -> TakeOver {
+        try await ShadowLease.with(projections.map { type(of: $0).schema + Self.rebuildSuffix }, client: client) { lease in
+            do {
+                return try await rebuild(under: lease, progress: progress)
+            } catch ReadModelError.aborted(let schema) {
+                try await dropShadows(of: lease)
+                throw ReadModelError.aborted(schema)
+            }
+        }
+    }
+
+    private func rebuild(
+        under lease: ShadowLease, progress: @escaping @Sendable (ShadowProgress) -> Void
+    ) async throws -> TakeOver {
+        let reader = LogReader(client: client)
+        var copies = try await client.withTransaction { connection in
+            try await lease.check(on: connection)
+            return try await openShadows(on: connection)
+        }
+        var tail = try await reader.tail()
+        for round in 0..<Self.rounds {
+            let before = copies.map(\.position).min() ?? 0
+            copies = try await ShadowLoad(copies: copies, lease: lease, filter: filter, client: client).run { [tail] position in
+                progress(ShadowProgress(phase: .loading, position: position, tail: max(tail, position)))
+            }
+            if round == 0 {
+                progress(ShadowProgress(phase: .makingIndexes, position: copies.map(\.position).min() ?? 0, tail: tail))
+                try await makeIndexes(under: lease)
+            } else if (copies.map(\.position).min() ?? 0) - before <= Self.remainder {
+                break
+            }
+            tail = try await reader.tail()
+        }
+        try await dropBefore(under: lease)
+        return try await takeOver(under: lease)
+    }
+
+    /// Goes on with those that are there already.
+    private func openShadows(on connection: PostgresConnection) async throws -> [ReadModelCopy] {
+        let there = Set(
+            try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection).map(\.schema))
+        for projection in projections {
+            let shadow = type(of: projection).schema + Self.rebuildSuffix
+            guard !there.contains(shadow) else { continue }
+            try await Self.create(type(of: projection), in: shadow, on: connection)
+            try await connection.query(
+                "UPDATE log.shadows SET has_indexes = false, began_at = clock_timestamp(), resumed_from = 0 WHERE schema = \(shadow)")
+        }
+        return try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
+    }
+
+    /// All at once, each in a transaction of its own.
+    private func makeIndexes(under lease: ShadowLease) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for projection in projections {
+                group.addTask { try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix) }
+            }
+            try await group.waitForAll()
+        }
+        try await client.withTransaction { connection in try await lease.check(on: connection) }
+    }
+
+    private func makeIndexes(_ projection: any Projection.Type, in shadow: String) async throws {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in
+                let made = try await connection.query(
+                    "UPDATE log.shadows SET has_indexes = true WHERE schema = \(shadow) AND NOT has_indexes")
+                guard made.affected == 1 else { return }
+                try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
+                try await connection.execute(script: projection.indexes(in: shadow))
+                for table in try await Self.tables(of: shadow, on: connection) {
+                    try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
+                }
+            }
+        }
+    }
+
+    static func tables(of schema: String, on connection: PostgresConnection) async throws -> [String] {
+        try await connection.query(
+            """
+            SELECT relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = \(schema) AND c.relkind = 'r' ORDER BY relname
+            """
+        ).decode(String.self)
+    }
+
+    /// What an earlier take-over left. Before the log's lock is taken, since it waits for whoever still reads it.
+    private func dropBefore(under lease: ShadowLease) async throws {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in
+                try await lease.check(on: connection)
+                for projection in projections {
+                    try await Self.drop(type(of: projection).schema + Self.beforeSuffix, on: connection)
+                }
+            }
+        }
+    }
+
+    func dropShadows(of lease: ShadowLease) async throws {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in
+                for schema in lease.schemas { try await Self.drop(schema, on: connection) }
+                try await connection.query("DELETE FROM log.shadows WHERE schema = ANY(\(lease.schemas))")
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import Foundation
+internal import Logging
+internal import Postgres
+
+extension ReadModels {
+    /// Makes shadows the live tables, at the end of the log, with all appends held up; the tables they replace stay.
+    func takeOver(under lease: ShadowLease) async throws -> TakeOver {
+        try await swap { connection in
+            try await lease.check(on: connection)
+            var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
+            try await ReadModelCopy.catchUp(&shadows, on: connection)
+            for projection in projections {
+                let live = type(of: projection).schema
+                try await Self.rename(live, to: live + Self.beforeSuffix, on: connection)
+                try await Self.rename(live + Self.rebuildSuffix, to: live, on: connection)
+            }
+            try await connection.query("DELETE FROM log.shadows WHERE schema = ANY(\(lease.schemas))")
+            return shadows
+        }
+    }
+
+    /// Makes the tables live again that the last take-over replaced, brought to the end of the log; those they replace stay in
+    /// their place, so that a second rollback takes the first one back.
+    /// - Throws: ``ReadModelError/nothingBefore(_:)``
+    public func rollback() async throws -> TakeOver {
+        // So that little is left to do under the lock.
+        for projection in projections {
+            while let isBehind = try await catchUp(projection, suffix: Self.beforeSuffix), isBehind {}
+        }
+        return try await swap { connection in
+            var before = try await ReadModelCopy.locked(projections, suffix: Self.beforeSuffix, on: connection)
+            let there = before.map(\.schema)
+            if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.beforeSuffix) }) {
+                throw ReadModelError.nothingBefore(type(of: none).name)
+            }
+            try await ReadModelCopy.catchUp(&before, on: connection)
+            for projection in projections {
+                let live = type(of: projection).schema
+                try await Self.rename(live, to: live + "_swap", on: connection)
+                try await Self.rename(live + Self.beforeSuffix, to: live, on: connection)
+                try await Self.rename(live + "_swap", to: live + Self.beforeSuffix, on: connection)
+            }
+            return before
+        }
+    }
+
+    private func swap(
+        _ body: @Sendable (PostgresConnection) async throws -> [ReadModelCopy]
+    ) async throws -> TakeOver {
+        let clock = ContinuousClock()
+        let (copies, began) = try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in
+                try await connection.query("SELECT log.lock()")
+                let began = clock.now
+                return (try await body(connection), began)
+            }
+        }
+        let takeOver = TakeOver(
+            names: projections.map { type(of: $0).name }, position: copies.map(\.position).min() ?? 0,
+            heldSeconds: (clock.now - began) / .seconds(1)
+        )
+        logger.info(
+            "read models replaced",
+            metadata: ["names": "\(takeOver.names.joined(separator: ", "))", "position": "\(takeOver.position)"])
+        return takeOver
+    }
+
+    /// Nothing where there is no such schema.
+    private static func rename(_ schema: String, to name: String, on connection: PostgresConnection) async throws {
+        let exists = try await connection.query("SELECT to_regnamespace(\(schema)) IS NOT NULL").decode(Bool.self)
+        guard exists == [true] else { return }
+        try await connection.query("ALTER SCHEMA \(identifier: schema) RENAME TO \(identifier: name)")
+        try await connection.query("UPDATE log.checkpoints SET schema = \(name) WHERE schema = \(schema)")
+    }
+}

@@ -1,0 +1,139 @@
+internal import Postgres
+
+/// Whether a read model says what the log says.
+public struct Comparison: Sendable, Hashable {
+    public struct Difference: Sendable, Hashable {
+        public var table: String
+        /// The row that is there, as JSON; nil where there is none.
+        public var found: String?
+        /// The row that the log makes; nil where there should be none.
+        public var expected: String?
+    }
+
+    public var name: String
+    /// At which both were compared.
+    public var position: Int64
+    public var rows: Int64 = 0
+    /// How many rows differ.
+    public var differing: Int64 = 0
+    /// The first of them.
+    public var differences: [Difference] = []
+}
+
+extension ReadModels {
+    static let verifySuffix = "_verify"
+
+    /// Builds the read models anew in shadow schemas and compares them with the live tables row by row, at one position, while
+    /// servers go on. Nothing live is locked or changed.
+    /// - Parameters:
+    ///   - sample: one in so many streams, chosen by chance, instead of all; rows that belong to no stream are not found then
+    ///   - limit: so many differing rows are told, of each table
+    /// - Throws: ``ReadModelError``, ``HoleInLog``, ``FormatError``
+    public func verify(
+        sample: Int64? = nil, limit: Int64 = 20, progress: @escaping @Sendable (ShadowProgress) -> Void
+    ) async throws -> [Comparison] {
+        let sample = sample.map { StreamSample(oneIn: $0, salt: .random(in: 0 ... .max)) }
+        let schemas = projections.map { type(of: $0).schema + Self.verifySuffix }
+        return try await ShadowLease.with(schemas, client: client) { lease in
+            let result: Result<[Comparison], any Error>
+            do {
+                result = .success(try await verify(under: lease, sample: sample, limit: limit, progress: progress))
+            } catch {
+                result = .failure(error)
+            }
+            // In a task of its own: this one may be cancelled.
+            await Task { try? await dropShadows(of: lease) }.value
+            return try result.get()
+        }
+    }
+
+    private func verify(
+        under lease: ShadowLease, sample: StreamSample?, limit: Int64,
+        progress: @escaping @Sendable (ShadowProgress) -> Void
+    ) async throws -> [Comparison] {
+        var copies = try await createShadows(under: lease)
+        while true {
+            let live = try await positions()
+            guard live.count == projections.count, let end = live.values.min() else { throw ReadModelError.missing }
+            let before = copies.map(\.position).min() ?? 0
+            let load = ShadowLoad(copies: copies, lease: lease, filter: filter, sample: sample, client: client)
+            copies = try await load.run(through: end) { position in
+                progress(ShadowProgress(phase: .loading, position: position, tail: end))
+            }
+            // What came meanwhile is little enough to be done in the comparison's own transaction.
+            guard end - before > ShadowLoad.stretch else { break }
+        }
+        let position = copies.map(\.position).min() ?? 0
+        progress(ShadowProgress(phase: .comparing, position: position, tail: position))
+        return try await withThrowingTaskGroup(of: Comparison.self) { group in
+            for projection in projections { group.addTask { try await compare(projection, sample: sample, limit: limit) } }
+            let comparisons = try await group.reduce(into: [:]) { $0[$1.name] = $1 }
+            return projections.compactMap { comparisons[type(of: $0).name] }
+        }
+    }
+
+    private func createShadows(under lease: ShadowLease) async throws -> [ReadModelCopy] {
+        try await client.withTransaction { connection in
+            try await lease.check(on: connection)
+            for projection in projections {
+                let shadow = type(of: projection).schema + Self.verifySuffix
+                try await Self.create(type(of: projection), in: shadow, on: connection)
+                // Nothing of it need survive a crash.
+                for table in try await Self.tables(of: shadow, on: connection) {
+                    try await connection.query("ALTER TABLE \(identifier: shadow).\(identifier: table) SET UNLOGGED")
+                }
+            }
+            return try await ReadModelCopy.locked(projections, suffix: Self.verifySuffix, on: connection)
+        }
+    }
+
+    /// In one snapshot, which shows the live tables at their checkpoint's position, whatever is appended meanwhile.
+    private func compare(_ projection: any Projection, sample: StreamSample?, limit: Int64) async throws -> Comparison {
+        let (name, live) = (type(of: projection).name, type(of: projection).schema)
+        return try await client.withTransaction { connection in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            return try await connection.withoutTimeout { connection in
+                let found = try await connection.query("SELECT position FROM log.checkpoints WHERE schema = \(live)")
+                guard let position = try found.decode(Int64.self).first else { throw ReadModelError.missing }
+                var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)
+                try await ReadModelCopy.catchUp(
+                    &shadow, through: position, filter: filter, sample: sample, on: connection)
+                for setting in ["enable_seqscan = on", "work_mem = '128MB'"] {
+                    try await connection.query(SQL(unsafeText: "SET LOCAL " + setting))
+                }
+                var comparison = Comparison(name: name, position: position)
+                for table in try await Self.tables(of: live + Self.verifySuffix, on: connection) {
+                    let texts = try await Self.texts(for: table, in: live, isSample: sample != nil, limit: limit, on: connection)
+                    comparison.rows += try await connection.query(texts.count).decode(Int64.self).first ?? 0
+                    let rows = try await connection.query(texts.differences).decode((Int64, String?, String?).self)
+                    comparison.differing += rows.first?.0 ?? 0
+                    comparison.differences += rows.map { .init(table: table, found: $0.1, expected: $0.2) }
+                }
+                return comparison
+            }
+        }
+    }
+
+    /// Statements that compare a table with its shadow, written by PostgreSQL, which knows how to quote.
+    private static func texts(
+        for table: String, in live: String, isSample: Bool, limit: Int64, on connection: PostgresConnection
+    ) async throws -> (count: SQL, differences: SQL) {
+        let rows = try await connection.query(
+            """
+            SELECT format('SELECT count(*) FROM %I.%I', \(live + verifySuffix), \(table)),
+                format(
+                    'SELECT count(*) OVER (), row_to_json(l)::text, row_to_json(s)::text
+                     FROM %I.%I AS l %s JOIN %I.%I AS s ON %s
+                     WHERE l.ctid IS NULL OR s.ctid IS NULL OR l *<> s ORDER BY %s LIMIT %s',
+                    \(live), \(table), \(isSample ? "RIGHT" : "FULL"), \(live + verifySuffix), \(table),
+                    string_agg(format('l.%1$I = s.%1$I', a.attname), ' AND '),
+                    string_agg(format('coalesce(l.%1$I, s.%1$I)', a.attname), ', '), \(limit)
+                )
+            FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
+            WHERE i.indrelid = format('%I.%I', \(live), \(table))::regclass AND i.indisprimary
+            """
+        ).decode((String, String).self)
+        guard let (count, differences) = rows.first else { throw ReadModelError.missing }
+        return (SQL(unsafeText: count), SQL(unsafeText: differences))
+    }
+}

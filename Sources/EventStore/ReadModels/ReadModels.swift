@@ -1,0 +1,157 @@
+internal import Foundation
+public import Logging
+public import Postgres
+
+/// The read models of a database that this program reads and writes: creates them, keeps them in step with the log, and mends
+/// them while servers go on.
+public struct ReadModels: Sendable {
+    /// Who may look at everything and change nothing; `db/grants.sql` makes it.
+    private static let readerRole = "humon_reader"
+    /// Under whose schema's name a take-over leaves the tables that it replaced.
+    static let beforeSuffix = "_before"
+
+    let projections: [any Projection]
+    /// Which recorded events these are made of.
+    let filter: LogFilter
+    let client: PostgresClient
+    let logger: Logger
+
+    /// - Parameters:
+    ///   - projections: all of them
+    ///   - client: of at least four connections where something is to be rebuilt or verified
+    public init(projections: [any Projection], client: PostgresClient, logger: Logger) {
+        self.init(projections: projections, filter: .everything, client: client, logger: logger)
+    }
+
+    private init(projections: [any Projection], filter: LogFilter, client: PostgresClient, logger: Logger) {
+        self.projections = projections
+        self.filter = filter
+        self.client = client
+        self.logger = logger
+    }
+
+    /// Those of these names, in the order in which they are composed; all for no names.
+    /// - Throws: ``ReadModelError/unknown(_:known:)``
+    public func named(_ names: [String]) throws -> ReadModels {
+        let known = projections.map { type(of: $0).name }
+        if let unknown = names.first(where: { !known.contains($0) }) { throw ReadModelError.unknown(unknown, known: known) }
+        return names.isEmpty ? self : only { names.contains(type(of: $0).name) }
+    }
+
+    private func only(_ isWanted: (any Projection) -> Bool) -> ReadModels {
+        let chosen = projections.filter(isWanted)
+        guard chosen.count < projections.count else { return self }
+        let filter = LogFilter(categories: Set(chosen.map(\.category)))
+        return ReadModels(projections: chosen, filter: filter, client: client, logger: logger)
+    }
+
+    /// Builds those that are not there yet, and brings the others to the end of the log.
+    /// - Throws: ``ReadModelError/ahead(_:position:tail:)`` where one has seen what the log does not have
+    public func prepare() async throws {
+        let positions = try await positions()
+        let missing = only { positions[type(of: $0).schema] == nil }
+        if !missing.projections.isEmpty {
+            do {
+                try await missing.rebuild { _ in }
+            } catch ReadModelError.underWay {
+                // Another server started at the same moment and was faster.
+                return try await prepare()
+            }
+        }
+        try await catchUp()
+        let reached = try await self.positions()
+        let tail = try await LogReader(client: client).tail()
+        for (schema, position) in reached where position > tail {
+            throw ReadModelError.ahead(schema, position: position, tail: tail)
+        }
+    }
+
+    /// Does what programs of other versions have left to do: their appends do not change this program's tables.
+    /// - Returns: whether there was anything to do
+    @discardableResult
+    public func catchUp() async throws -> Bool {
+        let behind = try await client.query(
+            """
+            SELECT schema FROM log.checkpoints
+            WHERE schema = ANY(\(projections.map { type(of: $0).schema })) AND position < log.tail()
+            """
+        ).decode(String.self)
+        for projection in projections where behind.contains(type(of: projection).schema) {
+            while try await catchUp(projection, suffix: "") == true {}
+        }
+        return !behind.isEmpty
+    }
+
+    /// One stretch of the log, in a transaction of its own; false at the log's end, and nil where there is no such copy.
+    func catchUp(_ projection: any Projection, suffix: String) async throws -> Bool? {
+        try await client.withTransaction { connection in
+            var copies = try await ReadModelCopy.locked([projection], suffix: suffix, on: connection)
+            guard let end = copies.first.map({ $0.position + Self.stretch }) else { return nil }
+            try await ReadModelCopy.catchUp(&copies, through: end, on: connection)
+            return copies.first?.position == end
+        }
+    }
+    private static let stretch: Int64 = 10_000
+
+    /// Says that a server answers from them: a guard against pruning them.
+    func noteServed() async throws {
+        try await client.query(
+            "UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = ANY(\(projections.map { type(of: $0).schema }))")
+    }
+
+    /// Of the live tables, by schema; none where they are missing.
+    func positions() async throws -> [String: Int64] {
+        let found = try await client.query(
+            """
+            SELECT schema, position FROM log.checkpoints
+            WHERE schema = ANY(\(projections.map { type(of: $0).schema })) AND to_regnamespace(schema) IS NOT NULL
+            """
+        ).decode((String, Int64).self)
+        return Dictionary(uniqueKeysWithValues: found)
+    }
+
+    /// Empty tables, at position 0; what stood under that name is dropped.
+    static func create(_ projection: any Projection.Type, in schema: String, on connection: PostgresConnection) async throws {
+        try await drop(schema, on: connection)
+        try await connection.query("CREATE SCHEMA \(identifier: schema)")
+        try await connection.execute(script: projection.tables(in: schema))
+        try await connection.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
+        try await connection.query("GRANT SELECT ON ALL TABLES IN SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
+        try await connection.query("INSERT INTO log.checkpoints (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
+    }
+
+    static func drop(_ schema: String, on connection: PostgresConnection) async throws {
+        try await connection.query("DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE")
+        try await connection.query("DELETE FROM log.checkpoints WHERE schema = \(schema)")
+    }
+}
+
+/// Why a read model cannot be used, or not be treated as asked.
+public enum ReadModelError: Error, Hashable, CustomStringConvertible {
+    case unknown(String, known: [String])
+    case ahead(String, position: Int64, tail: Int64)
+    /// Somebody else fills this shadow.
+    case underWay(String)
+    case aborted(String)
+    case nothingBefore(String)
+    /// A server said a moment ago that it answers from it.
+    case served(String)
+    /// Found by an append: nothing was recorded.
+    case missing
+
+    public var description: String {
+        switch self {
+        case .unknown(let name, let known): "There is no read model \(name); there are \(known.joined(separator: ", "))."
+        case .ahead(let schema, let position, let tail):
+            "The read model \(schema) is at position \(position), but the log ends at \(tail): the log has lost its end. If that "
+                + "is as it should be, after a restore say, run humon projections rebuild --all."
+        case .underWay(let schema):
+            "Somebody else is filling \(schema): humon projections rebuild --status shows how far they are."
+        case .aborted(let schema): "The work on \(schema) was aborted, and what there was of it dropped."
+        case .nothingBefore(let name): "The read model \(name) has no tables to go back to."
+        case .served(let schema):
+            "A server answers from the read model \(schema): stop the servers of that version, and wait a minute."
+        case .missing: "A read model is missing: run humon projections rebuild --all."
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import Foundation
+internal import Postgres
+
+/// The right to fill some shadows, for a while: whoever else wants to is told so, until this one lets go or dies.
+struct ShadowLease: Sendable {
+    /// How long a dead builder is waited for.
+    static let seconds = 5.0
+
+    let schemas: [String]
+    let client: PostgresClient
+    private let builder = UUID()
+
+    /// Runs the body with the lease, which it renews meanwhile.
+    /// - Throws: ``ReadModelError/underWay(_:)`` where somebody else has it, ``ReadModelError/aborted(_:)``
+    static func with<Value: Sendable>(
+        _ schemas: [String], client: PostgresClient, _ body: @Sendable @escaping (ShadowLease) async throws -> Value
+    ) async throws -> Value {
+        let lease = ShadowLease(schemas: schemas, client: client)
+        try await lease.claim()
+        let result: Result<Value, any Error>
+        do {
+            result = .success(
+                try await withThrowingTaskGroup(of: Value?.self) { group in
+                    group.addTask {
+                        while true {
+                            try await Task.sleep(for: .seconds(seconds / 4))
+                            try await lease.renew()
+                        }
+                    }
+                    group.addTask { try await body(lease) }
+                    defer { group.cancelAll() }
+                    while let ended = try await group.next() { if let value = ended { return value } }
+                    throw CancellationError()
+                })
+        } catch {
+            result = .failure(error)
+        }
+        // In a task of its own: this one may be cancelled, and the next builder need not wait for the lease to run out.
+        await Task { try? await lease.release() }.value
+        return try result.get()
+    }
+
+    private init(schemas: [String], client: PostgresClient) {
+        self.schemas = schemas.sorted()
+        self.client = client
+    }
+
+    /// A builder that died holds it a little longer; one that lives renews it.
+    private func claim() async throws {
+        let deadline = ContinuousClock.now + .seconds(Self.seconds * 1.5)
+        while true {
+            do {
+                return try await client.withTransaction { connection in
+                    for schema in schemas { try await claim(schema, on: connection) }
+                }
+            } catch let error as ReadModelError where ContinuousClock.now >= deadline {
+                throw error
+            } catch is ReadModelError {
+                try await Task.sleep(for: .seconds(0.2))
+            }
+        }
+    }
+
+    private func claim(_ schema: String, on connection: PostgresConnection) async throws {
+        let rows = try await connection.query(
+            """
+            INSERT INTO log.shadows AS s (schema, builder, leased_until)
+            VALUES (\(schema), \(builder), clock_timestamp() + make_interval(secs => \(Self.seconds)))
+            ON CONFLICT (schema) DO UPDATE
+            SET builder = excluded.builder, leased_until = excluded.leased_until, is_to_be_aborted = false,
+                resumed_at = clock_timestamp(),
+                resumed_from = coalesce((SELECT position FROM log.checkpoints AS c WHERE c.schema = s.schema), 0)
+            WHERE s.leased_until < clock_timestamp()
+            """
+        )
+        guard rows.affected == 1 else { throw ReadModelError.underWay(schema) }
+    }
+
+    /// Nothing is lost when it cannot be for a while: the work itself fails then, or goes on.
+    /// - Throws: ``ReadModelError/aborted(_:)``, which ends what the body is just doing
+    private func renew() async throws {
+        do {
+            let aborted = try await client.query(
+                """
+                UPDATE log.shadows SET leased_until = clock_timestamp() + make_interval(secs => \(Self.seconds))
+                WHERE schema = ANY(\(schemas)) AND builder = \(builder) RETURNING CASE WHEN is_to_be_aborted THEN schema END
+                """
+            ).decode(String?.self)
+            if let schema = aborted.compactMap(\.self).first { throw ReadModelError.aborted(schema) }
+        } catch let error as PostgresError where error.isUnavailability {}
+    }
+
+    /// To be asked first in every transaction of the work; holds the lease until its end.
+    /// - Throws: ``ReadModelError/aborted(_:)``, ``ReadModelError/underWay(_:)`` where somebody else has it by now
+    func check(on connection: PostgresConnection) async throws {
+        let found = try await connection.query(
+            """
+            SELECT schema, is_to_be_aborted FROM log.shadows
+            WHERE schema = ANY(\(schemas)) AND builder = \(builder) ORDER BY schema FOR UPDATE
+            """
+        ).decode((String, Bool).self)
+        if let aborted = found.first(where: \.1) { throw ReadModelError.aborted(aborted.0) }
+        let held = Set(found.map(\.0))
+        if let lost = schemas.first(where: { !held.contains($0) }) { throw ReadModelError.underWay(lost) }
+    }
+
+    private func release() async throws {
+        try await client.query(
+            "UPDATE log.shadows SET leased_until = '-infinity' WHERE schema = ANY(\(schemas)) AND builder = \(builder)")
+    }
+}
