@@ -11,10 +11,24 @@ EXCEPTION
 END
 $$;
 
+-- Whoever only looks: an operator's commands.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'humon_reader') THEN
+        CREATE ROLE humon_reader NOLOGIN;
+    END IF;
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN NULL;
+END
+$$;
+
 DO $$
 BEGIN
     IF NOT pg_has_role(current_user, 'humon_app', 'USAGE') THEN
         EXECUTE format('GRANT humon_app TO %I', current_user);
+    END IF;
+    IF NOT pg_has_role(current_user, 'humon_reader', 'USAGE') THEN
+        EXECUTE format('GRANT humon_reader TO %I', current_user);
     END IF;
     -- For the schemas of the read models, which projections create, and own.
     EXECUTE format('GRANT CREATE ON DATABASE %I TO humon_app', current_database());
@@ -28,3 +42,7 @@ GRANT USAGE ON SCHEMA log TO humon_app;
 GRANT SELECT, INSERT ON log.recorded_events, log.commands TO humon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.checkpoints, log.shadows, log.followers, log.parked_streams TO humon_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
+
+GRANT USAGE ON SCHEMA humon, log TO humon_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO humon_reader;
+GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO humon_reader;

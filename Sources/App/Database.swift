@@ -9,6 +9,8 @@ internal import ServiceLifecycle
 struct Database: Sendable {
     /// The role whose rights the application has; `db/grants.sql` makes it.
     private static let applicationRole = "humon_app"
+    /// The role of those who only look; made there too.
+    static let readerRole = "humon_reader"
 
     let url: String
     /// What must run for as long as the database is used: the private cluster's watch.
@@ -43,14 +45,16 @@ struct Database: Sendable {
         var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
         // What failed statements were is for the operator of a real server; here it would only fill a file.
         configuration.settings["log_min_error_statement"] = "panic"
-        let cluster = try await EmbeddedCluster.start(configuration, logger: logger)
+        // In tasks of their own, which Ctrl-C does not cancel: a start or stop that is cut short leaves a cluster running.
+        let cluster = try await Task { [configuration] in try await EmbeddedCluster.start(configuration, logger: logger) }.value
         let result: Result<Value, any Error>
         do {
+            try Task.checkCancellation()
             result = .success(try await body(Database(url: cluster.url, services: [cluster], settings: settings)))
         } catch {
             result = .failure(error)
         }
-        do { try await cluster.stop() } catch {
+        do { try await Task { try await cluster.stop() }.value } catch {
             // What the body failed with comes first.
             _ = try result.get()
             throw error
@@ -77,6 +81,14 @@ struct Database: Sendable {
         configuration.role = Self.applicationRole
         // Every statement of the API has an index. A plan made while a table was small must not outlive its growth.
         configuration.sessionSettings = ["enable_seqscan": "off"]
+        return configuration
+    }
+
+    /// With the rights of those who only look, in transactions that refuse to write: for what an operator looks at.
+    func asReader(connections: Int) -> PostgresConfiguration {
+        var configuration = asApplication(connections: connections)
+        configuration.role = Self.readerRole
+        configuration.sessionSettings["default_transaction_read_only"] = "on"
         return configuration
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 
 /// `humon`: the service, and the operator's tool.
 @main
@@ -12,4 +13,21 @@ struct Humon: AsyncParsableCommand {
             """,
         subcommands: [Serve.self, Migrate.self, Projections.self, Stream.self, Doctor.self, Demo.self, ShowSettings.self]
     )
+
+    static func main() async {
+        // Otherwise a closed pipe would end the process before it could clean up.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let command = try await asyncParseAsRoot()
+            // The server has its own way to stop: without haste.
+            if command is Serve { try await run(command) } else { try await Interruption.cancelling { try await run(command) } }
+        } catch {
+            exit(after: error)
+        }
+    }
+
+    private static func run(_ command: any ParsableCommand) async throws {
+        var command = command
+        if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+    }
 }

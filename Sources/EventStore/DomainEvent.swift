@@ -11,6 +11,9 @@ public protocol DomainEvent: Sendable {
     /// All stored types, each with its current format.
     static var storedTypes: [StoredType] { get }
 
+    /// The members of stored data, of whatever format, that tell about a person: tools show them only when asked to.
+    static var personalMembers: Set<String> { get }
+
     /// Reads the data of a type in its current format.
     /// - Throws: ``FormatError`` where the data is not of that format.
     init(type: String, data: JSON) throws
@@ -41,6 +44,8 @@ public struct FormatError: Error, Hashable, CustomStringConvertible {
 }
 
 extension DomainEvent {
+    public static var personalMembers: Set<String> { [] }
+
     /// Reads data of any format that was ever stored.
     /// - Throws: ``FormatError``
     public static func decode(type: String, format: Int16, data: [UInt8]) throws -> Self {

@@ -139,7 +139,7 @@ extension RecordedEvent {
 
 extension JSON {
     /// Where it is none after all, the text as it stands.
-    fileprivate init(readable utf8: [UInt8]) {
+    public init(readable utf8: [UInt8]) {
         self = (try? JSON(utf8: utf8)) ?? .string(String(decoding: utf8, as: UTF8.self))
     }
 }

@@ -12,6 +12,7 @@ package enum UserDomainEvent: DomainEvent, Hashable {
 
     package static let category = "user"
     package static let storedTypes = [StoredType("UserCreated")]
+    package static let personalMembers: Set<String> = ["device"]
 
     package init(type: String, data: JSON) throws {
         switch type {

@@ -74,31 +74,3 @@ func concurrently(_ count: Int, atOnce limit: Int = 256, _ work: @escaping @Send
         try await group.waitForAll()
     }
 }
-
-/// One line on standard error, drawn anew; a line a tenth where that is no terminal.
-struct ProgressBar {
-    private static let width = 40
-
-    let total: Int
-    private var shownTenths = -1
-    private let isTerminal = isatty(STDERR_FILENO) == 1
-
-    init(total: Int) { self.total = max(1, total) }
-
-    /// - Parameter done: more than the total is taken for the total
-    mutating func show(_ done: Int) {
-        let done = min(done, total)
-        let filled = done * Self.width / total
-        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
-        if isTerminal {
-            guard shownTenths < 10 else { return }
-            if done == total { shownTenths = 10 }
-            write("\r\(bar) \(done) of \(total)" + (done == total ? "\n" : ""))
-        } else if done * 10 / total > shownTenths {
-            shownTenths = done * 10 / total
-            write("\(done) of \(total)\n")
-        }
-    }
-
-    private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
-}

@@ -19,8 +19,8 @@ struct Doctor: AsyncParsableCommand {
         let examination = try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
             try await withPostgres(database.asApplication(connections: 2), logger: logger) { client in
                 let reader = LogReader(client: client)
-                var bar = ProgressBar(total: Int(try await reader.tail()))
-                return try await LogExamination(of: reader, decodedBy: Backend.domainEvents) { bar.show(Int($0)) }
+                var bar = ProgressBar(total: try await reader.tail())
+                return try await LogExamination(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
             }
         }
         print("\(examination.total) recorded events, without a hole")

@@ -5,10 +5,19 @@ internal import Postgres
 
 /// `humon migrate`
 struct Migrate: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Apply missing migrations to the database.")
+    static let configuration = CommandConfiguration(
+        abstract: "Apply missing migrations to the database.",
+        discussion: """
+            Applies the grants as well, every time.
 
-    @Flag(help: "Change nothing; exit with 1 when migrations are missing.")
+            EXAMPLE: humon migrate --check || humon migrate
+            """
+    )
+
+    @Flag(help: "Change nothing; exit with 2 when migrations are missing.")
     var check = false
+
+    @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let settings = try await Settings.load()
@@ -20,12 +29,9 @@ struct Migrate: AsyncParsableCommand {
                 return try await isCheck ? migrator.pending() : migrator.migrate()
             }
         }
-        switch (isCheck, missing.isEmpty) {
-        case (_, true): print("The database has all migrations.")
-        case (false, false): print("Applied: \(missing.joined(separator: ", "))")
-        case (true, false):
-            print("Missing: \(missing.joined(separator: ", "))")
-            throw ExitCode(1)
-        }
+        let state: Field = isCheck ? .state(.bad, "missing") : .state(.good, "applied")
+        let table = Table("migration", "state", rows: missing.map { [.text($0), state] })
+        try options.output.write(table, whenEmpty: "The database has all migrations.")
+        if isCheck, !missing.isEmpty { throw AnswerIsNo() }
     }
 }

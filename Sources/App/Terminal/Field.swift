@@ -1,0 +1,151 @@
+internal import Foundation
+internal import Notation
+
+/// One value that is printed, with its meaning: from it follow the text for people and the JSON for programs.
+enum Field: Sendable, Hashable {
+    case none
+    case text(String)
+    case flag(Bool)
+    /// A number that names something: a position, a version.
+    case number(Int64)
+    /// How many there are.
+    case count(Int64)
+    case bytes(Int64)
+    /// A figure with a fraction, such as so many a second; nothing where it is not finite.
+    case rate(Double)
+    case seconds(Double)
+    case time(Timestamp)
+    case json(JSON)
+    /// A word that says whether something is well.
+    case state(State, String)
+
+    enum State: Sendable, Hashable {
+        case good
+        case doubtful
+        case bad
+    }
+}
+
+extension Field {
+    static func number(_ value: Int32) -> Field { .number(Int64(value)) }
+    static func number(_ value: Int16) -> Field { .number(Int64(value)) }
+    static func count(_ value: Int) -> Field { .count(Int64(value)) }
+    static func text(_ value: String?) -> Field { value.map { .text($0) } ?? .none }
+    static func time(_ value: Timestamp?) -> Field { value.map { .time($0) } ?? .none }
+
+    var json: JSON {
+        switch self {
+        case .none: .null
+        case .text(let text), .state(_, let text): .string(text)
+        case .flag(let value): .bool(value)
+        case .number(let value), .count(let value), .bytes(let value): JSON(value)
+        case .rate(let value), .seconds(let value): value.isFinite ? JSON(value) : .null
+        case .time(let time): .string(time.description)
+        case .json(let json): json
+        }
+    }
+
+    /// For people. May hold anything that a text of the data holds: see ``harmless(_:)``.
+    func text(in zone: TimeZone) -> String {
+        switch self {
+        case .none, .json(.null): ""
+        case .text(let text), .state(_, let text), .json(.string(let text)): text
+        case .flag(let value): value ? "yes" : "no"
+        case .number(let value): String(value)
+        case .count(let value): Self.grouped(value)
+        case .bytes(let value): Self.size(bytes: value)
+        case .rate(let value): value.isFinite ? Self.decimal(value) : ""
+        case .seconds(let value): value.isFinite ? Self.duration(seconds: value) : ""
+        case .time(let time): time.text(in: zone)
+        case .json(let json): json.text
+        }
+    }
+
+    /// Numbers stand at the right of their column.
+    var isNumeric: Bool {
+        switch self {
+        case .number, .count, .bytes, .rate, .seconds: true
+        case .none, .text, .flag, .time, .json, .state: false
+        }
+    }
+
+    /// `1234567` as `1,234,567`.
+    static func grouped(_ value: Int64) -> String {
+        let digits = String(value.magnitude)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return (value < 0 ? "-" : "") + text
+    }
+
+    /// In steps of a thousand, as disks are sold: `1.5 kB`.
+    private static func size(bytes: Int64) -> String {
+        guard bytes.magnitude >= 1_000 else { return "\(bytes) B" }
+        var (value, units) = (Double(bytes) / 1_000, ["kB", "MB", "GB", "TB"][...])
+        while abs(value) >= 999.95, units.count > 1 { (value, units) = (value / 1_000, units.dropFirst()) }
+        return String(format: "%.1f ", value) + (units.first ?? "")
+    }
+
+    /// Three digits or so; more would pretend to know.
+    private static func decimal(_ value: Double) -> String {
+        switch abs(value) {
+        case 0: "0"
+        case ..<0.1: String(format: "%.3f", value)
+        case ..<100: String(format: "%.1f", value)
+        case _: grouped(Int64(min(max(value.rounded(), -9e18), 9e18)))
+        }
+    }
+
+    static func duration(seconds: Double) -> String {
+        switch abs(seconds) {
+        case ..<0.9995: return String(format: "%.1f ms", seconds * 1_000)
+        case ..<59.95: return String(format: "%.1f s", seconds)
+        case _: break
+        }
+        let whole = Int64(min(max(seconds.rounded(), -9e18), 9e18))
+        let (days, hours, minutes) = (whole / 86_400, whole / 3_600 % 24, whole / 60 % 60)
+        if days != 0 { return "\(days) d \(hours) h" }
+        return hours != 0 ? "\(hours) h \(minutes) min" : "\(minutes) min \(whole % 60) s"
+    }
+}
+
+extension Timestamp {
+    /// `2026-11-21 16:43:36.123Z`, or with the zone's offset at that moment.
+    func text(in zone: TimeZone) -> String {
+        let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
+        let text = Timestamp(milliseconds: milliseconds + Int64(offset) * 1_000).description.replacing("T", with: " ")
+        guard zone != .gmt else { return text }
+        let minutes = abs(offset) / 60
+        return text.dropLast() + String(format: "%@%02d:%02d", offset < 0 ? "-" : "+", minutes / 60, minutes % 60)
+    }
+}
+
+/// The text with everything that a terminal would obey, or that would make a line read as another one, as escapes of JSON's:
+/// what is stored comes from outside. In a JSON text it changes no value.
+func harmless(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: \.isHarmful) else { return text }
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+        guard scalar.isHarmful else { result.append(scalar); continue }
+        switch scalar {
+        case "\n": result.append(contentsOf: #"\n"#.unicodeScalars)
+        case "\t": result.append(contentsOf: #"\t"#.unicodeScalars)
+        case _:
+            let digits = String(scalar.value, radix: 16)
+            result.append(contentsOf: (#"\u"# + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
+        }
+    }
+    return String(result)
+}
+
+extension Unicode.Scalar {
+    /// Control characters, and those that turn the direction of writing or begin a line. All have four hexadecimal digits.
+    fileprivate var isHarmful: Bool {
+        switch value {
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        case _: false
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+
+/// How far a long work is, how fast it goes and how long it will take yet. On standard error: one line drawn anew on a terminal,
+/// otherwise a line now and then.
+struct ProgressBar {
+    private static let width = 30
+    private static let secondsBetweenDrawings = 0.1
+    private static let secondsBetweenLines = 1.0
+
+    private let title: String
+    private let total: Int64
+    private let start = ContinuousClock.now
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private var shownAt: ContinuousClock.Instant?
+    private var shownTenths: Int64 = -1
+    private var isComplete = false
+
+    /// - Parameter title: what is worked on, where a command works on several things
+    init(_ title: String = "", total: some BinaryInteger) {
+        self.title = title
+        self.total = max(1, Int64(total))
+    }
+
+    /// - Parameter done: more than the total is taken for the total
+    mutating func show(_ done: some BinaryInteger) {
+        let done = min(Int64(done), total)
+        let (now, tenths) = (ContinuousClock.now, done * 10 / total)
+        let isDue = shownAt.map {
+            (now - $0) / .seconds(1) >= (isTerminal ? Self.secondsBetweenDrawings : Self.secondsBetweenLines)
+        }
+        guard !isComplete, done == total || (isDue ?? true) && (isTerminal || tenths > shownTenths) else { return }
+        (shownAt, shownTenths, isComplete) = (now, tenths, done == total)
+        let line = Self.line(title, done, of: total, seconds: (now - start) / .seconds(1), isDrawn: isTerminal)
+        write(isTerminal ? "\r\u{1B}[K\(line)" + (isComplete ? "\n" : "") : line + "\n")
+    }
+
+    /// Leaves the line that was drawn last where it is; for a work that ended early.
+    mutating func stop() {
+        if isTerminal, shownAt != nil, !isComplete { write("\n") }
+        isComplete = true
+    }
+
+    /// - Parameter isDrawn: with a bar
+    static func line(_ title: String, _ done: Int64, of total: Int64, seconds: Double, isDrawn: Bool) -> String {
+        let filled = Int(done * Int64(width) / total)
+        let bar = isDrawn ? String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " : ""
+        let figures = "\(Field.grouped(done)) of \(Field.grouped(total))"
+        let rate = seconds > 0 ? Double(done) / seconds : 0
+        let speed = rate >= 1 ? ", \(Field.grouped(Int64(rate))) a second" : ""
+        let rest =
+            rate > 0 && done < total ? ", \(Field.duration(seconds: (Double(total - done) / rate).rounded(.up))) to go" : ""
+        return (title.isEmpty ? "" : "\(title): ") + bar + figures + speed + rest
+    }
+
+    private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}
