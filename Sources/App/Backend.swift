@@ -29,9 +29,12 @@ struct Backend: Sendable {
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
         events = EventsModule(log: log, database: readers, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
-        let keeper = ReadModelKeeper(
-            ReadModels(projections: Self.projections, client: readers, logger: logger), watch: watch, logger: logger)
+        let keeper = ReadModelKeeper(Self.readModels(readers, logger: logger), watch: watch, logger: logger)
         services = database.services + [readers, writer, watch, keeper, log]
+    }
+
+    static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {
+        ReadModels(projections: projections, client: client, logger: logger)
     }
 
     /// Whether the same request may succeed later.
@@ -51,7 +54,7 @@ struct Backend: Sendable {
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
-            try await ReadModels(projections: projections, client: client, logger: logger).prepare()
+            try await readModels(client, logger: logger).prepare()
         }
     }
 

@@ -1,6 +1,6 @@
 package import EventStore
 internal import Events
-package import Postgres
+internal import Postgres
 internal import Users
 
 /// Who attends what.

@@ -155,7 +155,8 @@ struct AppendTransaction: Sendable {
 
     /// A fault of one item, a row that a read model refuses say, must not fail its neighbours.
     private func failed(_ batch: [Append], with error: any Error) async -> [Result<Appended, any Error>] {
-        let error = (error as? PostgresError)?.sqlState == .readModelOutOfStep ? ReadModelError.missing : error
+        let states: [SQLState?] = [.readModelOutOfStep, .undefinedTable]
+        let error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error
         let isForAll = error is ReadModelError || (error as? PostgresError)?.isUnavailability == true
         guard batch.count > 1, !isForAll else { return batch.map { _ in .failure(error) } }
         logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])

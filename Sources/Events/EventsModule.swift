@@ -73,7 +73,8 @@ public struct EventsModule: Sendable {
     }
 
     public func exists(_ id: EventID) async throws -> Bool {
-        try await database.query("SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)").isEmpty == false
+        try await database.query("SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)")
+            .isEmpty == false
     }
 
     public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {

@@ -1,6 +1,6 @@
 package import EventStore
 internal import Notation
-package import Postgres
+internal import Postgres
 package import Users
 
 /// The events as they stand now, and what nearby search needs.

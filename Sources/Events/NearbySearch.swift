@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Foundation
 public import Notation
 internal import Postgres

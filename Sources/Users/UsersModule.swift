@@ -54,7 +54,9 @@ public struct UsersModule: Sendable {
     /// Whose device that is; nil for an unknown one.
     public func user(of token: DeviceToken) async throws -> UserID? {
         if let cached = cache[token.digest] { return cached }
-        let found = try await database.query("SELECT id FROM \(identifier: UsersProjection.schema).users WHERE device = \(token.digest.bytea)").decode(Int64.self)
+        let found = try await database.query(
+            "SELECT id FROM \(identifier: UsersProjection.schema).users WHERE device = \(token.digest.bytea)"
+        ).decode(Int64.self)
         guard let user = found.first.map(UserID.init(rawValue:)) else { return nil }
         cache[token.digest] = user
         return user

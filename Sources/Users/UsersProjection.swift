@@ -1,6 +1,6 @@
 package import EventStore
 internal import Notation
-package import Postgres
+internal import Postgres
 
 /// Who is known by which device.
 package struct UsersProjection: Projection {

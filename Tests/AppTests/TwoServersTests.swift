@@ -133,8 +133,8 @@ import Testing
         try await withPostgres(PostgresConfiguration(url: url), logger: .quiet) { client in
             try await client.query(
                 """
-                SELECT 'user ' || u::text AS line FROM users.users AS u UNION ALL SELECT 'event ' || e::text FROM events.events AS e
-                UNION ALL SELECT 'attendance ' || a::text FROM attendances.attendances AS a ORDER BY line
+                SELECT 'user ' || u::text AS line FROM users_v1.users AS u UNION ALL SELECT 'event ' || e::text FROM events_v1.events AS e
+                UNION ALL SELECT 'attendance ' || a::text FROM attendances_v1.attendances AS a ORDER BY line
                 """
             ).decode(String.self)
         }

@@ -1,116 +1,194 @@
 import Foundation
+import Notation
 import Postgres
+import Synchronization
 import TestDatabase
 import Testing
 
 @testable import EventStore
 
 @Suite struct `Rebuilding a read model` {
-    private static func fill(_ store: TestStore, from: Int = 0, _ count: Int = 40) async throws {
-        for number in from..<from + count {
-            _ = try await store.log.append(.counting("\(number % 7)-x", after: Int32(number / 7), by: Int64(number)))
-        }
+    /// How far the one who appends has come.
+    private final class Writer: Sendable {
+        let acknowledged = Mutex<Int64>(0)
+        let isDone = Mutex(false)
     }
 
     @Test func `that was dropped finds every row again`() async throws {
         try await TestStore.with { store in
-            try await Self.fill(store)
+            try await store.count(40)
             let before = try await store.sums()
-            try await store.client.query("DROP SCHEMA sums CASCADE")
-            try await store.models.rebuild { _ in }
+            try await store.client.query("DROP SCHEMA sums_v1 CASCADE")
+            await #expect(throws: ReadModelError.missing) { _ = try await store.log.append(.counting("z", after: 0)) }
+            let takeOver = try await store.models.rebuild { _ in }
             #expect(try await store.sums() == before)
             #expect(before.count == 7)
+            #expect(takeOver.position == 40)
+            #expect(takeOver.events == 40)
         }
     }
 
-    @Test func `puts right what was wrong, keeps the old tables, and goes on`() async throws {
+    @Test func `puts right what was wrong, keeps the old tables, has the same indexes, and goes on`() async throws {
         try await TestStore.with { store in
-            try await Self.fill(store)
+            try await store.count(40)
             let before = try await store.sums()
-            try await store.client.query("UPDATE sums.sums SET sum = 999")
+            let indexes: SQL = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'sums_v1' ORDER BY indexname"
+            let indexesBefore = try await store.client.query(indexes).decode(String.self)
+            try await store.client.query("UPDATE sums_v1.sums SET sum = 999")
             try await store.models.rebuild { _ in }
             #expect(try await store.sums() == before)
-            #expect(try await store.client.query("SELECT 1::bigint FROM sums_before.sums WHERE sum = 999").count == 7)
-            try await Self.fill(store, from: 40, 10)
+            #expect(try await store.client.query("SELECT 1::bigint FROM sums_v1_before.sums WHERE sum = 999").count == 7)
+            #expect(try await store.client.query(indexes).decode(String.self) == indexesBefore)
+            #expect(indexesBefore.count == 2)
+            try await store.count(from: 40, 10)
             #expect(try await store.reader.tail() == 50)
         }
     }
 
-    @Test func `while appends go on misses none`() async throws {
+    /// Readers see every acknowledged append, at once and ever after, however often the tables are replaced under them.
+    @Test func `never lets a read fail or go back, while appends go on, with rollbacks in between`() async throws {
         try await TestStore.with { store in
-            try await Self.fill(store, 30)
-            async let more: Void = Self.fill(store, from: 30, 120)
-            for _ in 0..<5 { try await store.models.rebuild { _ in } }
-            try await more
-            let live = try await store.sums()
-            try await store.models.rebuild { _ in }
-            #expect(try await store.sums() == live)
-            #expect(try await store.reader.tail() == 150)
+            try await store.count(30)
+            let writer = Writer()
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                group.addTask {
+                    for number in 30..<400 {
+                        let append = Append.counting("\(number % 7)-x", after: Int32(number / 7), by: Int64(number))
+                        let appended = try await store.log.append(append)
+                        writer.acknowledged.withLock { $0 = appended.position }
+                    }
+                    writer.isDone.withLock { $0 = true }
+                    return 0
+                }
+                for _ in 0..<2 {
+                    group.addTask {
+                        var (reads, last) = (0, Int64(0))
+                        while !writer.isDone.withLock(\.self) {
+                            let floor = max(last, writer.acknowledged.withLock(\.self))
+                            // As many versions as there are events.
+                            last = try await store.client.query("SELECT sum(version)::bigint FROM sums_v1.sums").decode(
+                                Int64.self)[0]
+                            #expect(last >= floor, "a read went back")
+                            reads += 1
+                        }
+                        return reads
+                    }
+                }
+                group.addTask {
+                    var takeOvers = 0
+                    while !writer.isDone.withLock(\.self) {
+                        try await store.models.rebuild { _ in }
+                        _ = try await store.models.rollback()
+                        _ = try await store.models.rollback()
+                        takeOvers += 3
+                    }
+                    return takeOvers
+                }
+                for try await count in group { #expect(count != 1) }
+            }
+            #expect(try await store.reader.tail() == 400)
+            let comparison = try await store.models.verify { _ in }
+            #expect(comparison.map(\.differing) == [0])
         }
     }
 
     @Test func `that was broken off goes on where it was`() async throws {
         try await TestStore.with { store in
-            try await Self.fill(store)
+            try await store.count(40)
             let before = try await store.sums()
-            // What a rebuild that was killed after 14 recorded events leaves.
+            // What a rebuild that was killed after 14 recorded events leaves; its lease runs out while another one waits.
             try await store.client.withConnection { connection in
                 try await connection.execute(
                     script: """
-                        CREATE SCHEMA sums_rebuild; \(SumProjection.tables(in: "sums_rebuild"))
-                        INSERT INTO sums_rebuild.sums SELECT (n % 7) || '-x', sum(n), 2 FROM generate_series(0, 13) AS n GROUP BY n % 7;
-                        INSERT INTO log.checkpoints VALUES ('sums_rebuild', 1, 14);
+                        CREATE SCHEMA sums_v1_rebuild; \(SumProjection.tables(in: "sums_v1_rebuild"))
+                        INSERT INTO sums_v1_rebuild.sums SELECT (n % 7) || '-x', sum(n), 2 FROM generate_series(0, 13) AS n GROUP BY n % 7;
+                        INSERT INTO log.checkpoints VALUES ('sums_v1_rebuild', 1, 14);
+                        INSERT INTO log.shadows VALUES ('sums_v1_rebuild', gen_random_uuid(), clock_timestamp() + interval '1 second');
                         """
                 )
             }
-            try await store.models.rebuild { _ in }
+            let first = Mutex<ShadowProgress?>(nil)
+            let takeOver = try await store.models.rebuild { progress in first.withLock { $0 = $0 ?? progress } }
+            #expect(first.withLock(\.self) == ShadowProgress(phase: .loading, position: 14, tail: 40))
+            #expect(takeOver.events == 26)
             #expect(try await store.sums() == before)
         }
     }
 
-    @Test func `is asked for when another version wrote it, and appends are refused meanwhile`() async throws {
+    @Test func `can be watched and ended from elsewhere, and leaves nothing behind then`() async throws {
         try await TestStore.with { store in
-            try await Self.fill(store, 3)
-            try await store.client.query("UPDATE log.checkpoints SET version = 2")
-            await #expect(throws: ReadModelError.otherVersion("sums", found: 2, wanted: 1)) { try await store.models.prepare() }
-            await #expect(throws: ReadModelError.outOfStep) { _ = try await store.log.append(.counting("z", after: 0)) }
-            #expect(try await store.reader.tail() == 3)
-        }
-    }
-
-    @Test func `is asked for when it is behind the log`() async throws {
-        try await TestStore.with { store in
-            try await Self.fill(store, 3)
-            try await TestStore.withLog(store.client, projections: []) { log in
-                _ = try await log.append(.counting("stranger", after: 0))
+            try await store.count(20)
+            let begun = AsyncStream.makeStream(of: Void.self)
+            // It waits for the lock on the table it is to write to.
+            try await store.client.withTransaction { connection in
+                try await connection.execute(
+                    script: """
+                        CREATE SCHEMA sums_v1_rebuild; \(SumProjection.tables(in: "sums_v1_rebuild"))
+                        INSERT INTO log.checkpoints VALUES ('sums_v1_rebuild', 1, 5)
+                        """)
             }
-            await #expect(throws: ReadModelError.behind("sums", position: 3, tail: 4)) { try await store.models.prepare() }
-            await #expect(throws: ReadModelError.outOfStep) { _ = try await store.log.append(.counting("z", after: 0)) }
-            try await store.models.rebuild { _ in }
-            try await store.models.prepare()
-            #expect(try await store.log.append(.counting("z", after: 0)).position == 5)
+            let (rebuild, abort) = try await store.client.withTransaction { connection in
+                try await connection.query("LOCK TABLE sums_v1_rebuild.sums IN EXCLUSIVE MODE")
+                let rebuild = Task { try await store.models.rebuild { _ in begun.continuation.yield() } }
+                for await _ in begun.stream { break }
+                let status = try await store.models.shadows()
+                #expect(status.map(\.schema) == ["sums_v1_rebuild"])
+                #expect(status.map(\.isUnderWay) == [true])
+                #expect(status.map(\.position) == [5])
+                #expect(try await store.models.list().map { "\($0.schema) \($0.state)" } == ["sums_v1 ready", "sums_v1_rebuild building"])
+                let abort = Task { try await store.models.abort() }
+                // Longer than it takes the builder to hear of it.
+                try await Task.sleep(for: .seconds(ShadowLease.seconds / 2))
+                return (rebuild, abort)
+            }
+            await #expect(throws: ReadModelError.aborted("sums_v1_rebuild")) { _ = try await rebuild.value }
+            #expect(try await abort.value == ["sums_v1_rebuild"])
+            #expect(try await store.models.shadows().isEmpty)
+            #expect(try await store.models.abort() == [])
+            #expect(try await store.models.list().map(\.schema) == ["sums_v1"])
         }
     }
 
     @Test func `twice at once comes to the same`() async throws {
         try await TestStore.with { store in
-            try await Self.fill(store)
+            try await store.count(40)
             let before = try await store.sums()
             let results = try await gather(2) { _ in try await store.models.rebuild { _ in } }
             #expect(results.contains { (try? $0.get()) != nil })
             #expect(try await store.sums() == before)
         }
     }
-}
 
-@Suite struct `Numbers for users and events` {
-    @Test func `are handed out once each, to many askers at once`() async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
-                let ids = IDSource(sequence: "log.user_ids", client: client)
-                let results = try await gather(500) { _ in try await ids.next() }
-                #expect(results.compactMap { try? $0.get() }.sorted() == Array(1...500))
-            }
+    @Test func `that goes wrong in the log says where, and changes nothing`() async throws {
+        try await TestStore.with { store in
+            try await store.count(5)
+            try await store.client.query(
+                """
+                INSERT INTO log.recorded_events
+                VALUES (6, gen_random_uuid(), 'counter-z', 1, 'Counted', 1, now(), '{"number":"many"}', '{}')
+                """)
+            let error = await #expect(throws: FormatError.self) { try await store.models.rebuild { _ in } }
+            #expect(error?.description == "position 6: no usable number in the stored data")
+            try await store.client.query("UPDATE log.checkpoints SET position = 9 WHERE schema = 'sums_v1'")
+            await #expect(throws: ReadModelError.ahead("sums_v1", position: 9, tail: 6)) { try await store.models.prepare() }
+        }
+    }
+
+    @Test func `keeps the old tables until they are pruned`() async throws {
+        try await TestStore.with { store in
+            try await store.count(8)
+            await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await store.models.rollback() }
+            try await store.client.query("UPDATE sums_v1.sums SET sum = 999 WHERE counter = '0-x'")
+            try await store.models.rebuild { _ in }
+            try await store.count(from: 8, 3)
+            let takeOver = try await store.models.rollback()
+            // Even what was wrong is back, and what was appended since is there.
+            #expect(takeOver.position == 11)
+            #expect(try await store.sums().contains("(0-x,999,2)"))
+            #expect(try await store.sums().contains("(3-x,13,2)"))
+            #expect(try await store.models.prune() == ["sums_v1_before"])
+            #expect(try await store.models.prune() == [])
+            await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await store.models.rollback() }
         }
     }
 }

@@ -47,11 +47,11 @@ struct SumProjection: Projection {
         let counters = sums.keys.sorted()
         return [
             .run(
-            """
-            INSERT INTO \(identifier: schema).sums AS s (counter, sum, version)
-            SELECT * FROM unnest(\(counters), \(counters.map { sums[$0]?.sum ?? 0 }), \(counters.map { sums[$0]?.version ?? 0 }))
-            ON CONFLICT (counter) DO UPDATE SET sum = s.sum + excluded.sum, version = excluded.version
-            """
+                """
+                INSERT INTO \(identifier: schema).sums AS s (counter, sum, version)
+                SELECT * FROM unnest(\(counters), \(counters.map { sums[$0]?.sum ?? 0 }), \(counters.map { sums[$0]?.version ?? 0 }))
+                ON CONFLICT (counter) DO UPDATE SET sum = s.sum + excluded.sum, version = excluded.version
+                """
             )
         ]
     }
@@ -69,7 +69,7 @@ struct TestStore: Sendable {
 
     static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "humon_app", connections: 5) { client in
                 let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
                 try await models.prepare()
                 try await withWatch(client) { watch in
@@ -103,6 +103,13 @@ struct TestStore: Sendable {
             group.addTask { try await watch.run() }
             defer { group.cancelAll() }
             try await body(watch)
+        }
+    }
+
+    /// Of so many counters in turn, the numbers from `first` on.
+    func count(from first: Int = 0, _ numbers: Int, counters: Int = 7) async throws {
+        for number in first..<first + numbers {
+            _ = try await log.append(.counting("\(number % counters)-x", after: Int32(number / counters), by: Int64(number)))
         }
     }
 

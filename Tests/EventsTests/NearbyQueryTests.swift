@@ -25,8 +25,10 @@ import Users
 
     private static func fill(_ client: PostgresClient, _ places: [Coordinates]) async throws {
         try await client.withConnection { connection in
-            try await connection.query("CREATE SCHEMA events")
-            try await connection.execute(script: EventsProjection.tables(in: "events"))
+            try await connection.query("CREATE SCHEMA \(identifier: EventsProjection.schema)")
+            try await connection.execute(
+                script: EventsProjection.tables(in: EventsProjection.schema)
+                    + EventsProjection.indexes(in: EventsProjection.schema))
             let projection = EventsProjection()
             for start in stride(from: 0, to: places.count, by: 10_000) {
                 let rows = (start..<start + 10_000).map { index in
@@ -38,7 +40,8 @@ import Users
                         id: EventID(rawValue: Int64(index)), version: 1, owner: UserID(rawValue: 1), details: details
                     )
                 }
-                try await connection.run(projection.statements(for: .init(created: rows), in: "events"))
+                try await connection.run(
+                    projection.writes(for: .init(created: rows), in: EventsProjection.schema).map(\.statement))
             }
         }
     }
@@ -72,7 +75,7 @@ import Users
             configuration.sessionSettings = ["enable_seqscan": "off"]
             try await withPostgres(configuration, logger: .quiet) { client in
                 try await Self.fill(client, Self.places())
-                if isAnalysed { try await client.query("ANALYZE events.events") }
+                if isAnalysed { try await client.query("ANALYZE events_v1.events") }
                 let search = NearbySearch(centre: Coordinates(lat: 48.1, lon: 11.6), radius: 5)
                 // The plan that a prepared statement ends up with, which knows no values.
                 try await client.query("SET plan_cache_mode = force_generic_plan")

@@ -9,15 +9,20 @@ struct ProgressBar {
 
     private let title: String
     private let total: Int64
+    /// Done before, by somebody else.
+    private let first: Int64
     private let start = ContinuousClock.now
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var shownAt: ContinuousClock.Instant?
     private var shownTenths: Int64 = -1
     private var isComplete = false
 
-    /// - Parameter title: what is worked on, where a command works on several things
-    init(_ title: String = "", total: some BinaryInteger) {
+    /// - Parameters:
+    ///   - title: what is worked on, where a command works on several things
+    ///   - first: where the work goes on
+    init(_ title: String = "", from first: Int64 = 0, total: some BinaryInteger) {
         self.title = title
+        self.first = first
         self.total = max(1, Int64(total))
     }
 
@@ -30,7 +35,7 @@ struct ProgressBar {
         }
         guard !isComplete, done == total || (isDue ?? true) && (isTerminal || tenths > shownTenths) else { return }
         (shownAt, shownTenths, isComplete) = (now, tenths, done == total)
-        let line = Self.line(title, done, of: total, seconds: (now - start) / .seconds(1), isDrawn: isTerminal)
+        let line = Self.line(title, done, of: total, from: first, seconds: (now - start) / .seconds(1), isDrawn: isTerminal)
         write(isTerminal ? "\r\u{1B}[K\(line)" + (isComplete ? "\n" : "") : line + "\n")
     }
 
@@ -41,11 +46,13 @@ struct ProgressBar {
     }
 
     /// - Parameter isDrawn: with a bar
-    static func line(_ title: String, _ done: Int64, of total: Int64, seconds: Double, isDrawn: Bool) -> String {
+    static func line(
+        _ title: String, _ done: Int64, of total: Int64, from first: Int64 = 0, seconds: Double, isDrawn: Bool
+    ) -> String {
         let filled = Int(done * Int64(width) / total)
         let bar = isDrawn ? String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " : ""
         let figures = "\(Field.grouped(done)) of \(Field.grouped(total))"
-        let rate = seconds > 0 ? Double(done) / seconds : 0
+        let rate = seconds > 0 ? Double(done - first) / seconds : 0
         let speed = rate >= 1 ? ", \(Field.grouped(Int64(rate))) a second" : ""
         let rest =
             rate > 0 && done < total ? ", \(Field.duration(seconds: (Double(total - done) / rate).rounded(.up))) to go" : ""

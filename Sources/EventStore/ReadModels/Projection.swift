@@ -34,7 +34,7 @@ public enum Write: Sendable {
     case insert(Insertion)
     case run(SQL)
 
-    var statement: SQL {
+    package var statement: SQL {
         switch self {
         case .insert(let insertion): insertion.statement
         case .run(let statement): statement

@@ -115,7 +115,7 @@ extension ReadModels {
         let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }
         let found = try await client.query(
             "UPDATE log.shadows SET is_to_be_aborted = true WHERE schema = ANY(\(schemas)) RETURNING schema"
-        ).decode(String.self).sorted()
+        ).decode(String.self)
         guard !found.isEmpty else { return [] }
         // The builder drops it itself, and lets go. One that died does neither.
         try await ShadowLease.with(found, client: client) { lease in try await dropShadows(of: lease) }

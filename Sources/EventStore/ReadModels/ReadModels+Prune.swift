@@ -15,13 +15,15 @@ extension ReadModels {
             try await connection.withoutTimeout { connection in
                 let found = try await connection.query(
                     """
-                    SELECT c.schema, clock_timestamp() - c.served_at < make_interval(secs => \(Self.servedWithinSeconds)),
+                    SELECT c.schema, c.served_at > clock_timestamp() - make_interval(secs => \(Self.servedWithinSeconds)),
                         coalesce(s.leased_until > clock_timestamp(), false)
                     FROM log.checkpoints AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema FOR UPDATE OF c
                     """
                 ).decode((String, Bool, Bool).self)
                 let unwanted = found.filter { schema, _, isLeased in
-                    if own.contains(where: { [$0 + Self.beforeSuffix, $0 + Self.verifySuffix].contains(schema) }) { return !isLeased }
+                    if own.contains(where: { [$0 + Self.beforeSuffix, $0 + Self.verifySuffix].contains(schema) }) {
+                        return !isLeased
+                    }
                     let isOtherVersion = names.contains(Self.name(of: schema)) && !own.contains { schema.hasPrefix($0) }
                     return otherVersions && isOtherVersion && !isLeased
                 }

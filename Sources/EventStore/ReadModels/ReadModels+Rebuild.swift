@@ -20,6 +20,8 @@ public struct TakeOver: Sendable, Hashable {
     public var names: [String]
     /// Which they show, and the last before the first append to them.
     public var position: Int64
+    /// Recorded events that were folded for it.
+    public var events: Int64
     /// For how long appends had to wait.
     public var heldSeconds: Double
 }
@@ -55,7 +57,9 @@ extension ReadModels {
             try await lease.check(on: connection)
             return try await openShadows(on: connection)
         }
+        let start = copies.map(\.position).min() ?? 0
         var tail = try await reader.tail()
+        progress(ShadowProgress(phase: .loading, position: start, tail: tail))
         for round in 0..<Self.rounds {
             let before = copies.map(\.position).min() ?? 0
             copies = try await ShadowLoad(copies: copies, lease: lease, filter: filter, client: client).run { [tail] position in
@@ -70,7 +74,7 @@ extension ReadModels {
             tail = try await reader.tail()
         }
         try await dropBefore(under: lease)
-        return try await takeOver(under: lease)
+        return try await takeOver(under: lease, from: start)
     }
 
     /// Goes on with those that are there already.
@@ -82,7 +86,8 @@ extension ReadModels {
             guard !there.contains(shadow) else { continue }
             try await Self.create(type(of: projection), in: shadow, on: connection)
             try await connection.query(
-                "UPDATE log.shadows SET has_indexes = false, began_at = clock_timestamp(), resumed_from = 0 WHERE schema = \(shadow)")
+                "UPDATE log.shadows SET has_indexes = false, began_at = clock_timestamp(), resumed_from = 0 WHERE schema = \(shadow)"
+            )
         }
         return try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
     }
@@ -91,7 +96,9 @@ extension ReadModels {
     private func makeIndexes(under lease: ShadowLease) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for projection in projections {
-                group.addTask { try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix) }
+                group.addTask {
+                    try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix)
+                }
             }
             try await group.waitForAll()
         }

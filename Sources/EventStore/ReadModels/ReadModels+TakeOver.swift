@@ -4,8 +4,9 @@ internal import Postgres
 
 extension ReadModels {
     /// Makes shadows the live tables, at the end of the log, with all appends held up; the tables they replace stay.
-    func takeOver(under lease: ShadowLease) async throws -> TakeOver {
-        try await swap { connection in
+    /// - Parameter start: the position from which the shadows were filled
+    func takeOver(under lease: ShadowLease, from start: Int64) async throws -> TakeOver {
+        try await swap(from: start) { connection in
             try await lease.check(on: connection)
             var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
             try await ReadModelCopy.catchUp(&shadows, on: connection)
@@ -23,11 +24,14 @@ extension ReadModels {
     /// their place, so that a second rollback takes the first one back.
     /// - Throws: ``ReadModelError/nothingBefore(_:)``
     public func rollback() async throws -> TakeOver {
+        let start = try await client.query(
+            "SELECT min(position) FROM log.checkpoints WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.beforeSuffix }))"
+        ).decode(Int64?.self).first
         // So that little is left to do under the lock.
         for projection in projections {
             while let isBehind = try await catchUp(projection, suffix: Self.beforeSuffix), isBehind {}
         }
-        return try await swap { connection in
+        return try await swap(from: (start ?? nil) ?? 0) { connection in
             var before = try await ReadModelCopy.locked(projections, suffix: Self.beforeSuffix, on: connection)
             let there = before.map(\.schema)
             if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.beforeSuffix) }) {
@@ -45,7 +49,7 @@ extension ReadModels {
     }
 
     private func swap(
-        _ body: @Sendable (PostgresConnection) async throws -> [ReadModelCopy]
+        from start: Int64, _ body: @Sendable (PostgresConnection) async throws -> [ReadModelCopy]
     ) async throws -> TakeOver {
         let clock = ContinuousClock()
         let (copies, began) = try await client.withTransaction { connection in
@@ -55,20 +59,20 @@ extension ReadModels {
                 return (try await body(connection), began)
             }
         }
+        let heldSeconds = (clock.now - began) / .seconds(1)
+        let position = copies.map(\.position).min() ?? 0
         let takeOver = TakeOver(
-            names: projections.map { type(of: $0).name }, position: copies.map(\.position).min() ?? 0,
-            heldSeconds: (clock.now - began) / .seconds(1)
-        )
+            names: projections.map { type(of: $0).name }, position: position, events: position - start, heldSeconds: heldSeconds)
         logger.info(
             "read models replaced",
             metadata: ["names": "\(takeOver.names.joined(separator: ", "))", "position": "\(takeOver.position)"])
         return takeOver
     }
 
-    /// Nothing where there is no such schema.
+    /// Where there is no such schema, what is left of it goes.
     private static func rename(_ schema: String, to name: String, on connection: PostgresConnection) async throws {
         let exists = try await connection.query("SELECT to_regnamespace(\(schema)) IS NOT NULL").decode(Bool.self)
-        guard exists == [true] else { return }
+        guard exists == [true] else { return try await drop(schema, on: connection) }
         try await connection.query("ALTER SCHEMA \(identifier: schema) RENAME TO \(identifier: name)")
         try await connection.query("UPDATE log.checkpoints SET schema = \(name) WHERE schema = \(schema)")
     }

@@ -4,6 +4,8 @@ internal import Postgres
 public struct Comparison: Sendable, Hashable {
     public struct Difference: Sendable, Hashable {
         public var table: String
+        /// The row's primary key, as a JSON object.
+        public var key: String
         /// The row that is there, as JSON; nil where there is none.
         public var found: String?
         /// The row that the log makes; nil where there should be none.
@@ -52,6 +54,7 @@ extension ReadModels {
         progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> [Comparison] {
         var copies = try await createShadows(under: lease)
+        progress(ShadowProgress(phase: .loading, position: 0, tail: try await LogReader(client: client).tail()))
         while true {
             let live = try await positions()
             guard live.count == projections.count, let end = live.values.min() else { throw ReadModelError.missing }
@@ -105,9 +108,9 @@ extension ReadModels {
                 for table in try await Self.tables(of: live + Self.verifySuffix, on: connection) {
                     let texts = try await Self.texts(for: table, in: live, isSample: sample != nil, limit: limit, on: connection)
                     comparison.rows += try await connection.query(texts.count).decode(Int64.self).first ?? 0
-                    let rows = try await connection.query(texts.differences).decode((Int64, String?, String?).self)
+                    let rows = try await connection.query(texts.differences).decode((Int64, String, String?, String?).self)
                     comparison.differing += rows.first?.0 ?? 0
-                    comparison.differences += rows.map { .init(table: table, found: $0.1, expected: $0.2) }
+                    comparison.differences += rows.map { .init(table: table, key: $0.1, found: $0.2, expected: $0.3) }
                 }
                 return comparison
             }
@@ -122,9 +125,12 @@ extension ReadModels {
             """
             SELECT format('SELECT count(*) FROM %I.%I', \(live + verifySuffix), \(table)),
                 format(
-                    'SELECT count(*) OVER (), row_to_json(l)::text, row_to_json(s)::text
+                    'SELECT count(*) OVER (), json_build_object(%s)::text,
+                        CASE WHEN l.ctid IS NOT NULL THEN row_to_json(l)::text END,
+                        CASE WHEN s.ctid IS NOT NULL THEN row_to_json(s)::text END
                      FROM %I.%I AS l %s JOIN %I.%I AS s ON %s
                      WHERE l.ctid IS NULL OR s.ctid IS NULL OR l *<> s ORDER BY %s LIMIT %s',
+                    string_agg(format('%1$L, coalesce(l.%1$I, s.%1$I)', a.attname), ', '),
                     \(live), \(table), \(isSample ? "RIGHT" : "FULL"), \(live + verifySuffix), \(table),
                     string_agg(format('l.%1$I = s.%1$I', a.attname), ' AND '),
                     string_agg(format('coalesce(l.%1$I, s.%1$I)', a.attname), ', '), \(limit)

@@ -33,9 +33,14 @@ public struct ReadModels: Sendable {
     /// Those of these names, in the order in which they are composed; all for no names.
     /// - Throws: ``ReadModelError/unknown(_:known:)``
     public func named(_ names: [String]) throws -> ReadModels {
+        try Self.check(names, among: projections)
+        return names.isEmpty ? self : only { names.contains(type(of: $0).name) }
+    }
+
+    /// - Throws: ``ReadModelError/unknown(_:known:)``
+    public static func check(_ names: [String], among projections: [any Projection]) throws {
         let known = projections.map { type(of: $0).name }
         if let unknown = names.first(where: { !known.contains($0) }) { throw ReadModelError.unknown(unknown, known: known) }
-        return names.isEmpty ? self : only { names.contains(type(of: $0).name) }
     }
 
     private func only(_ isWanted: (any Projection) -> Bool) -> ReadModels {
@@ -96,7 +101,8 @@ public struct ReadModels: Sendable {
     /// Says that a server answers from them: a guard against pruning them.
     func noteServed() async throws {
         try await client.query(
-            "UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = ANY(\(projections.map { type(of: $0).schema }))")
+            "UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = ANY(\(projections.map { type(of: $0).schema }))"
+        )
     }
 
     /// Of the live tables, by schema; none where they are missing.
@@ -117,7 +123,8 @@ public struct ReadModels: Sendable {
         try await connection.execute(script: projection.tables(in: schema))
         try await connection.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
         try await connection.query("GRANT SELECT ON ALL TABLES IN SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
-        try await connection.query("INSERT INTO log.checkpoints (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
+        try await connection.query(
+            "INSERT INTO log.checkpoints (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
     }
 
     static func drop(_ schema: String, on connection: PostgresConnection) async throws {

@@ -22,8 +22,9 @@ struct ShadowLoad: Sendable {
         var page = try await read(after: copies.map(\.position).min() ?? 0, through: end)
         var folded: Folded?
         while page != nil || folded != nil {
-            async let nextPage = read(after: page?.through ?? end, through: end)
-            async let nextFolded = fold(page)
+            let current = page
+            async let nextPage = read(after: current?.through ?? end, through: end)
+            async let nextFolded = fold(current)
             if let folded {
                 try await write(folded, into: copies)
                 copies.advance(to: folded.through)

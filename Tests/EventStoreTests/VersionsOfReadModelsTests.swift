@@ -1,0 +1,128 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// What the next program makes of the same domain events: it also counts them, in a table of another shape.
+private struct CountingSumProjection: Projection {
+    static let name = "sums"
+    static let version: Int32 = 2
+
+    static func tables(in schema: String) -> String {
+        "CREATE TABLE \(schema).totals (counter text PRIMARY KEY, sum bigint NOT NULL, times bigint NOT NULL);"
+    }
+
+    static func indexes(in schema: String) -> String { "" }
+
+    func fold(_ occurrences: [Occurrence<Counted>]) -> [String: (sum: Int64, times: Int64)] {
+        occurrences.reduce(into: [:]) { totals, occurrence in
+            switch occurrence.event {
+            case .counted(let number):
+                let before = totals[occurrence.stream.key] ?? (0, 0)
+                totals[occurrence.stream.key] = (before.sum + number, before.times + 1)
+            }
+        }
+    }
+
+    func writes(for totals: [String: (sum: Int64, times: Int64)], in schema: String) -> [Write] {
+        let counters = totals.keys.sorted()
+        return [
+            .run(
+                """
+                INSERT INTO \(identifier: schema).totals AS t (counter, sum, times)
+                SELECT * FROM unnest(\(counters), \(counters.map { totals[$0]?.sum ?? 0 }), \(counters.map { totals[$0]?.times ?? 0 }))
+                ON CONFLICT (counter) DO UPDATE SET sum = t.sum + excluded.sum, times = t.times + excluded.times
+                """
+            )
+        ]
+    }
+}
+
+/// The steps of docs/operating.md, with two programs' worth of projections.
+@Suite struct `A deploy that changes a read model` {
+    /// One program with its writer, its watch and its keeper.
+    private static func withProgram(
+        _ client: PostgresClient, _ projection: any Projection,
+        _ body: @escaping @Sendable (EventLog, ReadModels) async throws -> Void
+    ) async throws {
+        let models = ReadModels(projections: [projection], client: client, logger: .quiet)
+        try await models.prepare()
+        try await TestStore.withWatch(client, listens: true) { watch in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await ReadModelKeeper(models, watch: watch, logger: .quiet).run() }
+                defer { group.cancelAll() }
+                try await TestStore.withLog(client, projections: [projection], watch: watch) { log in
+                    try await body(log, models)
+                }
+            }
+        }
+    }
+
+    private static func append(_ range: Range<Int>, of counter: String, to log: EventLog) async throws {
+        for number in range { _ = try await log.append(.counting(counter, after: Int32(number), by: Int64(number))) }
+    }
+
+    private static let sums: SQL = "SELECT counter || ' ' || sum FROM sums_v1.sums ORDER BY counter"
+    private static let totals: SQL = "SELECT counter || ' ' || sum FROM sums_v2.totals ORDER BY counter"
+
+    @Test func `builds the new one beside the old one, and both programs write and read while they run together`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app", connections: 5) { client in
+                try await database.withClient(role: "humon_app", connections: 5) { newClient in
+                    try await Self.withProgram(client, SumProjection()) { old, oldModels in
+                        try await Self.append(0..<50, of: "a", to: old)
+                        try await Self.withProgram(newClient, CountingSumProjection()) { new, newModels in
+                            // Built from what the old program had recorded.
+                            #expect(try await newClient.query(Self.totals).decode(String.self) == ["a 1225"])
+                            async let fromOld: Void = Self.append(50..<150, of: "a", to: old)
+                            async let fromNew: Void = Self.append(0..<100, of: "b", to: new)
+                            _ = try await (fromOld, fromNew)
+                            // Each shows the other's appends without any of its own; by the announcement, since nobody polls here.
+                            for (reader, query) in [(client, Self.sums), (newClient, Self.totals)] {
+                                var found: [String] = []
+                                for _ in 0..<200 where found != ["a 11175", "b 4950"] {
+                                    found = try await reader.query(query).decode(String.self)
+                                    try await Task.sleep(for: .milliseconds(25))
+                                }
+                                #expect(found == ["a 11175", "b 4950"])
+                            }
+                            #expect(try await oldModels.verify { _ in }.map(\.differing) == [0])
+                            #expect(try await newModels.verify { _ in }.map(\.differing) == [0])
+                            #expect(
+                                try await newModels.list().map { "\($0.schema) \($0.state)" } == [
+                                    "sums_v2 ready", "sums_v1 otherVersion",
+                                ])
+                            // Somebody still answers from the old one.
+                            await #expect(throws: ReadModelError.served("sums_v1")) {
+                                _ = try await newModels.prune(otherVersions: true)
+                            }
+                        }
+                        // The way back: the old program goes on alone, and has everything.
+                        try await Self.append(150..<160, of: "a", to: old)
+                        #expect(try await client.query(Self.sums).decode(String.self) == ["a 12720", "b 4950"])
+                    }
+                    try await client.query("UPDATE log.checkpoints SET served_at = served_at - interval '2 minutes'")
+                    let models = ReadModels(projections: [CountingSumProjection()], client: newClient, logger: .quiet)
+                    try await models.prepare()
+                    #expect(try await newClient.query(Self.totals).decode(String.self) == ["a 12720", "b 4950"])
+                    #expect(try await models.prune(otherVersions: true) == ["sums_v1"])
+                    #expect(try await models.list().map(\.state) == [.ready])
+                }
+            }
+        }
+    }
+
+    @Test func `catches up inside an append where nothing else did`() async throws {
+        try await TestStore.with { store in
+            try await store.count(3)
+            try await TestStore.withLog(store.client, projections: []) { log in
+                _ = try await log.append(.counting("stranger", after: 0, by: 5))
+            }
+            #expect(try await store.models.list().map(\.state) == [.behind])
+            #expect(try await store.log.append(.counting("z", after: 0)).position == 5)
+            #expect(try await store.sums() == ["(0-x,0,1)", "(1-x,1,1)", "(2-x,2,1)", "(stranger,5,1)", "(z,1,1)"])
+        }
+    }
+}
