@@ -124,7 +124,10 @@ let package = Package(
             name: "EmbeddedPostgresTests",
             dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
         ),
-        .testTarget(name: "EventStoreTests", dependencies: ["EventStore", "TestDatabase"]),
+        .testTarget(
+            name: "EventStoreTests",
+            dependencies: ["EventStore", "TestDatabase", .product(name: "Crypto", package: "swift-crypto")]
+        ),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
         .testTarget(name: "EventsTests", dependencies: ["Events", "Postgres", "TestChance", "TestDatabase"]),
         .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestDatabase"]),

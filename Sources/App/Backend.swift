@@ -12,6 +12,7 @@ struct Backend: Sendable {
     static let domainEvents: [any DomainEvent.Type] = [
         UserDomainEvent.self, EventDomainEvent.self, AttendanceDomainEvent.self,
     ]
+    static let sequences = [UsersModule.numbers, EventsModule.numbers]
 
     let users: UsersModule
     let events: EventsModule

@@ -11,7 +11,10 @@ struct Humon: AsyncParsableCommand {
             Settings come from the environment and from .env in the working directory; `humon settings` lists them.
             Without DATABASE_URL humon runs on a private PostgreSQL of its own.
             """,
-        subcommands: [Serve.self, Migrate.self, Projections.self, Stream.self, Doctor.self, Demo.self, ShowSettings.self]
+        subcommands: [
+            Serve.self, Migrate.self, Projections.self, Stream.self, Log.self, FollowerCommands.self, Demo.self,
+            ShowSettings.self,
+        ]
     )
 
     static func main() async {

@@ -1,4 +1,5 @@
 internal import Foundation
+public import Notation
 public import Postgres
 
 /// Does something with every recorded event, once and in order, on one node at a time. ``FollowerService`` runs it.
@@ -25,11 +26,14 @@ public struct ParkedStream: Sendable, Hashable {
     public var position: Int64
     /// The error's description. Followers must not put secrets in there.
     public var reason: String
+    public var parkedAt: Timestamp
+    /// Somebody asked for another try, which has not come yet.
+    public var isToBeRetried: Bool
 }
 
 /// What the database knows of followers: for tools, and for tests.
 public struct Followers: Sendable {
-    private let client: PostgresClient
+    let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
 
@@ -40,9 +44,15 @@ public struct Followers: Sendable {
 
     public func parkedStreams(of follower: String) async throws -> [ParkedStream] {
         try await client.query(
-            "SELECT stream, version, position, reason FROM log.parked_streams WHERE follower = \(follower) ORDER BY position"
-        ).decode((String, Int32, Int64, String).self).map { stream, version, position, reason in
-            ParkedStream(stream: StreamName(stream), version: version, position: position, reason: reason)
+            """
+            SELECT stream, version, position, reason, parked_at, is_to_be_retried FROM log.parked_streams
+            WHERE follower = \(follower) ORDER BY position
+            """
+        ).decode((String, Int32, Int64, String, Timestamp, Bool).self).map {
+            stream, version, position, reason, at, isToBeRetried in
+            ParkedStream(
+                stream: StreamName(stream), version: version, position: position, reason: reason, parkedAt: at,
+                isToBeRetried: isToBeRetried)
         }
     }
 

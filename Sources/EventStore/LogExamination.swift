@@ -1,5 +1,25 @@
-/// What came of reading the whole log as this program reads it: to be known before the program is trusted with it.
+internal import Postgres
+
+/// What came of reading the log as this program reads it: to be known before the program is trusted with it.
+///
+/// All faults are told, not only the first; nothing is skipped because of one.
 public struct LogExamination: Sendable, Hashable {
+    public enum Check: String, Sendable, Hashable, CaseIterable {
+        /// Contiguous.
+        case positions
+        /// Decoded by this program, with their metadata.
+        case events
+        /// As many rows in the table as its primary key leads to.
+        case head
+        /// Of every stream: contiguous from 1, in the order of positions.
+        case versions
+        case ids
+        /// Every remembered command is answered by a recorded event.
+        case commands
+        /// No number that is in use can be handed out again.
+        case sequences
+    }
+
     public struct Kind: Sendable, Hashable {
         public var category: String
         public var type: String
@@ -7,42 +27,78 @@ public struct LogExamination: Sendable, Hashable {
     }
 
     public struct Fault: Sendable, Hashable {
-        public var kind: Kind
-        /// Names the field, never its value.
+        public var check: Check
+        /// Of the recorded events that it concerns, where they are of one.
+        public var kind: Kind?
+        /// Names streams and fields, never their values.
         public var reason: String
         public var count: Int64
-        public var firstPosition: Int64
+        /// Nil where it concerns none.
+        public var firstPosition: Int64?
     }
+
+    /// So many different faults are kept; those beyond are only counted.
+    public static let faultLimit = 1_000
 
     /// How many recorded events there are of each kind.
     public private(set) var counts: [Kind: Int64] = [:]
-    /// In the order of their first positions.
-    public var faults: [Fault] { found.values.sorted { $0.firstPosition < $1.firstPosition } }
-    /// How many recorded events were read.
-    public var total: Int64 { counts.values.reduce(0, +) }
-
-    private struct FaultKey: Sendable, Hashable {
-        var kind: Kind
-        var reason: String
-    }
+    /// How many faults are not among ``faults``.
+    public private(set) var omittedFaults: Int64 = 0
+    /// The position behind which was read; 0: from the start.
+    public let start: Int64
+    /// The last position when the examination began; what was recorded later is not examined.
+    public let head: Int64
 
     private var found: [FaultKey: Fault] = [:]
 
-    /// Decodes every recorded event.
-    /// - Parameter domainEvents: of all modules
-    /// - Throws: ``HoleInLog``, `PostgresError`
-    public init(
-        of reader: LogReader, decodedBy domainEvents: [any DomainEvent.Type],
-        progress: (_ position: Int64) -> Void = { _ in }
-    ) async throws {
-        let readers = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0) })
-        try await reader.replay { page in
-            for recorded in page { note(recorded, decodedBy: readers[recorded.occurrence.stream.category]) }
-            progress(page.last?.position ?? 0)
+    private struct FaultKey: Sendable, Hashable {
+        var check: Check
+        var kind: Kind?
+        var reason: String
+    }
+
+    /// How many recorded events were read.
+    public var total: Int64 { counts.values.reduce(0, +) }
+
+    /// In the order of the checks, and then of their first positions.
+    public var faults: [Fault] {
+        Check.allCases.flatMap { check in
+            found.values.filter { $0.check == check }.sorted {
+                ($0.firstPosition ?? 0, $0.reason) < ($1.firstPosition ?? 0, $1.reason)
+            }
         }
     }
 
-    private mutating func note(_ recorded: RecordedEvent, decodedBy domainEvent: (any DomainEvent.Type)?) {
+    /// Decodes every recorded event behind a position, up to where the log ends now.
+    /// - Parameters:
+    ///   - domainEvents: of all modules
+    ///   - newest: how many of the last positions to read; nil: all
+    /// - Throws: `PostgresError`
+    public init(
+        of reader: LogReader, decodedBy domainEvents: [any DomainEvent.Type], newest: Int64? = nil,
+        progress: (_ position: Int64) -> Void = { _ in }
+    ) async throws {
+        let readers = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0) })
+        let head = try await reader.tail()
+        self.head = head
+        start = newest.map { max(0, head - $0) } ?? 0
+        var previous = start
+        var page = try await reader.page(after: previous)
+        while previous < head, let last = page.last?.position {
+            async let following = reader.page(after: last)
+            for recorded in page where recorded.position <= head {
+                note(recorded, after: previous, decodedBy: readers[recorded.occurrence.stream.category])
+                previous = recorded.position
+            }
+            progress(previous)
+            page = try await following
+        }
+    }
+
+    private mutating func note(_ recorded: RecordedEvent, after previous: Int64, decodedBy domainEvent: (any DomainEvent.Type)?) {
+        if recorded.position != previous + 1 {
+            note(.positions, disorder(of: recorded.position, after: previous), at: min(recorded.position, previous + 1))
+        }
         let stored = recorded.occurrence.event
         let kind = Kind(category: recorded.occurrence.stream.category, type: stored.type, format: stored.format)
         counts[kind, default: 0] += 1
@@ -51,8 +107,31 @@ public struct LogExamination: Sendable, Hashable {
             _ = try domainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
             _ = try recorded.occurrence.metadata.values()
         } catch {
-            let key = FaultKey(kind: kind, reason: "\(error)")
-            found[key, default: Fault(kind: kind, reason: key.reason, count: 0, firstPosition: recorded.position)].count += 1
+            note(.events, "\(error)", of: kind, at: recorded.position)
         }
+    }
+
+    private func disorder(of position: Int64, after previous: Int64) -> String {
+        switch position {
+        case ...previous: "position \(position) is taken twice"
+        case previous + 2: "position \(previous + 1) is missing"
+        case _: "positions \(previous + 1) to \(position - 1) are missing"
+        }
+    }
+
+    mutating func note(_ check: Check, _ reason: String, of kind: Kind? = nil, count: Int64 = 1, at position: Int64? = nil) {
+        let key = FaultKey(check: check, kind: kind, reason: reason)
+        if found[key] == nil, found.count >= Self.faultLimit { return omittedFaults += count }
+        found[key, default: Fault(check: check, kind: kind, reason: reason, count: 0, firstPosition: position)].count += count
+    }
+
+    /// Those that a query had no room for.
+    mutating func omit(_ count: Int64) { omittedFaults += max(0, count) }
+}
+
+extension LogReader {
+    /// The next recorded events, whatever is missing between them.
+    fileprivate func page(after position: Int64) async throws -> [RecordedEvent] {
+        try await client.query(Self.query(after: position, limit: Self.replayPage)).map(RecordedEvent.init)
     }
 }

@@ -6,6 +6,8 @@ public import Users
 
 /// The front door of the module.
 public struct EventsModule: Sendable {
+    package static let numbers = NumberSequence(category: EventDomainEvent.category, name: "log.event_ids")
+
     private let log: EventLog
     private let database: PostgresClient
     private let ids: IDSource
@@ -16,7 +18,7 @@ public struct EventsModule: Sendable {
         self.log = log
         self.database = database
         self.surroundings = surroundings
-        ids = IDSource(sequence: "log.event_ids", client: database)
+        ids = IDSource(sequence: Self.numbers.name, client: database)
         outcomes = Outcomes(client: database)
     }
 

@@ -22,6 +22,8 @@ public enum PostgresError: Error, Sendable {
         public var table: String?
         public var column: String?
         public var constraint: String?
+        /// Of the data of a COPY, from 1.
+        public var copyLine: Int64?
         /// PostgreSQL's sentence, which may quote values; not part of any description.
         public var unredactedMessage: String
     }
@@ -107,6 +109,10 @@ extension PostgresError.Refusal: CustomStringConvertible {
             table: field(Int32(UInt8(ascii: "t"))),
             column: field(Int32(UInt8(ascii: "c"))),
             constraint: field(Int32(UInt8(ascii: "n"))),
+            // "COPY things, line 3, column data: …", in the server's language.
+            copyLine: field(Int32(UInt8(ascii: "W"))).flatMap {
+                $0.firstMatch(of: /COPY [^,]*, \S* (\d+)/).flatMap { Int64($0.1) }
+            },
             unredactedMessage: field(Int32(UInt8(ascii: "M"))) ?? "(no message)"
         )
     }

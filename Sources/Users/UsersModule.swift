@@ -4,6 +4,8 @@ package import Postgres
 
 /// The front door of the module.
 public struct UsersModule: Sendable {
+    package static let numbers = NumberSequence(category: UserDomainEvent.category, name: "log.user_ids")
+
     private let log: EventLog
     private let database: PostgresClient
     private let ids: IDSource
@@ -14,7 +16,7 @@ public struct UsersModule: Sendable {
         self.log = log
         self.database = database
         self.surroundings = surroundings
-        ids = IDSource(sequence: "log.user_ids", client: database)
+        ids = IDSource(sequence: Self.numbers.name, client: database)
     }
 
     /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.

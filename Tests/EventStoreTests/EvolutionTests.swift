@@ -67,7 +67,9 @@ import Testing
         try await Self.withLog(Self.lines + broken) { reader in
             let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])
             #expect(
-                examination.faults.map { "\($0.firstPosition) \($0.count) \($0.kind.type) \($0.kind.format) \($0.reason)" } == [
+                examination.faults.map {
+                    "\($0.firstPosition ?? 0) \($0.count) \($0.kind?.type ?? "") \($0.kind?.format ?? 0) \($0.reason)"
+                } == [
                     "5 1 TeaBrewed 4 TeaBrewed has formats 1 to 3, not 4: written by a newer humon",
                     "6 1 TeaSpilt 1 no stored type TeaSpilt in category tea",
                     "7 2 TeaBrewed 1 no usable minutes in the stored data",

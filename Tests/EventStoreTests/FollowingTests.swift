@@ -185,10 +185,15 @@ func eventually(_ condition: () async throws -> Bool) async throws {
                 try await store.count([3], to: "good")
                 try await store.reaches(8)
                 #expect(try await store.entries() == [1, 2, 5, 6, 8])
-                let parked = ParkedStream(
-                    stream: StreamName("counter-bad"), version: 3, position: 3, reason: "thirteen")
                 let followers = Followers(client: store.client)
-                #expect(try await followers.parkedStreams(of: "diary") == [parked])
+                let parked = try #require(try await followers.parkedStreams(of: "diary").first)
+                #expect(
+                    (parked.stream.description, parked.version, parked.position, parked.reason) == (
+                        "counter-bad", 3, 3, "thirteen"
+                    ))
+                let status = try #require(try await followers.statuses().first)
+                #expect((status.name, status.position, status.lag, status.parkedStreams) == ("diary", 8, 0, 1))
+                #expect(status.leasedUntil != nil)
 
                 // Retried too early it stays where it is; the cause mended it goes on, in its own order.
                 try await followers.retry(parked.stream, of: "diary")

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import Synchronization
+
+/// The program gzip between a file and this process.
+final class GzipProcess: Sendable {
+    enum Direction: String, Sendable {
+        case compress = "-c"
+        case decompress = "-dc"
+    }
+
+    struct Failed: Error, CustomStringConvertible {
+        var direction: Direction
+        var description: String {
+            switch direction {
+            case .compress: "gzip could not write the file; is the disk full?"
+            case .decompress:
+                "The file is damaged: it is not what gzip wrote, ends too early or goes on behind its end. Nothing was imported."
+            }
+        }
+    }
+
+    struct NotFound: Error, CustomStringConvertible {
+        var description: String { "The program gzip is not where PATH looks: install it." }
+    }
+
+    private static let readSize = 128 * 1_024
+
+    private let direction: Direction
+    private let process: Mutex<Process>
+    /// The end of the pipe that is ours; nil once it is closed.
+    private let pipe: Mutex<FileHandle?>
+
+    /// - Parameter file: where the compressed side is
+    init(_ direction: Direction, _ file: FileHandle) throws {
+        self.direction = direction
+        guard let program = Self.program else { throw NotFound() }
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = program
+        process.arguments = [direction.rawValue]
+        // What it has to say is said by its exit code, in our words.
+        process.standardError = FileHandle.nullDevice
+        switch direction {
+        case .compress: (process.standardInput, process.standardOutput) = (pipe, file)
+        case .decompress: (process.standardInput, process.standardOutput) = (file, pipe)
+        }
+        try process.run()
+        self.process = Mutex(process)
+        self.pipe = Mutex(direction == .compress ? pipe.fileHandleForWriting : pipe.fileHandleForReading)
+    }
+
+    private static var program: URL? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+            .map { URL(fileURLWithPath: String($0)).appending(path: "gzip") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    /// Blocks while gzip is busy.
+    func write(_ bytes: [UInt8]) throws {
+        do { try pipe.withLock { try $0?.write(contentsOf: Data(bytes)) } } catch { throw Failed(direction: direction) }
+    }
+
+    /// Blocks until there is something; nil at an end that gzip is content with.
+    func read() throws -> [UInt8]? {
+        let data = try pipe.withLock { try $0?.read(upToCount: Self.readSize) }
+        if let data, !data.isEmpty { return Array(data) }
+        try finish()
+        return nil
+    }
+
+    /// Waits for gzip to be done with what it was given.
+    func finish() throws {
+        close()
+        let status = process.withLock { process in
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+        guard status == 0 else { throw Failed(direction: direction) }
+    }
+
+    /// Gives up; gzip ends by itself when its pipe has no other end.
+    func close() {
+        pipe.withLock { pipe in
+            try? pipe?.close()
+            pipe = nil
+        }
+    }
+}

@@ -1,0 +1,10 @@
+internal import ArgumentParser
+
+/// `humon followers`
+struct FollowerCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "followers",
+        abstract: "Look at those who follow the log, and let them try again what they could not handle.",
+        subcommands: [ListFollowers.self, ListParkedStreams.self, RetryParkedStreams.self]
+    )
+}

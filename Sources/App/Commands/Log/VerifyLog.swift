@@ -1,0 +1,91 @@
+internal import ArgumentParser
+internal import EventStore
+
+/// `humon log verify`
+struct VerifyLog: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Read the whole log with this program, and say what is wrong with it.",
+        discussion: """
+            Positions and versions without gaps, ids recorded once, every event decoded, commands answered, sequences beyond what \
+            is in use. Nothing is changed, and servers go on meanwhile. To be run with a new program before it is deployed. \
+            Exits with 2 when there are faults.
+
+            EXAMPLE: humon log verify
+            """
+    )
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let (examination, output) = try await options.reading(connections: 2) { client, output in
+            let reader = LogReader(client: client)
+            var bar = ProgressBar(total: try await reader.tail())
+            var examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
+            bar.stop()
+            try await examination.examineTables(client, sequences: Backend.sequences) { check in
+                output.note("Comparing the tables: \(check.rawValue)")
+            }
+            return (examination, output)
+        }
+        try output.write(examination.checks)
+        try output.say("")
+        try output.write(examination.kinds, whenEmpty: "Nothing is recorded.")
+        guard !examination.faults.isEmpty else { return }
+        try output.say("")
+        try output.write(examination.faultTable)
+        if examination.omittedFaults > 0 { output.note("And \(Field.grouped(examination.omittedFaults)) more faults.") }
+        throw AnswerIsNo()
+    }
+}
+
+extension LogExamination {
+    fileprivate var checks: Table {
+        Table(
+            "check", "state", "finding",
+            rows: Check.allCases.map { check in
+                let count = faults.reduce(0) { $1.check == check ? $0 + $1.count : $0 }
+                return count == 0
+                    ? [.text(check.rawValue), .state(.good, "ok"), .text(soundness(of: check))]
+                    : [
+                        .text(check.rawValue), .state(.bad, "bad"),
+                        .text("\(Field.grouped(count)) \(count == 1 ? "fault" : "faults")"),
+                    ]
+            }
+        )
+    }
+
+    private func soundness(of check: Check) -> String {
+        switch check {
+        case .positions: "contiguous up to \(Field.grouped(head))"
+        case .events: "\(Field.grouped(total)), all of which this program reads"
+        case .head: "as many rows as positions"
+        case .versions: "contiguous in every stream, in the order of positions"
+        case .ids: "each recorded once"
+        case .commands: "each answered by a recorded event"
+        case .sequences: "beyond every number in use"
+        }
+    }
+
+    fileprivate var kinds: Table {
+        let sorted = counts.sorted {
+            ($0.key.category, $0.key.type, $0.key.format) < ($1.key.category, $1.key.type, $1.key.format)
+        }
+        return Table(
+            "category", "type", "format", "count",
+            rows: sorted.map { kind, count in [.text(kind.category), .text(kind.type), .number(kind.format), .count(count)] }
+        )
+    }
+
+    fileprivate var faultTable: Table {
+        Table(
+            "fault", "count", "first_position", "type", "format", "reason",
+            rows: faults.map { fault in
+                [
+                    .text(fault.check.rawValue), .count(fault.count), fault.firstPosition.map { .number($0) } ?? .none,
+                    .text(fault.kind?.type), fault.kind.map { .number($0.format) } ?? .none, .text(fault.reason),
+                ]
+            }
+        )
+    }
+}

@@ -1,0 +1,30 @@
+public import Notation
+internal import Postgres
+
+/// How a follower is doing, for tools.
+public struct FollowerStatus: Sendable, Hashable {
+    public var name: String
+    /// Everything up to there is handled or parked.
+    public var position: Int64
+    /// How many positions there are behind it.
+    public var lag: Int64
+    /// How long its leader may still lead without saying anything; nil where nobody leads.
+    public var leasedUntil: Timestamp?
+    public var parkedStreams: Int64
+}
+
+extension Followers {
+    /// All that ever ran, by name.
+    public func statuses() async throws -> [FollowerStatus] {
+        try await client.query(
+            """
+            SELECT name, position, greatest(log.tail() - position, 0),
+                CASE WHEN leased_until > clock_timestamp() THEN leased_until END,
+                (SELECT count(*) FROM log.parked_streams WHERE follower = name)
+            FROM log.followers ORDER BY name
+            """
+        ).decode((String, Int64, Int64, Timestamp?, Int64).self).map { name, position, lag, leasedUntil, parkedStreams in
+            FollowerStatus(name: name, position: position, lag: lag, leasedUntil: leasedUntil, parkedStreams: parkedStreams)
+        }
+    }
+}

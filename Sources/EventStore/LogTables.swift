@@ -1,0 +1,133 @@
+public import Postgres
+
+/// What only the database can compare, over the whole of the log's tables, in memory of its own that does not grow with them.
+///
+/// Indexes are not used: one that is damaged must not hide what it is there to prevent. One statement a check, up to a position,
+/// so that the log may grow meanwhile and no snapshot is held for long.
+struct LogTables: Sendable {
+    /// Of a borrowed connection inside a transaction.
+    let connection: PostgresConnection
+    let head: Int64
+
+    /// A disagreement, and how many there are of its kind in all.
+    struct Finding: Sendable {
+        var reason: String
+        var position: Int64?
+        /// Of a command among all, by id, from 1.
+        var rank: Int64?
+        var total: Int64
+    }
+
+    static func with<Value>(
+        _ client: PostgresClient, through head: Int64, _ body: (LogTables) async throws -> Value
+    ) async throws -> Value {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in try await body(LogTables(connection: connection, through: head)) }
+        }
+    }
+
+    /// Inside a transaction that is under way and has no time-out.
+    init(connection: PostgresConnection, through head: Int64) async throws {
+        self.connection = connection
+        self.head = head
+        try await connection.run([
+            "SET LOCAL enable_seqscan = on", "SET LOCAL enable_indexscan = off", "SET LOCAL enable_indexonlyscan = off",
+            "SET LOCAL enable_bitmapscan = off",
+        ])
+    }
+
+    /// How many rows there are.
+    func count() async throws -> Int64 {
+        try await connection.query("SELECT count(*) FROM log.recorded_events WHERE position <= \(head)").decode(Int64.self)[0]
+    }
+
+    func faultyVersions(limit: Int) async throws -> [Finding] {
+        try await connection.query(
+            """
+            SELECT stream, version, position, previous_version, previous_position, count(*) OVER () FROM (
+                SELECT stream, version, position, lag(version, 1, 0) OVER versions AS previous_version,
+                    lag(position, 1, 0::bigint) OVER versions AS previous_position
+                FROM log.recorded_events WHERE position <= \(head)
+                WINDOW versions AS (PARTITION BY stream ORDER BY version, position)
+            ) AS s
+            WHERE version <> previous_version + 1 OR position <= previous_position
+            ORDER BY position LIMIT \(Int64(limit))
+            """
+        ).decode((String, Int32, Int64, Int32, Int64, Int64).self).map { stream, version, position, previous, before, total in
+            let reason =
+                version == previous + 1
+                ? "version \(version) of \(stream) stands at position \(position), before version \(previous) at \(before)"
+                : "version \(version) of \(stream) follows \(previous == 0 ? "nothing" : "version \(previous)")"
+            return Finding(reason: reason, position: position, total: total)
+        }
+    }
+
+    func repeatedIDs(limit: Int) async throws -> [Finding] {
+        try await connection.query(
+            """
+            SELECT id::text, count(*), min(position), count(*) OVER () FROM log.recorded_events WHERE position <= \(head)
+            GROUP BY id HAVING count(*) > 1 ORDER BY min(position) LIMIT \(Int64(limit))
+            """
+        ).decode((String, Int64, Int64, Int64).self).map { id, count, position, total in
+            Finding(reason: "id \(id) is recorded \(count) times", position: position, total: total)
+        }
+    }
+
+    /// Commands that no recorded event answers. A command commits with its event or after it, so that none is bounded here.
+    func unansweredCommands(limit: Int) async throws -> [Finding] {
+        try await connection.query(
+            """
+            SELECT c.id::text, c.stream, c.version, c.rank, count(*) OVER ()
+            FROM (SELECT *, row_number() OVER (ORDER BY id) AS rank FROM log.commands) AS c
+            WHERE NOT EXISTS (SELECT FROM log.recorded_events AS r WHERE r.stream = c.stream AND r.version = c.version)
+            ORDER BY c.id LIMIT \(Int64(limit))
+            """
+        ).decode((String, String, Int32, Int64, Int64).self).map { id, stream, version, rank, total in
+            Finding(
+                reason: "command \(id) is answered by version \(version) of \(stream), which is not there", rank: rank,
+                total: total)
+        }
+    }
+}
+
+extension LogExamination {
+    /// What ``LogTables`` can tell, and the sequences, for an examination of the whole log.
+    /// - Parameter progress: is told of each check before it begins
+    public mutating func examineTables(
+        _ client: PostgresClient, sequences: [NumberSequence], progress: (Check) -> Void = { _ in }
+    ) async throws {
+        let (head, read) = (head, total)
+        let limit = Self.faultLimit
+        progress(.head)
+        let (count, findings) = try await LogTables.with(client, through: head) { tables in
+            let count = try await tables.count()
+            progress(.versions)
+            let versions = try await tables.faultyVersions(limit: limit)
+            progress(.ids)
+            let ids = try await tables.repeatedIDs(limit: limit)
+            progress(.commands)
+            return (
+                count, [(Check.versions, versions), (.ids, ids), (.commands, try await tables.unansweredCommands(limit: limit))]
+            )
+        }
+        if count != read {
+            note(.head, "the table has \(count) rows up to position \(head), its primary key leads to \(read)")
+        }
+        for (check, findings) in findings {
+            for finding in findings { note(check, finding.reason, at: finding.position) }
+            omit((findings.first?.total ?? 0) - Int64(findings.count))
+        }
+        progress(.sequences)
+        try await examineSequences(client, sequences)
+    }
+
+    /// The sequences against what was read.
+    public mutating func examineSequences(_ client: PostgresClient, _ sequences: [NumberSequence]) async throws {
+        for state in try await NumberSequence.states(of: sequences, after: start, client: client) where state.isBehind {
+            note(
+                .sequences,
+                "\(state.sequence.name) is at \(state.last), but \(state.sequence.category)-\(state.largestUsed) is in use"
+            )
+        }
+    }
+}

@@ -1,0 +1,58 @@
+public import Postgres
+
+/// The sequence that the streams of a category are numbered from.
+public struct NumberSequence: Sendable, Hashable {
+    public var category: String
+    /// With its schema: `log.user_ids`
+    public var name: String
+
+    public init(category: String, name: String) {
+        self.category = category
+        self.name = name
+    }
+
+    /// A sequence, and what it must stand at or beyond.
+    public struct State: Sendable, Hashable {
+        public var sequence: NumberSequence
+        /// The number it handed out last; 0: none yet.
+        public var last: Int64
+        /// Among the streams that were looked at; 0: none.
+        public var largestUsed: Int64
+
+        public var isBehind: Bool { last < largestUsed }
+    }
+
+    /// Compares with the streams behind a position (0: with all).
+    public static func states(
+        of sequences: [NumberSequence], after position: Int64 = 0, client: PostgresClient
+    ) async throws -> [State] {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in try await states(of: sequences, after: position, connection) }
+        }
+    }
+
+    static func states(
+        of sequences: [NumberSequence], after position: Int64 = 0, _ connection: PostgresConnection
+    ) async throws -> [State] {
+        var states: [State] = []
+        for sequence in sequences {
+            let (last, used) = try await connection.query(
+                """
+                SELECT coalesce(pg_sequence_last_value(\(sequence.name)::text::regclass), 0), coalesce((
+                    SELECT max(substring(stream FROM '^[^-]+-([0-9]{1,18})$')::bigint) FROM log.recorded_events
+                    WHERE position > \(position) AND version = 1 AND split_part(stream, '-', 1) = \(sequence.category)
+                ), 0)
+                """
+            ).decode((Int64, Int64).self)[0]
+            states.append(State(sequence: sequence, last: last, largestUsed: used))
+        }
+        return states
+    }
+
+    /// Lets the sequences hand out nothing that is in use.
+    static func advance(_ sequences: [NumberSequence], _ connection: PostgresConnection) async throws {
+        for state in try await states(of: sequences, connection) where state.isBehind {
+            try await connection.query("SELECT setval(\(state.sequence.name)::text::regclass, \(state.largestUsed))")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `humon followers` {
+    @Test func `lists them, what they parked, and marks it to be retried`() async throws {
+        try await TestDatabase.with { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url]
+                func humon(_ arguments: String...) async throws -> HumonProcess.Result {
+                    try await HumonProcess.run(["followers"] + arguments, in: directory, environment: environment)
+                }
+                let none = try await humon("list")
+                #expect((none.status, none.output) == (0, "Nobody has followed this log yet.\n"), "\(none.error)")
+                try await database.withClient { client in
+                    _ = try await client.run([
+                        "INSERT INTO log.followers VALUES ('feed', 7, 1, NULL, '2999-01-01Z')",
+                        "INSERT INTO log.followers VALUES ('mail', 3)",
+                        """
+                        INSERT INTO log.parked_streams VALUES
+                            ('feed', 'event-1', 2, 5, 'thirteen', '2026-11-21 16:43:36.123Z'),
+                            ('feed', 'event-2', 1, 6, 'fourteen', now())
+                        """,
+                    ])
+                }
+                let list = try await humon("list", "--json")
+                #expect(
+                    list.output == """
+                        {"follower":"feed","position":7,"lag":0,"leased_until":"2999-01-01T00:00:00.000Z","parked_streams":2}
+                        {"follower":"mail","position":3,"lag":0,"leased_until":null,"parked_streams":0}
+
+                        """)
+                let parked = try await humon("parked", "feed")
+                #expect(parked.output.contains(/event-1 +2 +5 +2026-11-21 16:43:36.123Z +no +thirteen\n/))
+                let one = try await humon("retry", "feed", "event-1")
+                #expect((one.status, one.output) == (0, "follower       feed\nto be retried  1\n"), "\(one.error)")
+                #expect(one.error.contains("The node that leads feed"))
+                let marked = try await humon("parked", "feed")
+                #expect(marked.output.contains(/event-1 .* yes +thirteen\n/))
+                let all = try await humon("retry", "feed", "--json")
+                #expect(all.output == #"{"follower":"feed","to_be_retried":2}"# + "\n")
+
+                for (arguments, sentence) in [
+                    (["parked", "fed"], "There is no follower fed; there are: feed, mail."),
+                    (["retry", "fed"], "There is no follower fed"),
+                    (["retry", "feed", "event-9"], "event-9 is not parked by feed"),
+                ] {
+                    let unknown = try await HumonProcess.run(["followers"] + arguments, in: directory, environment: environment)
+                    #expect(unknown.status == 2, "\(unknown.error)")
+                    #expect(unknown.error.contains(sentence))
+                }
+            }
+        }
+    }
+}

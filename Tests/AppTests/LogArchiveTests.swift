@@ -1,0 +1,94 @@
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `humon log export` {
+    /// Everything of the log that must survive.
+    private static let contents: SQL = """
+        SELECT md5(string_agg(row, ';' ORDER BY row)) FROM (
+            SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text) AS row
+            FROM log.recorded_events
+            UNION ALL SELECT concat_ws('|', 'command', id, fingerprint, stream, version) FROM log.commands
+        ) AS rows
+        """
+
+    private static func contents(_ database: TestDatabase) async throws -> String? {
+        try await database.withClient { client in try await client.query(contents).decode(String?.self)[0] }
+    }
+
+    @Test func `makes a private file, and humon log import the same log of it`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await TestDatabase.with(migrated: false) { other in
+                try await HumonProcess.withDirectory { directory in
+                    let (here, there) = (["DATABASE_URL": database.url], ["DATABASE_URL": other.url])
+                    func humon(_ environment: [String: String], _ arguments: String...) async throws -> HumonProcess.Result {
+                        try await HumonProcess.run(arguments, in: directory, environment: environment)
+                    }
+                    _ = try await humon(here, "demo", "--events", "50")
+                    let exported = try await humon(here, "log", "export", "log.gz")
+                    #expect(exported.status == 0, "\(exported.error)")
+                    let file = directory.appending(path: "log.gz")
+                    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+                    #expect(attributes[.posixPermissions] as? Int == 0o600)
+
+                    let again = try await humon(here, "log", "export", "log.gz")
+                    #expect((again.status, again.error.contains("--force")) == (1, true))
+                    let forced = try await humon(here, "log", "export", "--force", "log.gz")
+                    #expect(forced.status == 0, "\(forced.error)")
+                    let rest = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
+                        $0.hasSuffix(".part")
+                    }
+                    #expect(rest.isEmpty)
+
+                    // What is cut off, damaged or followed by something never gets in.
+                    let good = try Data(contentsOf: file)
+                    var damaged = good
+                    damaged[good.count / 2] ^= 0x10
+                    for (name, bytes) in [
+                        ("cut", good.dropLast(3)), ("half", good.prefix(good.count / 2)), ("damaged", damaged),
+                        ("more", good + Data("tea".utf8)),
+                        ("twice", good + good), ("text", Data("tea\n".utf8)),
+                    ] {
+                        try bytes.write(to: directory.appending(path: name))
+                        let refused = try await humon(there, "log", "import", name)
+                        #expect(refused.status == 1, "\(name)")
+                        #expect(refused.error.contains("Nothing was imported."), "\(name): \(refused.error)")
+                    }
+                    #expect(try await Self.contents(other) == nil)
+
+                    let imported = try await humon(there, "log", "import", "log.gz")
+                    #expect(imported.status == 0, "\(imported.error)")
+                    #expect(try await Self.contents(other) == Self.contents(database))
+                    let verified = try await humon(there, "log", "verify")
+                    #expect(verified.status == 0, "\(verified.output)")
+                    // On such a log the service starts, and numbers go on.
+                    let grown = try await humon(there, "demo", "--events", "5")
+                    #expect(grown.status == 0, "\(grown.error)")
+                    let second = try await humon(there, "log", "import", "log.gz")
+                    #expect((second.status, second.error.contains("is not empty")) == (1, true))
+                }
+            }
+        }
+    }
+
+    @Test func `goes through a pipe, and a new cluster takes it`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url]
+                _ = try await HumonProcess.run(["demo", "--events", "10"], in: directory, environment: environment)
+                let humon = HumonProcess.executable.path
+                let script = """
+                    '\(humon)' log export - | env -u DATABASE_URL '\(humon)' log import --json -
+                    env -u DATABASE_URL '\(humon)' log verify > verified || exit 9
+                    '\(humon)' log export - | head -c 1 > /dev/null
+                    """
+                let result = try await HumonProcess.run(
+                    ["-c", script], in: directory, environment: environment, executable: URL(fileURLWithPath: "/bin/sh"))
+                #expect(result.status == 0, "\(result.error)")
+                #expect(result.output.contains(/^\{"recorded":\d\d,"commands":0,"exported_at":"[^"]*Z"\}\n$/))
+            }
+        }
+    }
+}
