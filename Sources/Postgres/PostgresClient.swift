@@ -250,9 +250,11 @@ public func withPostgres<Value: Sendable>(
     _ body: @Sendable (PostgresClient) async throws -> Value
 ) async throws -> Value {
     let client = PostgresClient(configuration, logger: logger)
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await client.run() }
-        defer { group.cancelAll() }
-        return try await body(client)
-    }
+    // Not a child: a body that is cancelled may still clean up with it.
+    let running = Task { try await client.run() }
+    let result: Result<Value, any Error>
+    do { result = .success(try await body(client)) } catch { result = .failure(error) }
+    running.cancel()
+    _ = await running.result
+    return try result.get()
 }

@@ -135,7 +135,10 @@ import Testing
                 #expect(status.map(\.schema) == ["sums_v1_rebuild"])
                 #expect(status.map(\.isUnderWay) == [true])
                 #expect(status.map(\.position) == [5])
-                #expect(try await store.models.list().map { "\($0.schema) \($0.state)" } == ["sums_v1 ready", "sums_v1_rebuild building"])
+                #expect(
+                    try await store.models.list().map { "\($0.schema) \($0.state)" } == [
+                        "sums_v1 ready", "sums_v1_rebuild building",
+                    ])
                 let abort = Task { try await store.models.abort() }
                 // Longer than it takes the builder to hear of it.
                 try await Task.sleep(for: .seconds(ShadowLease.seconds / 2))

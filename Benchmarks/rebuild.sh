@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Measures how fast read models are built anew and verified, beside plain SQL that makes the same tables with the same indexes
+# from the same log, on the same PostgreSQL, in one run.
+# Usage: Benchmarks/rebuild.sh [RECORDED-EVENTS]. Needs psql and .build/release/humon; ends by itself in about five minutes.
+set -euo pipefail
+total=${1:-1000000}
+cd "$(dirname "$0")/.."
+humon=$PWD/.build/release/humon
+place=$(mktemp -d)
+chmod 755 "$place"
+cd "$place"
+export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18322} TB_APP_SECRET=bench
+"$humon" serve >"$place/out" 2>"$place/err" &
+server=$!
+trap 'kill $server; wait $server || true; rm -rf "$place"' EXIT
+for _ in $(seq 300); do grep -q curl "$place/out" && break; sleep 0.1; done
+# An event brings about one attendance and a hundredth of a user along.
+"$humon" demo --events $((total * 100 / 201)) >/dev/null 2>"$place/demo"
+
+psql() { command psql -X -q -A -t -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
+events=$(psql -c 'SELECT count(*) FROM log.recorded_events')
+psql -c 'VACUUM ANALYZE log.recorded_events'
+
+# What a projection does, by hand. JSON is parsed once a row; the tables are filled bare and indexed afterwards.
+cat >plain.sql <<'SQL'
+DROP SCHEMA IF EXISTS plain CASCADE;
+CREATE SCHEMA plain;
+CREATE TABLE plain.users (LIKE users_v1.users);
+CREATE TABLE plain.events (LIKE events_v1.events);
+CREATE TABLE plain.attendances (LIKE attendances_v1.attendances);
+INSERT INTO plain.users
+SELECT split_part(stream, '-', 2)::bigint, decode(data->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
+INSERT INTO plain.events
+SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, d.name, d.address, d.lat, d.lon, d.started_at, d.ended_at,
+    floor(d.lat * 20)::smallint, cosd(d.lat) * cosd(d.lon), cosd(d.lat) * sind(d.lon), sind(d.lat)
+FROM log.recorded_events AS r
+CROSS JOIN LATERAL json_to_record(r.data) AS d (
+    owner bigint, name text, address text, lat float8, lon float8, started_at timestamptz, ended_at timestamptz)
+WHERE r.type = 'EventCreated';
+INSERT INTO plain.attendances
+SELECT d.event, d."user" FROM log.recorded_events AS r
+CROSS JOIN LATERAL json_to_record(r.data) AS d (event bigint, "user" bigint)
+WHERE r.type = 'AttendanceAdded';
+SET maintenance_work_mem = '256MB';
+DO $$
+DECLARE
+    definition text;
+BEGIN
+    FOR definition IN SELECT regexp_replace(indexdef, 'ON \w+\.', 'ON plain.') FROM pg_indexes
+        WHERE schemaname IN ('users_v1', 'events_v1', 'attendances_v1')
+    LOOP
+        EXECUTE definition;
+    END LOOP;
+END
+$$;
+ANALYZE plain.users, plain.events, plain.attendances;
+SQL
+# The last domain event of an event is the one that counts: an update follows the creations, which the demo has none of.
+cat >updates.sql <<'SQL'
+UPDATE plain.events AS e SET version = r.version FROM log.recorded_events AS r
+WHERE r.type = 'EventUpdated' AND e.id = split_part(r.stream, '-', 2)::bigint;
+SQL
+cat >equal.sql <<'SQL'
+SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band FROM events_v1.events
+        EXCEPT SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band FROM plain.events) AS a)
+    + (SELECT count(*) FROM (SELECT * FROM users_v1.users EXCEPT SELECT * FROM plain.users) AS a)
+    + (SELECT count(*) FROM (SELECT * FROM attendances_v1.attendances EXCEPT SELECT * FROM plain.attendances) AS a)
+    + abs((SELECT count(*) FROM events_v1.events) - (SELECT count(*) FROM plain.events));
+SQL
+
+now() { date +%s.%N; }
+row() { # name, seconds, further
+    awk -v name="$1" -v seconds="$2" -v events="$events" -v further="${3:-}" 'BEGIN {
+        printf "| %-44s | %6.2f | %8.0f | %s\n", name, seconds, events / seconds, further }'
+}
+timed() { # name, command …
+    local name=$1 begin
+    shift
+    psql -c CHECKPOINT
+    begin=$(now)
+    "$@" >>"$place/answers" 2>>"$place/progress"
+    row "$name" "$(echo "$(now) $begin" | awk '{ print $1 - $2 }')" "${memory:-}|"
+}
+# The largest share of memory the process ever had, which the kernel keeps.
+watched() {
+    "$@" &
+    local child=$!
+    while kill -0 $child 2>/dev/null; do
+        awk '/VmHWM/ { print $2 }' "/proc/$child/status" >>"$place/memory" 2>/dev/null || true
+        sleep 0.05
+    done
+    wait $child
+}
+peak() { sort -n "$place/memory" | tail -1 | awk '{ printf "%.0f MB", $1 / 1024 }'; rm "$place/memory"; }
+
+echo "$events recorded events, $(psql -c 'SHOW server_version'), $(nproc) cores"
+echo
+printf '| %-44s | %6s | %8s | %s\n|---|---:|---:|---|\n' "" "s" "per s" "|"
+for round in 1 2 3; do
+    timed "plain SQL, $round" psql -f plain.sql
+    timed "humon projections rebuild --all, $round" watched "$humon" projections rebuild --all
+    timed "humon projections verify --all, $round" watched "$humon" projections verify --all
+done
+echo
+psql -f updates.sql
+echo "Rows in which plain SQL and humon differ: $(psql -f equal.sql)"
+echo "humon's memory at its peak: $(peak)"
+awk '/Appends waited/ { print }' "$place/answers" | tail -1

@@ -1,0 +1,136 @@
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `humon projections` {
+    private static func objects(_ text: String) throws -> [JSON] {
+        try text.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
+    }
+
+    private static func withDemo(
+        _ body: @Sendable (TestDatabase, _ humon: @Sendable ([String]) async throws -> HumonProcess.Result) async throws -> Void
+    ) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url]
+                let demo = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
+                #expect(demo.status == 0, "\(demo.error)")
+                try await body(database) { arguments in
+                    try await HumonProcess.run(["projections"] + arguments, in: directory, environment: environment)
+                }
+            }
+        }
+    }
+
+    @Test func `list, rebuild, verify, roll back and prune, and say what they did`() async throws {
+        try await Self.withDemo { database, humon in
+            let list = try await humon(["list", "--json"])
+            #expect(try Self.objects(list.output).map { $0["schema"] } == ["users_v1", "events_v1", "attendances_v1"])
+            #expect(try Self.objects(list.output).allSatisfy { $0["state"] == "ready" && $0["lag"] == .number("0") })
+
+            let verified = try await humon(["verify", "--all", "--json"])
+            #expect(verified.status == 0, "\(verified.error)")
+            #expect(try Self.objects(verified.output).map { $0["state"] } == ["equal", "equal", "equal"])
+
+            // A row that lies is found, named without what people wrote, and put right.
+            _ = try await database.withClient { client in
+                try await client.query("UPDATE events_v1.events SET name = 'A lie', lat = 1 WHERE id = 7")
+            }
+            let lie = try await humon(["verify", "events", "users"])
+            #expect(lie.status == 2)
+            #expect(lie.output.firstMatch(of: /events +differs +\d+ +30 +1\n/) != nil, "\(lie.output)")
+            #expect(lie.output.firstMatch(of: /events +events +{"id":7} +different +name lat\n/) != nil, "\(lie.output)")
+            #expect(!lie.output.contains("A lie"))
+            let revealed = try await humon(["verify", "events", "--json", "--reveal"])
+            #expect(revealed.output.contains(#""name":"A lie""#))
+
+            let rebuilt = try await humon(["rebuild", "--all", "--json"])
+            #expect(rebuilt.status == 0, "\(rebuilt.error)")
+            #expect(try Self.objects(rebuilt.output).map { $0["name"] } == ["users", "events", "attendances"])
+            #expect(try await humon(["verify", "--all", "--sample", "1"]).status == 0)
+
+            #expect(try await humon(["rollback", "events"]).status == 0)
+            #expect(try await humon(["verify", "events"]).status == 2)
+            #expect(try await humon(["rollback", "events"]).status == 0)
+            #expect(try await humon(["verify", "events"]).status == 0)
+
+            #expect(try await humon(["prune", "--all"]).output.contains("attendances_v1_before"))
+            #expect(try await humon(["prune", "--all"]).output == "There was nothing to drop.\n")
+            let nothing = try await humon(["rollback", "users"])
+            #expect(nothing.status == 1)
+            #expect(nothing.error.contains("The read model users has no tables to go back to."))
+        }
+    }
+
+    @Test func `refuse what they do not understand`() async throws {
+        try await Self.withDemo { _, humon in
+            for (arguments, sentence) in [
+                (["rebuild"], "Name read models, or say --all."),
+                (["rebuild", "teas"], "There is no read model teas; there are users, events, attendances."),
+                (["verify", "users", "--all"], "Name read models, or say --all."),
+                (["verify", "--all", "--sample", "0"], "--sample must be 1 or more."),
+                (["rebuild", "--all", "--status", "--abort"], "--status and --abort exclude each other."),
+            ] {
+                let result = try await humon(arguments)
+                #expect(result.status == 64)
+                #expect(result.error.contains(sentence), "\(result.error)")
+            }
+            #expect(try await humon(["rebuild", "--all", "--status"]).status == 2)
+            #expect(try await humon(["rebuild", "--all", "--abort"]).status == 2)
+        }
+    }
+
+    @Test func `rebuild, interrupted, say so elsewhere and go on where they were, beside a server`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                _ = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
+                try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                    let rebuild = ["projections", "rebuild", "--all"]
+                    #expect(try await HumonProcess.run(rebuild, in: directory, environment: environment).status == 0)
+                    // Whoever still reads the tables that a take-over left holds up the next one, just before its end.
+                    try await database.withClient(connections: 2) { client in
+                        try await client.withTransaction { connection in
+                            try await connection.query("SELECT 1::bigint FROM events_v1_before.events LIMIT 1")
+                            let second = try HumonProcess(rebuild, in: directory, environment: environment)
+                            for _ in 0..<600 {
+                                let waiting = try await client.query(
+                                    """
+                                    SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+                                    WHERE NOT granted AND d.datname = current_database()
+                                    """
+                                ).decode(Int64.self)
+                                if waiting[0] > 0 { break }
+                                try await Task.sleep(for: .milliseconds(50))
+                            }
+                            let status = try await HumonProcess.run(
+                                rebuild + ["--status"], in: directory, environment: environment)
+                            #expect(status.status == 0)
+                            #expect(status.output.contains("under way"), "\(status.output)")
+                            second.send(SIGINT)
+                            #expect(await second.untilExit() == 130)
+                        }
+                    }
+                    let status = try await HumonProcess.run(
+                        rebuild + ["--status", "--json"], in: directory, environment: environment)
+                    #expect(
+                        try Self.objects(status.output).allSatisfy {
+                            $0["state"] == "interrupted" && $0["position"] == $0["tail"]
+                        })
+                    // The server has gone on meanwhile.
+                    let url = "http://127.0.0.1:\(port)/v1/users"
+                    let signedUp = try await exchange("POST", url, headers: [("tb-app-secret", "secret")])
+                    #expect(signedUp.status == 200, "\(signedUp)")
+                    let third = try await HumonProcess.run(rebuild, in: directory, environment: environment)
+                    #expect(third.status == 0, "\(third.error)")
+                    let verified = try await HumonProcess.run(
+                        ["projections", "verify", "--all"], in: directory, environment: environment)
+                    #expect(verified.status == 0, "\(verified.output)")
+                }
+            }
+        }
+    }
+}
