@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize torture bench-http bench-log bench-nearby
+.PHONY: help install run test check build format lint sanitize torture bench-http bench-log bench-nearby bench-rebuild
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -60,3 +60,7 @@ bench-log: install
 ## bench-nearby  measure the candidates for the index of nearby search beside each other
 bench-nearby: install
 	Benchmarks/nearby-index.sh
+
+## bench-rebuild measure the rebuild and verification of a million recorded events beside plain SQL (needs psql)
+bench-rebuild: build
+	Benchmarks/rebuild.sh

@@ -3,12 +3,14 @@ internal import Synchronization
 /// Where the values of a Swift type stand in a table: for writing many rows at once, by INSERT, UPDATE or COPY.
 public struct RowLayout<Row: Sendable>: Sendable {
     public struct Column: Sendable {
-        let name: String
+        @usableFromInline let name: String
         /// Binds the values of all rows as one array.
-        let bind: @Sendable ([Row], inout SQL.StringInterpolation) -> Void
+        @usableFromInline let bind: @Sendable ([Row], inout SQL.StringInterpolation) -> Void
         /// Writes one value behind its length, as binary COPY has it.
-        let copy: @Sendable (Row, inout [UInt8]) -> Void
+        @usableFromInline let copy: @Sendable (Row, inout [UInt8]) -> Void
 
+        // So that it is specialised in the modules: a rebuild spends its time here.
+        @inlinable
         public init<Value: PostgresEncodable>(_ name: String, _ value: @escaping @Sendable (Row) -> Value) {
             self.name = name
             bind = { rows, sql in sql.appendInterpolation(rows.map(value)) }
