@@ -12,7 +12,7 @@ struct Humon: AsyncParsableCommand {
             Without DATABASE_URL humon runs on a private PostgreSQL of its own.
             """,
         subcommands: [
-            Serve.self, Migrate.self, Projections.self, Stream.self, Log.self, FollowerCommands.self, Demo.self,
+            Serve.self, Migrate.self, Projections.self, Stream.self, Log.self, FollowerCommands.self, Doctor.self, Demo.self,
             ShowSettings.self,
         ]
     )

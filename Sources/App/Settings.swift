@@ -71,8 +71,9 @@ extension Settings {
 
     static let environmentFile = ".env"
 
+    /// - Parameter refusesUnknown: no other command but the doctor goes on with a misspelt setting
     /// - Throws: ``SettingsError`` for an unusable value and for an unknown `HUMON_…` name.
-    static func load() async throws -> Settings {
+    static func load(refusesUnknown: Bool = true) async throws -> Settings {
         let path = FilePath(environmentFile)
         let reader = ConfigReader(providers: [
             // An empty variable is one that is not set: it must not hide the one in the file.
@@ -80,7 +81,9 @@ extension Settings {
             try await EnvironmentVariablesProvider(environmentFilePath: path, allowMissing: true),
         ])
         let file = (try? String(contentsOfFile: environmentFile, encoding: .utf8)) ?? ""
-        try refuseUnknown(among: Array(ProcessInfo.processInfo.environment.keys) + names(inEnvironmentFile: file))
+        if refusesUnknown {
+            try refuseUnknown(among: Array(ProcessInfo.processInfo.environment.keys) + names(inEnvironmentFile: file))
+        }
         return try Settings(reader)
     }
 

@@ -22,7 +22,7 @@ public struct LogExport: Sendable {
             let summary = try await connection.withoutTimeout { connection in
                 let header = try await header(at: now, connection)
                 let lines = ArchiveLines(total: header.lastPosition + header.commands, sink: sink, progress: progress)
-                try lines.write(header.json)
+                lines.write(header.json)
                 try await connection.copyOut(Self.rawLines(of: Self.recordedEvents)) { try lines.writeLine($0) }
                 let recordedEvents = lines.count
                 guard recordedEvents == header.lastPosition else {
@@ -95,7 +95,10 @@ private final class ArchiveLines: Sendable {
 
     var count: Int64 { state.withLock { $0.count } }
 
-    func write(_ header: JSON) throws { state.withLock { $0.piece += header.utf8 + [UInt8(ascii: "\n")] } }
+    func write(_ header: JSON) {
+        state.withLock { $0.piece += header.utf8 + [UInt8(ascii: "\n")] }
+        progress(0, total)
+    }
 
     /// With its line feed.
     func writeLine(_ bytes: UnsafeRawBufferPointer) throws {

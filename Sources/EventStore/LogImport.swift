@@ -25,6 +25,7 @@ public struct LogImport: Sendable {
                 try await refuseUnlessEmpty(connection)
                 let archive = try SharedReader(LogArchiveReader(decodedBy: domainEvents, source: source))
                 let header = archive.header
+                progress(0, header.lastPosition)
                 try await naming(firstLine: 2) {
                     try await connection.copyIn(
                         """

@@ -42,6 +42,21 @@ public struct LogReader: Sendable {
         try await client.query("SELECT log.tail()").decode(Int64.self).first ?? 0
     }
 
+    /// The last recorded event; nil for an empty log.
+    public func newest() async throws -> RecordedEvent? {
+        try await client.query(
+            """
+            SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+            FROM log.recorded_events ORDER BY position DESC LIMIT 1
+            """
+        ).first.map(RecordedEvent.init)
+    }
+
+    /// What the log takes on disk, indexes included, in bytes.
+    public func size() async throws -> Int64 {
+        try await client.query("SELECT pg_total_relation_size('log.recorded_events')").decode(Int64.self)[0]
+    }
+
     static func query(after position: Int64, limit: Int64) -> SQL {
         """
         SELECT position, id, stream, version, type, format, recorded_at, data, metadata

@@ -81,7 +81,7 @@ extension Field {
     }
 
     /// In steps of a thousand, as disks are sold: `1.5 kB`.
-    private static func size(bytes: Int64) -> String {
+    static func size(bytes: Int64) -> String {
         guard bytes.magnitude >= 1_000 else { return "\(bytes) B" }
         var (value, units) = (Double(bytes) / 1_000, ["kB", "MB", "GB", "TB"][...])
         while abs(value) >= 999.95, units.count > 1 { (value, units) = (value / 1_000, units.dropFirst()) }

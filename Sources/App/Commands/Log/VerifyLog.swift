@@ -9,7 +9,7 @@ struct VerifyLog: AsyncParsableCommand {
         discussion: """
             Positions and versions without gaps, ids recorded once, every event decoded, commands answered, sequences beyond what \
             is in use. Nothing is changed, and servers go on meanwhile. To be run with a new program before it is deployed. \
-            Exits with 2 when there are faults.
+            Exits with 2 when there are faults. As JSON: an object a check, then an object a kind of recorded event, then one a fault.
 
             EXAMPLE: humon log verify
             """

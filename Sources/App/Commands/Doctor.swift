@@ -1,0 +1,24 @@
+internal import ArgumentParser
+
+/// `humon doctor`
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check everything around the service, a line each: what is wrong, and what to do.",
+        discussion: """
+            Settings, the database and its rights, disk, log, read models, followers, clock. Nothing is changed. What can be seen \
+            quickly is seen: of the log the newest 100,000 positions; humon log verify reads all. Exits with 2 when a line is bad.
+
+            EXAMPLE: humon doctor
+            EXAMPLE: humon doctor --json | grep -v '"state":"ok"'
+            """
+    )
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let checks = await Checkup.checks()
+        try Task.checkCancellation()
+        try options.output.write(checks)
+        if checks.contains(where: { $0.state == .bad }) { throw AnswerIsNo() }
+    }
+}

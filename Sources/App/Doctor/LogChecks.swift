@@ -1,0 +1,51 @@
+internal import EventStore
+internal import Foundation
+internal import Postgres
+
+/// The log itself: the newest of it, and who may write it.
+struct LogChecks: Sendable {
+    let client: PostgresClient
+
+    func rights() async throws -> Check {
+        let faults = try await LogRights.faults(client)
+        guard !faults.isEmpty else {
+            return Check("grants", .ok, "the log is append-only; humon_app and humon_reader have their rights")
+        }
+        var remedies: [String] = []
+        for fault in faults where !remedies.contains(fault.remedy) { remedies.append(fault.remedy) }
+        return Check(
+            "grants", .bad, faults.map(\.finding).joined(separator: "; "), remedy: remedies.joined(separator: " "))
+    }
+
+    func newest() async throws -> Check {
+        let reader = LogReader(client: client)
+        let examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents, newest: Checkup.newestPositions)
+        let remedy = "Run humon log verify, which looks at all of it; restore from a backup what is lost."
+        if let first = examination.faults.first {
+            let more = examination.faults.count - 1
+            return Check("log", .bad, first.reason + (more > 0 ? "; \(more) more" : ""), remedy: remedy)
+        }
+        guard let newest = try await reader.newest() else { return Check("log", .ok, "nothing is recorded yet") }
+        let looked = examination.start == 0 ? "all of it is" : "the newest \(Field.grouped(examination.total)) are"
+        return Check(
+            "log", .ok,
+            "at position \(Field.grouped(examination.head)), recorded \(newest.occurrence.recordedAt.text(in: .gmt)); \(looked) sound"
+        )
+    }
+
+    func sequences() async throws -> Check {
+        let reader = LogReader(client: client)
+        let start = max(0, try await reader.tail() - Checkup.newestPositions)
+        let states = try await NumberSequence.states(of: Backend.sequences, after: start, client: client)
+        let behind = states.filter(\.isBehind)
+        guard behind.isEmpty else {
+            return Check(
+                "sequences", .bad,
+                behind.map { "\($0.sequence.name) is at \($0.last), but \($0.sequence.category)-\($0.largestUsed) is in use" }
+                    .joined(separator: "; "),
+                remedy: behind.map { "SELECT setval('\($0.sequence.name)', \($0.largestUsed));" }.joined(separator: " "))
+        }
+        return Check(
+            "sequences", .ok, states.map { "\($0.sequence.name) is at \(Field.grouped($0.last))" }.joined(separator: ", "))
+    }
+}

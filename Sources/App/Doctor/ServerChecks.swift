@@ -1,0 +1,124 @@
+internal import EventStore
+internal import Foundation
+internal import Notation
+internal import Postgres
+
+/// PostgreSQL, its machine, and what it was given by migrations.
+struct ServerChecks: Sendable {
+    static let oldestVersion: Int32 = 150_000
+    /// Beyond this every request feels it.
+    static let slowQuerySeconds = 0.05
+    static let clockToleranceSeconds = 1.0
+    /// Then appends may be refused, and PostgreSQL stop.
+    static let leastFreeBytes: Int64 = 512 << 20
+    /// Beyond the database's own size, which a rebuild of all read models does not exceed.
+    static let comfortableFreeBytes: Int64 = 1 << 30
+
+    let client: PostgresClient
+
+    func database() async throws -> Check {
+        let (version, number) = try await client.query(
+            "SELECT current_setting('server_version'), current_setting('server_version_num')::integer"
+        ).decode((String, Int32).self)[0]
+        let seconds = try await fastest { try await client.query("SELECT 1") }.seconds
+        return Self.database(version: version, number: number, querySeconds: seconds)
+    }
+
+    static func database(version: String, number: Int32, querySeconds: Double) -> Check {
+        let finding = "PostgreSQL \(version); a query takes \(Field.duration(seconds: querySeconds))"
+        if number < oldestVersion { return Check("database", .bad, finding, remedy: "Upgrade PostgreSQL to 15 or later.") }
+        guard querySeconds > slowQuerySeconds else { return Check("database", .ok, finding) }
+        return Check("database", .warn, finding, remedy: "Bring humon nearer to the database, or see what keeps it busy.")
+    }
+
+    func durability() async throws -> Check {
+        let off = try await client.query(
+            """
+            SELECT name FROM pg_settings
+            WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off' ORDER BY name
+            """
+        ).decode(String.self)
+        guard !off.isEmpty else { return Check("durability", .ok, "what is acknowledged is on disk") }
+        return Check(
+            "durability", .warn, "a crash may take acknowledged writes back: \(off.joined(separator: ", ")) off",
+            remedy: "Set \(off.joined(separator: ", ")) = on in PostgreSQL's configuration, and reload it.")
+    }
+
+    func migrations() async -> Check {
+        do {
+            let pending = try await Migrator(client: client).pending()
+            guard !pending.isEmpty else { return Check("migrations", .ok, "all \(Migration.all.count) applied") }
+            return Check("migrations", .bad, "missing: \(pending.joined(separator: ", "))", remedy: "Run humon migrate.")
+        } catch let error as MigrationError {
+            return Check("migrations", .bad, error.description, remedy: "Run the version of humon that this database belongs to.")
+        } catch {
+            return Check("migrations", .bad, "cannot be looked at: \(error)", remedy: "Run humon migrate.")
+        }
+    }
+
+    /// - Parameter directory: of the private cluster; nil for a database elsewhere
+    func disk(directory: String?) async throws -> Check {
+        let size = try await client.query("SELECT pg_database_size(current_database())").decode(Int64.self)[0]
+        let logSize = try await LogReader(client: client).size()
+        return Self.disk(databaseBytes: size, logBytes: logSize, freeBytes: try directory.map(Self.freeBytes))
+    }
+
+    static func disk(databaseBytes: Int64, logBytes: Int64, freeBytes: Int64?) -> Check {
+        let sizes = "the database has \(Field.size(bytes: databaseBytes)), \(Field.size(bytes: logBytes)) of it the log"
+        guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space cannot be seen from here") }
+        let finding = "\(Field.size(bytes: freeBytes)) free; \(sizes)"
+        let remedy = "Make room on the disk of HUMON_DATA, or move it to a larger one."
+        if freeBytes < leastFreeBytes { return Check("disk", .bad, finding, remedy: remedy) }
+        guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, finding) }
+        return Check("disk", .warn, "\(finding): too little for a rebuild of the read models", remedy: remedy)
+    }
+
+    private static func freeBytes(in directory: String) throws -> Int64 {
+        var statistics = statvfs()
+        guard statvfs(directory, &statistics) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return Int64(clamping: UInt64(statistics.f_bavail) * UInt64(statistics.f_frsize))
+    }
+
+    func clock() async throws -> Check {
+        let (answer, seconds, askedAt) = try await fastest {
+            try await client.query("SELECT (extract(epoch FROM clock_timestamp()))::float8").decode(Double.self)[0]
+        }
+        let last = try await LogReader(client: client).newest()?.occurrence.recordedAt
+        return Self.clock(
+            ahead: askedAt.timeIntervalSince1970 + seconds / 2 - answer, uncertainty: seconds / 2,
+            newestAhead: last.map { Double($0.milliseconds) / 1_000 - answer })
+    }
+
+    /// - Parameters:
+    ///   - ahead: of the database's clock, in seconds; the truth lies within the uncertainty of it
+    ///   - newestAhead: how far the newest recorded time is ahead of it
+    static func clock(ahead: Double, uncertainty: Double, newestAhead: Double?) -> Check {
+        let remedy = "See that both machines set their clocks by NTP."
+        guard abs(ahead) - uncertainty <= clockToleranceSeconds else {
+            let direction = ahead > 0 ? "ahead of" : "behind"
+            return Check(
+                "clock", .bad, "this machine is \(Field.duration(seconds: abs(ahead))) \(direction) the database", remedy: remedy)
+        }
+        if let newestAhead, newestAhead > clockToleranceSeconds {
+            return Check(
+                "clock", .bad, "the newest recorded event is \(Field.duration(seconds: newestAhead)) in the future",
+                remedy: remedy)
+        }
+        let difference = max(abs(ahead), uncertainty)
+        return Check("clock", .ok, "at most \(Field.duration(seconds: difference)) between this machine and the database")
+    }
+
+    /// The best of a few, since the first one prepares.
+    private func fastest<Value>(_ body: () async throws -> Value) async throws -> (value: Value, seconds: Double, at: Date) {
+        var best: (value: Value, seconds: Double, at: Date)?
+        for _ in 0..<5 {
+            let (clock, date) = (ContinuousClock(), Date())
+            let start = clock.now
+            let value = try await body()
+            let seconds = (clock.now - start) / .seconds(1)
+            if seconds < best?.seconds ?? .infinity { best = (value, seconds, date) }
+        }
+        guard let best else { preconditionFailure("five tries have a best") }
+        return best
+    }
+}

@@ -1,0 +1,23 @@
+/// Whether the service would start with what is set.
+enum SettingsCheck {
+    /// - Returns: the settings, where they can be read at all, so that the others can be looked at
+    static func look() async -> (Settings?, Check) {
+        do {
+            let settings = try await Settings.load(refusesUnknown: false)
+            do { _ = try await Settings.load() } catch { return (settings, bad(error)) }
+            return (settings, check(settings))
+        } catch {
+            return (nil, bad(error))
+        }
+    }
+
+    static func check(_ settings: Settings) -> Check {
+        guard settings.databaseURL == nil || settings.appSecret != nil else { return bad(SettingsError.missingSecret) }
+        let secret = settings.appSecret == nil ? "TB_APP_SECRET will be made by humon serve" : "TB_APP_SECRET is set"
+        return Check("settings", .ok, "all can be read; \(secret)")
+    }
+
+    private static func bad(_ error: any Error) -> Check {
+        Check("settings", .bad, "\(error)", remedy: "Set it in the environment or in .env; humon settings lists what there is.")
+    }
+}

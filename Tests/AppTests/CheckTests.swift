@@ -1,0 +1,38 @@
+import Testing
+
+@testable import App
+
+@Suite struct `A check of the doctor's` {
+    private static let gigabyte: Int64 = 1_000_000_000
+
+    @Test func `of the database wants a recent one that is near`() {
+        func state(_ number: Int32, _ seconds: Double) -> Check.State {
+            ServerChecks.database(version: "x", number: number, querySeconds: seconds).state
+        }
+        #expect(state(150_018, 0.001) == .ok)
+        #expect(state(140_011, 0.001) == .bad)
+        #expect(state(170_000, 0.2) == .warn)
+    }
+
+    @Test func `of the disk wants room for a rebuild`() {
+        func state(database: Int64, free: Int64?) -> Check.State {
+            ServerChecks.disk(databaseBytes: database, logBytes: 1, freeBytes: free).state
+        }
+        #expect(state(database: Self.gigabyte, free: nil) == .ok)
+        #expect(state(database: Self.gigabyte, free: 3 * Self.gigabyte) == .ok)
+        #expect(state(database: 5 * Self.gigabyte, free: 3 * Self.gigabyte) == .warn)
+        #expect(state(database: 1, free: Self.gigabyte / 10) == .bad)
+    }
+
+    @Test func `of the clock takes the way there and back into account`() {
+        func state(_ ahead: Double, _ uncertainty: Double, _ newestAhead: Double? = nil) -> Check.State {
+            ServerChecks.clock(ahead: ahead, uncertainty: uncertainty, newestAhead: newestAhead).state
+        }
+        #expect(state(0.5, 0.001) == .ok)
+        #expect(state(-3, 2.5) == .ok)
+        #expect(state(-3, 0.1) == .bad)
+        #expect(state(3, 0.1) == .bad)
+        #expect(state(0, 0, -1_000) == .ok)
+        #expect(state(0, 0, 5) == .bad)
+    }
+}

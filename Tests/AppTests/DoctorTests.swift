@@ -1,0 +1,190 @@
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `The doctor` {
+    /// The lines of a screen, by the names of their checks.
+    private static func screen(_ directory: URL, _ environment: [String: String]) async throws -> (
+        status: Int32, lines: [String: JSON]
+    ) {
+        let result = try await HumonProcess.run(["doctor", "--json"], in: directory, environment: environment)
+        let lines = try result.output.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
+        let named = lines.map { ($0["check"].map { $0.word } ?? "", $0) }
+        return (result.status, Dictionary(uniqueKeysWithValues: named))
+    }
+
+    private static let names = [
+        "settings", "database", "durability", "migrations", "grants", "disk", "log", "sequences", "read model users",
+        "read model events",
+        "read model attendances", "followers", "clock",
+    ]
+
+    /// A way to break something, the line that says so, its remedy, and the way back.
+    private struct Ailment {
+        var script: String
+        var check: String
+        var finding: String
+        var remedy: String
+        var cure: String
+    }
+
+    private static let ailments = [
+        Ailment(
+            script: "ALTER TABLE log.recorded_events ENABLE TRIGGER refuse_change", check: "grants",
+            finding: "the trigger that keeps log.recorded_events append-only is not on",
+            remedy: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;",
+            cure: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change"),
+        Ailment(
+            script: "GRANT DELETE ON log.commands TO humon_app", check: "grants", finding: "humon_app may DELETE log.commands",
+            remedy: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC;",
+            cure: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC"),
+        Ailment(
+            script: "REVOKE INSERT ON log.recorded_events FROM humon_app", check: "grants",
+            finding: "humon_app may not INSERT log.recorded_events", remedy: "Run humon migrate.",
+            cure: "GRANT INSERT ON log.recorded_events TO humon_app"),
+        Ailment(
+            script: "ALTER SCHEMA events RENAME TO mislaid", check: "read model events", finding: "is missing",
+            remedy: "Run humon projections rebuild. humon serve builds it, too, when it starts.",
+            cure: "ALTER SCHEMA mislaid RENAME TO events"),
+        Ailment(
+            script: "UPDATE log.checkpoints SET version = version + 7 WHERE schema = 'users'", check: "read model users",
+            finding: "this program needs", remedy: "Run humon projections rebuild.",
+            cure: "UPDATE log.checkpoints SET version = version - 7 WHERE schema = 'users'"),
+        Ailment(
+            script: "UPDATE log.checkpoints SET position = position - 3 WHERE schema = 'attendances'",
+            check: "read model attendances",
+            finding: "nothing can be appended", remedy: "Run humon projections rebuild.",
+            cure: "UPDATE log.checkpoints SET position = position + 3 WHERE schema = 'attendances'"),
+        Ailment(
+            script: "SELECT setval('log.event_ids', 3)", check: "sequences",
+            finding: "log.event_ids is at 3, but event-20 is in use",
+            remedy: "SELECT setval('log.event_ids', 20);", cure: "SELECT setval('log.event_ids', 20)"),
+        Ailment(
+            script: "UPDATE humon.migrations SET name = '0005_append.old' WHERE name = '0005_append'", check: "migrations",
+            finding: "this program does not know it", remedy: "Run the version of humon that this database belongs to.",
+            cure: "UPDATE humon.migrations SET name = '0005_append' WHERE name = '0005_append.old'"),
+        Ailment(
+            script:
+                "INSERT INTO log.followers VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
+            check: "followers", finding: "1 parked by feed",
+            remedy: "See humon followers parked feed; mend the cause, then humon followers retry feed.",
+            cure: "DELETE FROM log.parked_streams; DELETE FROM log.followers"),
+        Ailment(
+            script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations)", check: "migrations",
+            finding: "missing: 0",
+            remedy: "Run humon migrate.", cure: "SELECT 1"),
+        // From here on there is no way back.
+        Ailment(
+            script:
+                "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change; DELETE FROM log.recorded_events WHERE position = 7",
+            check: "log", finding: "position 7 is missing",
+            remedy: "Run humon log verify, which looks at all of it; restore from a backup what is lost.",
+            cure: "SELECT 1"),
+        Ailment(
+            script: "DROP SCHEMA humon CASCADE; DROP SCHEMA log CASCADE", check: "grants",
+            finding: "log.recorded_events is missing",
+            remedy: "Run humon migrate.", cure: "SELECT 1"),
+    ]
+
+    @Test func `finds a sound database sound, and what is broken in it, with a remedy`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
+                #expect(demo.status == 0, "\(demo.error)")
+                let (status, lines) = try await Self.screen(directory, environment)
+                #expect(status == 0)
+                #expect(Set(lines.keys) == Set(Self.names))
+                // The tests' cluster runs without fsync, which makes no line bad.
+                for (name, line) in lines where name != "durability" { #expect(line["state"] == "ok", "\(line.text)") }
+                #expect(lines["durability"]?["state"] == "warn")
+                #expect(lines["durability"]?.text.contains("fsync") == true)
+
+                try await database.withClient(connections: 1) { client in
+                    for ailment in Self.ailments {
+                        try await client.withConnection { try await $0.execute(script: ailment.script) }
+                        let (status, lines) = try await Self.screen(directory, environment)
+                        #expect(status == 2, "\(ailment.script)")
+                        let line = lines[ailment.check] ?? .null
+                        #expect(line["state"] == "bad", "\(ailment.script): \(line.text)")
+                        #expect(line["finding"]?.word.contains(ailment.finding) == true, "\(ailment.script): \(line.text)")
+                        #expect(line["remedy"]?.word.contains(ailment.remedy) == true, "\(ailment.script): \(line.text)")
+                        // One screen, whatever it is that is broken.
+                        #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
+                        try await client.withConnection { try await $0.execute(script: ailment.cure) }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `needs no more than the role of those who look`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let demo = try await HumonProcess.run(
+                    ["demo", "--events", "5"], in: directory, environment: ["DATABASE_URL": database.url])
+                #expect(demo.status == 0, "\(demo.error)")
+                let login = "operator_\(UUID().uuidString.prefix(8).lowercased())"
+                try await database.withClient { client in
+                    _ = try await client.run([
+                        "CREATE ROLE \(identifier: login) LOGIN", "GRANT humon_reader TO \(identifier: login)",
+                    ])
+                }
+                let environment = ["DATABASE_URL": "\(database.url) user=\(login)", "TB_APP_SECRET": "secret"]
+                let result = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
+                try await database.withClient { client in
+                    _ = try await client.run(["DROP OWNED BY \(identifier: login)", "DROP ROLE \(identifier: login)"])
+                }
+                #expect(result.status == 0, "\(result.output)")
+                #expect(
+                    result.output.contains(
+                        "\ndurability  Set fsync, full_page_writes = on in PostgreSQL's configuration, and reload it.\n"))
+                #expect(result.output.contains(/read model events +ok +version \d+, in step with the log\n/))
+            }
+        }
+    }
+
+    @Test func `says all it can where there is no database, no migration or no usable setting`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let away = try await Self.screen(
+                directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": "secret"])
+            #expect(away.status == 2)
+            #expect(Set(away.lines.keys) == Set(Self.names))
+            #expect(away.lines["settings"]?["state"] == "ok")
+            #expect(away.lines["database"]?["state"] == "bad")
+            #expect(away.lines["clock"]?["finding"] == "not looked at: there is no database")
+
+            let none = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
+            #expect(none.lines["database"]?["finding"]?.word.contains("There is no database in") == true)
+
+            let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
+            #expect(unusable.lines["settings"]?["finding"] == "HUMON_PORT must be a whole number from 0 to 65535.")
+            #expect(Set(unusable.lines.keys) == Set(Self.names))
+
+            try await TestDatabase.with(migrated: false) { database in
+                let misspelt = try await Self.screen(directory, ["DATABASE_URL": database.url, "HUMON_PROT": "1"])
+                #expect(misspelt.status == 2)
+                #expect(misspelt.lines["settings"]?["finding"]?.word.contains("HUMON_PROT is not a setting") == true)
+                #expect(misspelt.lines["database"]?["state"] == "ok")
+                #expect(misspelt.lines["migrations"]?["remedy"] == "Run humon migrate.")
+                #expect(misspelt.lines["log"]?["state"] == "bad")
+            }
+        }
+    }
+
+    @Test func `sees the disk of a private cluster`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            _ = try await HumonProcess.run(["demo", "--events", "5"], in: directory)
+            let (_, lines) = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
+            #expect(lines["disk"]?["finding"]?.word.contains(" free; the database has ") == true, "\(lines)")
+            #expect(lines["durability"]?["state"] == "ok")
+        }
+    }
+}
+
+extension JSON {
+    fileprivate var word: String { if case .string(let text) = self { text } else { "" } }
+}
