@@ -11,7 +11,9 @@ struct Humon: AsyncParsableCommand {
             Settings come from the environment and from .env in the working directory; `humon settings` lists them.
             Without DATABASE_URL humon runs on a private PostgreSQL of its own.
             """,
-        subcommands: [Serve.self, Migrate.self, Projections.self, Stream.self, Doctor.self, Demo.self, ShowSettings.self]
+        subcommands: [
+            Serve.self, Migrate.self, Streams.self, Log.self, Projections.self, Doctor.self, Demo.self, ShowSettings.self,
+        ]
     )
 
     static func main() async {

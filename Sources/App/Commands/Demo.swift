@@ -49,7 +49,7 @@ struct Demo: AsyncParsableCommand {
 private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) async throws -> DemoWorld.Gathering {
     var world = world
     let hosts = try await backend.signUp(world.hosts(forEvents: count))
-    var bar = ProgressBar(total: count)
+    var bar = ProgressBar("events", total: Int64(count))
     var last = world.gathering()
     var created = 0
     while created < count {
@@ -59,7 +59,7 @@ private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) asy
         }
         created += gatherings.count
         last = gatherings.last ?? last
-        bar.show(created)
+        bar.show(Int64(created))
     }
     return last
 }
