@@ -10,6 +10,11 @@ struct Humon: AsyncParsableCommand {
         discussion: """
             Settings come from the environment and from .env in the working directory; `humon settings` lists them.
             Without DATABASE_URL humon runs on a private PostgreSQL of its own.
+
+            Exit codes: 0 done, and the answer is good; 1 could not be done; 2 done, and the answer is no (differences, faults, \
+            nothing found); 64 unusable command line; 130 and 143 ended by Ctrl-C and SIGTERM.
+
+            EXAMPLE: humon log tail -f
             """,
         subcommands: [
             Serve.self, Migrate.self, Streams.self, Log.self, Projections.self, Doctor.self, Demo.self, ShowSettings.self,

@@ -10,6 +10,8 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             To be run with a new program before it is deployed. Nothing is changed. Exits with 1 when something cannot be read, or
             when the log has a hole.
+
+            EXAMPLE: humon doctor
             """
     )
 

@@ -5,13 +5,18 @@ internal import Postgres
 
 /// `humon projections`
 struct Projections: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Tend the read models.", subcommands: [Rebuild.self])
+    static let configuration = CommandConfiguration(
+        abstract: "Tend the read models.", discussion: "EXAMPLE: humon projections rebuild", subcommands: [Rebuild.self])
 
     /// `humon projections rebuild`
     struct Rebuild: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Empty and replay the read models from the log.",
-            discussion: "Servers go on meanwhile. The tables there were stay in schemas named …_before until the next rebuild."
+            discussion: """
+                Servers go on meanwhile. The tables there were stay in schemas named …_before until the next rebuild.
+
+                EXAMPLE: humon projections rebuild
+                """
         )
 
         func run() async throws {

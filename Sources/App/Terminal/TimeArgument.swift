@@ -35,29 +35,3 @@ enum LimitArgument {
         return number
     }
 }
-
-/// Which kinds of recorded events are wanted.
-struct FilterOptions: ParsableArguments {
-    @Option(name: .customLong("type"), help: "Only domain events of this type, such as EventCreated; may be given again.")
-    var types: [String] = []
-
-    @Option(name: .customLong("category"), help: "Only streams of this category, such as event; may be given again.")
-    var categories: [String] = []
-
-    var filter: LogFilter { LogFilter(categories: Set(categories), types: Set(types)) }
-
-    /// A misspelt name would find nothing, and look like an answer.
-    func validate() throws {
-        for type in types { try Self.require(type, among: Backend.domainEvents.flatMap { $0.storedTypes.map(\.name) }, "type") }
-        for category in categories { try Self.requireCategory(category) }
-    }
-
-    static func requireCategory(_ name: String) throws {
-        try require(name, among: Backend.domainEvents.map { $0.category }, "category")
-    }
-
-    private static func require(_ name: String, among known: [String], _ kind: String) throws {
-        guard !known.contains(name) else { return }
-        throw ValidationError("There is no \(kind) \(harmless(name)). There are: \(known.joined(separator: ", ")).")
-    }
-}
