@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize torture bench-http bench-log bench-nearby bench-rebuild
+.PHONY: help install run test check build format lint sanitize manual torture bench-http bench-log bench-nearby bench-rebuild
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -21,6 +21,15 @@ test: install
 	swift build --build-tests
 	swift test --skip-build --skip TortureTests
 	swift test --skip-build --filter TortureTests
+
+## manual        the man page and the completions of bash, zsh and fish: .build/manual
+manual: build
+	swift package generate-manual --configuration release
+	mkdir -p .build/manual
+	cp .build/plugins/GenerateManual/outputs/App/humon.1 .build/manual/humon.1
+	.build/release/humon --generate-completion-script bash > .build/manual/humon.bash
+	.build/release/humon --generate-completion-script zsh > .build/manual/_humon
+	.build/release/humon --generate-completion-script fish > .build/manual/humon.fish
 
 ## torture       the long one, five to ten minutes: TORTURE_FAULTS faults (150) of the seed TORTURE_SEED (by chance)
 torture: build

@@ -139,6 +139,7 @@ let package = Package(
             name: "AppTests",
             dependencies: [
                 "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),

@@ -10,9 +10,14 @@ struct Humon: AsyncParsableCommand {
         discussion: """
             Settings come from the environment and from .env in the working directory; `humon settings` lists them.
             Without DATABASE_URL humon runs on a private PostgreSQL of its own.
+
+            Exit codes: 0 done, and the answer is good; 1 could not be done; 2 done, and the answer is no (differences, faults, \
+            nothing found); 64 unusable command line; 130 and 143 ended by Ctrl-C and SIGTERM.
+
+            EXAMPLE: humon log tail -f
             """,
         subcommands: [
-            Serve.self, Migrate.self, Projections.self, Stream.self, Log.self, FollowerCommands.self, Doctor.self, Demo.self,
+            Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, FollowerCommands.self, Demo.self,
             ShowSettings.self,
         ]
     )

@@ -42,7 +42,8 @@ extension Settings {
             "HUMON_MIGRATE", "Whether serve applies missing migrations; otherwise it refuses to start without them.",
             default: true)
         static let databaseConnections = Setting<Int>.number(
-            "HUMON_DATABASE_CONNECTIONS", "Connections for reading; writing and listening take one more each.", default: 4, in: 1...100)
+            "HUMON_DATABASE_CONNECTIONS", "Connections for reading; writing and listening take one more each.", default: 4,
+            in: 1...100)
         static let isDatabasePooled = Setting<Bool>.flag(
             "HUMON_DATABASE_POOLED", "Whether a pooler in transaction mode (PgBouncer) stands before PostgreSQL.", default: false)
         static let statementTimeout = Setting<Int>.number(

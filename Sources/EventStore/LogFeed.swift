@@ -100,7 +100,7 @@ public struct LogTooShort: Error, Hashable, CustomStringConvertible {
 extension LogReader {
     /// The stretch behind a position, at most `limit` long.
     /// - Throws: ``HoleInLog``
-    func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
+    public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         let stretch = try await rows(after: position, limit: limit, filter: filter)
         return LogPage(events: try stretch.decode(stretch.rows.indices), through: stretch.through)
     }

@@ -37,6 +37,9 @@ public struct LogReader: Sendable {
         return try rows.map(RecordedEvent.init)
     }
 
+    /// The recorded event at a position.
+    public func read(position: Int64) async throws -> RecordedEvent? { try await read(after: position - 1, limit: 1).first }
+
     /// The position of the last recorded event; 0 for an empty log.
     public func tail() async throws -> Int64 {
         try await client.query("SELECT log.tail()").decode(Int64.self).first ?? 0

@@ -99,6 +99,11 @@ public struct RecordedEvent: Sendable {
     public var position: Int64
     public var occurrence: Occurrence<StoredEvent>
 
+    init(position: Int64, occurrence: Occurrence<StoredEvent>) {
+        self.position = position
+        self.occurrence = occurrence
+    }
+
     /// Of the columns that ``LogReader`` selects.
     init(_ row: Row) throws {
         position = try row.value(0)

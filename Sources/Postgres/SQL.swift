@@ -47,6 +47,14 @@ struct Parameters: Sendable {
         value.encode(into: &bytes)
         slots.append(Slot(type: Value.postgresType, offset: offset, length: bytes.count - offset))
     }
+
+    mutating func append(contentsOf others: Parameters) {
+        for var slot in others.slots {
+            slot.offset += bytes.count
+            slots.append(slot)
+        }
+        bytes += others.bytes
+    }
 }
 
 extension SQL: ExpressibleByStringInterpolation {
@@ -63,6 +71,13 @@ extension SQL: ExpressibleByStringInterpolation {
         public mutating func appendInterpolation(_ value: some PostgresEncodable) {
             parameters.append(value)
             text += "$\(parameters.slots.count)"
+        }
+
+        /// A part of a statement, with the values that are bound in it.
+        public mutating func appendInterpolation(_ part: SQL) {
+            let before = parameters.slots.count
+            text += part.text.replacing(/\$(\d+)/) { match in "$\((Int(match.1) ?? 0) + before)" }
+            parameters.append(contentsOf: part.parameters)
         }
 
         /// A name of a schema, table or column, quoted.

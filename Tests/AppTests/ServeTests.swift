@@ -63,7 +63,7 @@ import Testing
                 #expect(visitor.status == 0, "\(visitor.error)")
                 let found = try await exchange("GET", "http://127.0.0.1:\(port)/v1/events/250")
                 #expect(found.status == 200)
-                let stream = try await HumonProcess.run(["stream", "event-250"], in: directory)
+                let stream = try await HumonProcess.run(["streams", "show", "event-250", "--json"], in: directory)
                 #expect(stream.output.contains(#""type":"EventCreated""#))
                 let check = try await HumonProcess.run(["migrate", "--check"], in: directory)
                 #expect((check.status, check.output) == (0, "The database has all migrations.\n"))

@@ -46,4 +46,14 @@ import Testing
             #expect(try await kind(of: Int64(8)) == "bigint 8")
         }
     }
+
+    @Test func `of a part keeps its values, behind those that stand before it`() async throws {
+        let part: SQL = "\("a") || \("b")"
+        let whole: SQL = "SELECT \(Int64(1)), \(part), \("c") || \(part)"
+        #expect(whole.text == "SELECT $1, $2 || $3, $4 || $5 || $6")
+        try await withClient { client in
+            let row = try await client.query(whole).decode((Int64, String, String).self)[0]
+            #expect(row == (1, "ab", "cab"))
+        }
+    }
 }

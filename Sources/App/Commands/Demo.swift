@@ -8,7 +8,11 @@ internal import Logging
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fill the database with plausible gatherings around the world's cities.",
-        discussion: "Everything goes through the same commands as the API's. A server may run meanwhile."
+        discussion: """
+            Everything goes through the same commands as the API's. A server may run meanwhile.
+
+            EXAMPLE: humon demo --events 100000 --seed 7
+            """
     )
 
     @Option(help: "How many events to create.")
@@ -16,6 +20,8 @@ struct Demo: AsyncParsableCommand {
 
     @Option(help: "The same seed makes the same gatherings.")
     var seed: UInt64 = 1
+
+    @OptionGroup var options: OutputOptions
 
     func validate() throws {
         guard (1...10_000_000).contains(events) else { throw ValidationError("--events must be from 1 to 10000000.") }
@@ -33,15 +39,11 @@ struct Demo: AsyncParsableCommand {
             }
         }
         let place = example.coordinates
-        print(
-            """
-
-            Created \(count) events. Try, while `humon serve` runs:
-
-              curl '\(settings.address(port: settings.port))/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'
-
-            """
-        )
+        let command =
+            "curl '\(settings.address(port: settings.port))/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'"
+        let output = options.output
+        guard !options.json else { return try output.write(["events": .count(count), "command": .text(command)]) }
+        for line in ["Created \(count) events. Try, while `humon serve` runs:", "", "  \(command)"] { try output.say(line) }
     }
 }
 
@@ -49,7 +51,7 @@ struct Demo: AsyncParsableCommand {
 private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) async throws -> DemoWorld.Gathering {
     var world = world
     let hosts = try await backend.signUp(world.hosts(forEvents: count))
-    var bar = ProgressBar(total: count)
+    var bar = ProgressBar("events", total: Int64(count))
     var last = world.gathering()
     var created = 0
     while created < count {
@@ -59,7 +61,7 @@ private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) asy
         }
         created += gatherings.count
         last = gatherings.last ?? last
-        bar.show(created)
+        bar.show(Int64(created))
     }
     return last
 }

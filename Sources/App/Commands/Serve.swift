@@ -8,7 +8,14 @@ internal import UnixSignals
 
 /// `humon serve`
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serve the v1 API until SIGTERM or Ctrl-C.")
+    static let configuration = CommandConfiguration(
+        abstract: "Serve the v1 API until SIGTERM or Ctrl-C.",
+        discussion: """
+            Brings a PostgreSQL of its own where DATABASE_URL names none, applies missing migrations and builds missing read models.
+
+            EXAMPLE: humon serve
+            """
+    )
 
     func run() async throws {
         let settings = try await Settings.load()

@@ -2,11 +2,20 @@ internal import ArgumentParser
 
 /// `humon settings`
 struct ShowSettings: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "settings", abstract: "List the settings, with their defaults.")
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "List the settings, with their defaults.",
+        discussion: """
+            Their values are not shown: some are secrets.
 
-    func run() {
-        for setting in Settings.Keys.all {
-            print("\(setting.name)\n    \(setting.sentence)\n    Default: \(setting.shownDefault)")
-        }
+            EXAMPLE: humon settings --json
+            """
+    )
+
+    @OptionGroup var options: OutputOptions
+
+    func run() throws {
+        let rows = Settings.Keys.all.map { [Field.text($0.name), .text($0.sentence), .text($0.shownDefault)] }
+        try options.output.write(Table("name", "sentence", "default", rows: rows))
     }
 }

@@ -81,15 +81,19 @@ struct RowWriter {
     }
 
     mutating func write(_ rows: [[Field]]) throws {
+        guard !rows.isEmpty else { return }
         switch output.format {
         case .json:
             let lines = rows.map { row in output.line(of: zip(columns, row).map { ($0.name, $1.json) }) }
             try output.write(lines.joined())
-        case .text(let isColoured): try output.write(text(of: rows, isColoured: isColoured))
+        case .text(let isColoured):
+            let shown = columns.indices.filter { !columns[$0].isForPrograms }
+            let rows = rows.map { row in shown.map { row[$0] } }
+            try output.write(text(of: rows, below: shown.map { columns[$0] }, isColoured: isColoured))
         }
     }
 
-    private mutating func text(of rows: [[Field]], isColoured: Bool) -> String {
+    private mutating func text(of rows: [[Field]], below columns: [Column], isColoured: Bool) -> String {
         let cells = rows.map { row in row.map { harmless($0.text(in: output.zone)) } }
         var heading = ""
         let widths =

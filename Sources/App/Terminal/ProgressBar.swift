@@ -8,7 +8,7 @@ struct ProgressBar {
     private static let secondsBetweenLines = 1.0
 
     private let title: String
-    private let total: Int64
+    private var total: Int64
     /// Done before, by somebody else.
     private let first: Int64
     private let start = ContinuousClock.now
@@ -20,20 +20,26 @@ struct ProgressBar {
     /// - Parameters:
     ///   - title: what is worked on, where a command works on several things
     ///   - first: where the work goes on
-    init(_ title: String = "", from first: Int64 = 0, total: some BinaryInteger) {
+    ///   - total: where it is known already
+    init(_ title: String = "", from first: Int64 = 0, total: Int64 = 1) {
         self.title = title
         self.first = first
-        self.total = max(1, Int64(total))
+        self.total = max(1, total)
     }
 
+    mutating func show(_ done: Int64, of total: Int64) {
+        self.total = max(1, total)
+        show(done)
+    }
+
+    /// Shows nothing of a work that is done before it was worth a word.
     /// - Parameter done: more than the total is taken for the total
-    mutating func show(_ done: some BinaryInteger) {
-        let done = min(Int64(done), total)
+    mutating func show(_ done: Int64) {
+        let done = min(done, total)
         let (now, tenths) = (ContinuousClock.now, done * 10 / total)
-        let isDue = shownAt.map {
-            (now - $0) / .seconds(1) >= (isTerminal ? Self.secondsBetweenDrawings : Self.secondsBetweenLines)
-        }
-        guard !isComplete, done == total || (isDue ?? true) && (isTerminal || tenths > shownTenths) else { return }
+        let pause = isTerminal ? Self.secondsBetweenDrawings : Self.secondsBetweenLines
+        let isDue = (now - (shownAt ?? start)) / .seconds(1) >= pause && (isTerminal || tenths > shownTenths)
+        guard !isComplete, isDue || (done == total && shownAt != nil) else { return }
         (shownAt, shownTenths, isComplete) = (now, tenths, done == total)
         let line = Self.line(title, done, of: total, from: first, seconds: (now - start) / .seconds(1), isDrawn: isTerminal)
         write(isTerminal ? "\r\u{1B}[K\(line)" + (isComplete ? "\n" : "") : line + "\n")

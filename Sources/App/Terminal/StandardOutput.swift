@@ -18,6 +18,14 @@ enum StandardOutput {
             }
         }
     }
+
+    /// Whether somebody still reads: for a command that has nothing to write for a long time.
+    /// - Throws: ``OutputClosed``
+    static func checkReader() throws {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        guard poll(&output, 1, 0) > 0, output.revents & Int16(POLLERR | POLLHUP) != 0 else { return }
+        throw OutputClosed()
+    }
 }
 
 /// Whoever read what we print has seen enough: `humon log tail | head`.

@@ -16,10 +16,13 @@ struct Column: Sendable, ExpressibleByStringLiteral {
     var name: String
     /// At least so many characters, where rows that are not known yet are to stand below the first.
     var width: Int
+    /// Left out for people, who have only so much room in a line.
+    var isForPrograms: Bool
 
-    init(_ name: String, width: Int = 0) {
+    init(_ name: String, width: Int = 0, isForPrograms: Bool = false) {
         self.name = name
         self.width = width
+        self.isForPrograms = isForPrograms
     }
 
     init(stringLiteral value: String) { self.init(value) }

@@ -3,7 +3,10 @@ internal import ArgumentParser
 /// `humon log`
 struct Log: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at the log, and carry it elsewhere.",
-        subcommands: [VerifyLog.self, ExportLog.self, ImportLog.self]
+        abstract: "Look into the log, everything that ever happened, in order; check it, and carry it elsewhere.",
+        discussion: "EXAMPLE: humon log tail -f",
+        subcommands: [
+            Tail.self, Show.self, Search.self, Trace.self, Stats.self, VerifyLog.self, ExportLog.self, ImportLog.self,
+        ]
     )
 }

@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Logging
+internal import Notation
+internal import Postgres
+
+extension Log {
+    /// `humon log tail`
+    struct Tail: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what was recorded last, and with -f what is recorded from now on.",
+            discussion: """
+                In order. With --since everything since then, or with -n as well the last of it.
+
+                EXAMPLE: humon log tail -f --category attendance
+                """
+        )
+
+        @Flag(name: .shortAndLong, help: "Go on with what is recorded from now on, until Ctrl-C.")
+        var follow = false
+
+        @Option(
+            name: [.customShort("n"), .long], help: "How many of the last ones. (default: 20, without --since)",
+            transform: LimitArgument.parse)
+        var limit: Int?
+
+        @OptionGroup var kinds: FilterOptions
+
+        @Option(help: "What was recorded since: \(TimeArgument.help)", transform: TimeArgument.parse)
+        var since: Timestamp?
+
+        @OptionGroup var personal: RevealOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            // One of the connections listens.
+            try await options.reading(connections: 2) { client, output in
+                let reader = LogReader(client: client)
+                let tail = try await reader.tail()
+                var rows = output.rows(RecordedEvent.columns)
+                var position = tail
+                if limit != nil || since == nil {
+                    let search = LogSearch(client: client, criteria: LogCriteria(filter: kinds.filter, since: since))
+                    let found = try await search.find(before: tail + 1, limit: limit ?? 20)
+                    try rows.write(found.events.reversed().map { $0.row(showing: personal.personalData) })
+                } else if let since {
+                    position = try await reader.position(before: since)
+                }
+                guard follow || position < tail else { return }
+                try await watching(client) { watch in
+                    for try await page in LogFeed(client: client, watch: watch, after: position, filter: kinds.filter) {
+                        // Nobody reads any more, though there was nothing to write.
+                        if page.events.isEmpty { try StandardOutput.checkReader() }
+                        let wanted = page.events.filter { event in since.map { event.occurrence.recordedAt >= $0 } ?? true }
+                        try rows.write(wanted.map { $0.row(showing: personal.personalData) })
+                        if !follow, page.through >= tail { return }
+                    }
+                }
+            }
+        }
+
+        /// Runs a watch of the log for as long as the body does.
+        private func watching(_ client: PostgresClient, _ body: (LogWatch) async throws -> Void) async throws {
+            let watch = LogWatch(client: client, listens: follow, logger: Logger(label: "humon"))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await watch.run() }
+                defer { group.cancelAll() }
+                try await body(watch)
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+internal import ArgumentParser
+internal import EventStore
+
+extension Log {
+    /// `humon log trace`
+    struct Trace: AsyncParsableCommand {
+        private static let limit = 10_000
+
+        static let configuration = CommandConfiguration(
+            abstract: "Show everything that one request or one trace caused, in order.",
+            discussion: """
+                Exits with 2 when it caused nothing.
+
+                EXAMPLE: humon log trace 0af7651916cd43dd8448eb211c80319c
+                """
+        )
+
+        @Argument(help: "The X-Request-Id of an answer, or a W3C trace id.")
+        var id: String
+
+        @OptionGroup var personal: RevealOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try await options.reading { client, output in
+                let search = LogSearch(client: client, criteria: LogCriteria(cause: id))
+                let found = try await search.find(limit: Self.limit)
+                guard !found.events.isEmpty else { throw AnswerIsNo("Nothing was recorded for \(id).") }
+                var rows = output.rows(RecordedEvent.columns)
+                try rows.write(found.events.reversed().map { $0.row(showing: personal.personalData) })
+                guard found.events.count == Self.limit, let next = found.continuesBefore else { return }
+                output.note("These are the last \(Self.limit). Older ones: humon log search --request \(id) --before \(next)")
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import EventStore
+
+/// `humon streams`
+struct Streams: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at what happened to one thing: user-1, event-12, attendance-12-1.",
+        discussion: "EXAMPLE: humon streams show event-12",
+        subcommands: [List.self, Show.self, State.self, Diff.self]
+    )
+}
+
+/// The name of a stream on the command line.
+struct StreamArgument: ParsableArguments {
+    @Argument(help: "The stream: user-1, event-12, attendance-12-1.")
+    var stream: String
+
+    /// - Throws: ``AnswerIsNo`` where there is none of that name
+    func recorded(by reader: LogReader) async throws -> [RecordedEvent] {
+        let recorded = try await reader.read(stream: StreamName(stream))
+        guard !recorded.isEmpty else { throw AnswerIsNo("There is no stream \(stream).") }
+        return recorded
+    }
+
+    /// - Throws: ``AnswerIsNo`` where the stream has not come that far
+    func state(at version: Int32, of recorded: [RecordedEvent]) throws -> StreamState {
+        guard let recorded = recorded.upTo(version: version), let state = try state(after: recorded) else {
+            throw AnswerIsNo("\(stream) has versions 1 to \(recorded.count).")
+        }
+        return state
+    }
+
+    func state(after recorded: [RecordedEvent]) throws -> StreamState? {
+        do { return try StreamState(after: recorded, decodedBy: Backend.domainEvents) } catch let error as FormatError {
+            throw Unreadable(stream: stream, error: error)
+        }
+    }
+
+    private struct Unreadable: Error, CustomStringConvertible {
+        var stream: String
+        var error: FormatError
+        var description: String { "\(stream) cannot be read by this humon: \(error)" }
+    }
+}

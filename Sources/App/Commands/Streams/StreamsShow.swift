@@ -1,0 +1,27 @@
+internal import ArgumentParser
+internal import EventStore
+
+extension Streams {
+    /// `humon streams show`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show every recorded event of a stream.",
+            discussion: """
+                Exits with 2 when there is no such stream.
+
+                EXAMPLE: humon streams show event-12 --reveal
+                """
+        )
+
+        @OptionGroup var stream: StreamArgument
+        @OptionGroup var personal: RevealOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try await options.reading { client, output in
+                let recorded = try await stream.recorded(by: LogReader(client: client))
+                try output.write(recorded.map { $0.record(showing: personal.personalData) })
+            }
+        }
+    }
+}

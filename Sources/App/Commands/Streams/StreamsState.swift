@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Notation
+
+extension Streams {
+    /// `humon streams state`
+    struct State: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a thing as it is, or as it was.",
+            discussion: """
+                Of every member of the data the last value that a domain event gave it. Exits with 2 when there was no such thing.
+
+                EXAMPLE: humon streams state event-12 --at 2h
+                """
+        )
+
+        @OptionGroup var stream: StreamArgument
+
+        @Option(help: "As it was at this version.")
+        var version: Int32?
+
+        @Option(help: "As it was at this time: \(TimeArgument.help)", transform: TimeArgument.parse)
+        var at: Timestamp?
+
+        @OptionGroup var personal: RevealOptions
+        @OptionGroup var options: OutputOptions
+
+        func validate() throws {
+            guard version == nil || at == nil else { throw ValidationError("Give --version or --at, not both.") }
+        }
+
+        func run() async throws {
+            try await options.reading { client, output in
+                let recorded = try await stream.recorded(by: LogReader(client: client))
+                let state = try state(of: recorded)
+                let data = personal.personalData.shown(
+                    .object(state.members), category: StreamName(stream.stream).category)
+                try output.write([
+                    "stream": .text(stream.stream), "version": .number(state.version), "position": .number(state.position),
+                    "recorded_at": .time(state.recordedAt), "data": .json(data),
+                ])
+            }
+        }
+
+        private func state(of recorded: [RecordedEvent]) throws -> StreamState {
+            if let version { return try stream.state(at: version, of: recorded) }
+            guard let state = try stream.state(after: at.map { recorded.upTo(time: $0) } ?? recorded) else {
+                throw AnswerIsNo("There was no \(stream.stream) yet; it is since \(recorded[0].occurrence.recordedAt).")
+            }
+            return state
+        }
+    }
+}

@@ -1,0 +1,28 @@
+internal import EventStore
+internal import Foundation
+internal import Notation
+
+/// A recorded event is printed with the same members by every command.
+extension RecordedEvent {
+    static let columns: [Column] = [
+        Column("position", width: 9), "recorded_at", Column("stream", width: 14), "version", Column("type", width: 15),
+        Column("format", isForPrograms: true), Column("id", isForPrograms: true), Column("actor", width: 6),
+        Column("request_id", width: 12), Column("trace_id", isForPrograms: true), "data",
+    ]
+
+    func row(showing personalData: PersonalData) -> [Field] {
+        let event = occurrence.event
+        // Metadata that cannot be read is `humon log verify`'s business.
+        let metadata = try? occurrence.metadata.values()
+        let data = personalData.shown(JSON(readable: event.data), type: event.type, category: occurrence.stream.category)
+        return [
+            .number(position), .time(occurrence.recordedAt), .text(occurrence.stream.description),
+            .number(occurrence.version), .text(event.type), .number(event.format), .text(occurrence.id.uuidString.lowercased()),
+            metadata?.actor.map { .number($0) } ?? .none, .text(metadata?.requestID), .text(metadata?.traceID), .json(data),
+        ]
+    }
+
+    func record(showing personalData: PersonalData) -> Record {
+        Record(fields: zip(Self.columns, row(showing: personalData)).map { (name: $0.name, value: $1) })
+    }
+}

@@ -1,0 +1,112 @@
+public import Notation
+internal import Postgres
+
+/// What is looked for in the log. All of it must hold.
+public struct LogCriteria: Sendable, Hashable {
+    public var filter: LogFilter
+    /// The id of the user who asked for it.
+    public var actor: Int64?
+    public var requestID: String?
+    public var traceID: String?
+    /// The id of a request or of a trace, whichever it is.
+    public var cause: String?
+    public var since: Timestamp?
+    /// Not that moment itself.
+    public var until: Timestamp?
+    /// Stands so in the stored data, in the same case.
+    public var text: String?
+
+    public init(
+        filter: LogFilter = .everything, actor: Int64? = nil, requestID: String? = nil, traceID: String? = nil,
+        cause: String? = nil, since: Timestamp? = nil, until: Timestamp? = nil, text: String? = nil
+    ) {
+        self.filter = filter
+        self.actor = actor
+        self.requestID = requestID
+        self.traceID = traceID
+        self.cause = cause
+        self.since = since
+        self.until = until
+        self.text = text
+    }
+}
+
+extension LogCriteria {
+    /// Whether the index can pass over stretches of the log.
+    var isIndexed: Bool { isNarrow || filter != .everything || until != nil }
+
+    /// Whether it leaves little of the log: one person, one cause, or a time that was asked for.
+    var isNarrow: Bool { actor != nil || requestID != nil || traceID != nil || cause != nil || since != nil }
+
+    /// Those of these positions that are looked for, newest first, by the primary key.
+    func nearQuery(_ positions: Range<Int64>, limit: Int) -> SQL {
+        let place: SQL = "position >= \(positions.lowerBound) AND position < \(positions.upperBound)"
+        return newest(limit, of: [select(by: [place] + kind + causes + others, limit: limit)])
+    }
+
+    /// The same by the summaries of `db/migrations/0007_search.sql`, whose expressions these are.
+    ///
+    /// They know single values: of several each is asked for by itself, where one condition for all would be left to the filter
+    /// behind the index.
+    func farQuery(_ positions: Range<Int64>, limit: Int) -> SQL {
+        let place: SQL = "position + 0 >= \(positions.lowerBound) AND position + 0 < \(positions.upperBound)"
+        let types: [SQL?] = filter.types.isEmpty ? [nil] : filter.types.sorted().map { "type = \($0)" }
+        let categories: [SQL?] =
+            filter.categories.isEmpty ? [nil] : filter.categories.sorted().map { "split_part(stream, '-', 1) = \($0)" }
+        let causes: [SQL?] =
+            cause.map { cause in
+                [
+                    "metadata ->> 'request_id' = \(cause)",
+                    "metadata ->> 'trace_id' = \(cause) AND metadata ->> 'request_id' IS DISTINCT FROM \(cause)",
+                ]
+            } ?? [nil]
+        let selections = types.flatMap { type in
+            categories.flatMap { category in
+                causes.map { select(by: [place] + [type, category, $0].compactMap(\.self) + others, limit: limit) }
+            }
+        }
+        return newest(limit, of: selections)
+    }
+
+    private var kind: [SQL] {
+        (filter.types.isEmpty ? [] : ["type = ANY(\(filter.types.sorted()))"])
+            + (filter.categories.isEmpty ? [] : ["split_part(stream, '-', 1) = ANY(\(filter.categories.sorted()))"])
+    }
+
+    private var causes: [SQL] {
+        cause.map { ["(metadata ->> 'request_id' = \($0) OR metadata ->> 'trace_id' = \($0))"] } ?? []
+    }
+
+    /// Only the conditions there are: a planner that must allow for all of them would use no index.
+    private var others: [SQL] {
+        var conditions: [SQL] = []
+        if let actor { conditions.append("metadata ->> 'actor' = \(String(actor))") }
+        if let requestID { conditions.append("metadata ->> 'request_id' = \(requestID)") }
+        if let traceID { conditions.append("metadata ->> 'trace_id' = \(traceID)") }
+        if let since { conditions.append("recorded_at >= \(since)") }
+        if let until { conditions.append("recorded_at < \(until)") }
+        // As JSON writes it: what is stored has its quotation marks and line ends escaped.
+        if let text { conditions.append("strpos(data::text, \(String(JSON.string(text).text.dropFirst().dropLast()))) > 0") }
+        return conditions
+    }
+
+    private func select(by conditions: [SQL], limit: Int) -> SQL {
+        """
+        (SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+        FROM log.recorded_events WHERE \(conditions.joined(by: " AND ")) ORDER BY position DESC LIMIT \(Int64(limit)))
+        """
+    }
+
+    private func newest(_ limit: Int, of selections: [SQL]) -> SQL {
+        """
+        SELECT * FROM (\(selections.joined(by: " UNION ALL "))) AS found ORDER BY position DESC LIMIT \(Int64(limit))
+        """
+    }
+}
+
+extension [SQL] {
+    /// - Precondition: there is one
+    fileprivate func joined(by separator: String) -> SQL {
+        dropFirst().reduce(self[0]) { "\($0)\(SQL(unsafeText: separator))\($1)" }
+    }
+}

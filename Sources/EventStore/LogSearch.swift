@@ -1,0 +1,85 @@
+internal import Notation
+public import Postgres
+
+/// Finds recorded events, newest first, without ever reading the whole log in silence.
+///
+/// The newest positions are read as they are. Beyond them the index of `db/migrations/0007_search.sql` says which pages cannot
+/// hold what is looked for. Both go stretch by stretch, so that every statement is short and progress is known.
+public struct LogSearch: Sendable {
+    /// What came of it.
+    public struct Findings: Sendable {
+        /// Newest first.
+        public var events: [RecordedEvent]
+        /// To be given as `before` to go on; nil when the log was searched to its first position.
+        public var continuesBefore: Int64?
+        /// Whether it ended because the limit of positions was reached, not because enough was found.
+        public var isOutOfReach: Bool
+    }
+
+    /// So many positions are read at once without the index,
+    static let nearStretch: Int64 = 10_000
+    /// and so many in all, before the index is asked.
+    static let nearReach: Int64 = 100_000
+    /// So many positions are asked of the index at once.
+    static let farStretch: Int64 = 1_000_000
+    /// How many positions are looked at for a text and nothing that leaves little of the log.
+    public static let usualReach: Int64 = 1_000_000
+
+    private let client: PostgresClient
+    private let criteria: LogCriteria
+
+    public init(client: PostgresClient, criteria: LogCriteria) {
+        self.client = client
+        self.criteria = criteria
+    }
+
+    /// - Parameters:
+    ///   - position: only what stands before it; nil: the whole log
+    ///   - reach: how many positions are looked at in the worst case
+    ///   - progress: how many positions are done with, of how many
+    public func find(
+        before position: Int64? = nil, limit: Int, reach: Int64 = usualReach,
+        progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
+    ) async throws -> Findings {
+        let tail = try await LogReader(client: client).tail()
+        let start = min(position ?? .max, tail + 1)
+        let isLimited = criteria.text != nil && !criteria.isNarrow
+        let floor = isLimited ? max(1, start - reach) : 1
+        let nearFloor = criteria.isIndexed ? start - Self.nearReach : 1
+        var events: [RecordedEvent] = []
+        var end = start
+        while end > floor, events.count < limit {
+            let isNear = end > nearFloor
+            let first = max(floor, end - (isNear ? Self.nearStretch : Self.farStretch))
+            let rest = limit - events.count
+            events += try await isNear ? near(first..<end, limit: rest) : far(first..<end, limit: rest)
+            end = first
+            progress(start - end, start - floor)
+        }
+        let isFull = events.count == limit
+        return Findings(
+            events: events,
+            continuesBefore: isFull ? events.last?.position : floor > 1 ? floor : nil,
+            isOutOfReach: !isFull && floor > 1
+        )
+    }
+
+    private func near(_ positions: Range<Int64>, limit: Int) async throws -> [RecordedEvent] {
+        try await client.query(criteria.nearQuery(positions, limit: limit)).map(RecordedEvent.init)
+    }
+
+    private func far(_ positions: Range<Int64>, limit: Int) async throws -> [RecordedEvent] {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout { connection in
+                try await connection.run(Self.onlyBySummaries)
+                return try await connection.query(criteria.farQuery(positions, limit: limit)).map(RecordedEvent.init)
+            }
+        }
+    }
+
+    /// For one transaction: leaves the planner the summaries alone, whatever it believes about the size of the log.
+    static let onlyBySummaries: [SQL] = [
+        "SET LOCAL enable_seqscan = off", "SET LOCAL enable_indexscan = off", "SET LOCAL enable_indexonlyscan = off",
+        "SET LOCAL enable_bitmapscan = on",
+    ]
+}

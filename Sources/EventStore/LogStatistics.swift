@@ -1,0 +1,66 @@
+public import Notation
+internal import Postgres
+
+/// What the log holds, by category and type. To know it the whole log is read, stretch by stretch.
+public struct LogStatistics: Sendable, Hashable {
+    public struct Kind: Sendable, Hashable, Comparable {
+        public var category: String
+        public var type: String
+
+        public static func < (left: Kind, right: Kind) -> Bool { (left.category, left.type) < (right.category, right.type) }
+    }
+
+    public struct Figures: Sendable, Hashable {
+        public var count: Int64
+        /// Of data and metadata, as they are stored.
+        public var bytes: Int64
+        public var firstAt: Timestamp
+        public var lastAt: Timestamp
+
+        /// How many a day between the first and the last; nil for less than two moments.
+        public var perDay: Double? {
+            let days = Double(lastAt.milliseconds - firstAt.milliseconds) / 86_400_000
+            return days > 0 ? Double(count) / days : nil
+        }
+
+        fileprivate mutating func add(_ other: Figures) {
+            count += other.count
+            bytes += other.bytes
+            firstAt = min(firstAt, other.firstAt)
+            lastAt = max(lastAt, other.lastAt)
+        }
+    }
+
+    private static let stretch: Int64 = 50_000
+
+    public private(set) var kinds: [Kind: Figures] = [:]
+
+    /// Of all kinds together; nil for an empty log.
+    public var total: Figures? {
+        kinds.values.dropFirst().reduce(into: kinds.values.first) { total, figures in total?.add(figures) }
+    }
+
+    public init(of reader: LogReader, progress: (_ position: Int64, _ tail: Int64) -> Void = { _, _ in }) async throws {
+        let tail = try await reader.tail()
+        var position: Int64 = 0
+        while position < tail {
+            let last = min(position + Self.stretch, tail)
+            let rows = try await reader.client.query(
+                """
+                SELECT split_part(stream, '-', 1), type, count(*),
+                    sum(octet_length(data::text) + octet_length(metadata::text))::bigint, min(recorded_at), max(recorded_at)
+                FROM log.recorded_events WHERE position > \(position) AND position <= \(last) GROUP BY 1, 2
+                """
+            )
+            for (category, type, count, bytes, firstAt, lastAt) in try rows.decode(
+                (String, String, Int64, Int64, Timestamp, Timestamp).self)
+            {
+                let figures = Figures(count: count, bytes: bytes, firstAt: firstAt, lastAt: lastAt)
+                let kind = Kind(category: category, type: type)
+                if kinds[kind]?.add(figures) == nil { kinds[kind] = figures }
+            }
+            position = last
+            progress(position, tail)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import TestServer
+import Testing
+
+@testable import App
+
+@Suite struct `The help` {
+    /// Every command with its words: `log tail`.
+    private static func commands(
+        of command: any ParsableCommand.Type = Humon.self, words: [String] = []
+    ) -> [(words: [String], type: any ParsableCommand.Type)] {
+        [(words, command)]
+            + command.configuration.subcommands.flatMap { subcommand in
+                commands(of: subcommand, words: words + [subcommand._commandName])
+            }
+    }
+
+    @Test func `of every command says what it does, with an example that is one of it`() throws {
+        let commands = Self.commands()
+        #expect(commands.count > 15)
+        for (words, type) in commands {
+            #expect(!type.configuration.abstract.isEmpty, "\(words)")
+            let discussion = type.configuration.discussion
+            guard let example = discussion.firstMatch(of: /EXAMPLE: humon ([^|>\n]*)/) else {
+                Issue.record("humon \(words.joined(separator: " ")) has no example")
+                continue
+            }
+            let arguments = example.1.split(separator: " ").map(String.init)
+            #expect(Array(arguments.prefix(words.count)) == words)
+            let parsed = try Humon.parseAsRoot(arguments)
+            #expect(Self.commands(of: type).contains { $0.type == Swift.type(of: parsed) }, "\(arguments)")
+        }
+    }
+
+    @Test func `comes with completions that bash understands`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            for shell in ["zsh", "fish"] {
+                let script = try await HumonProcess.run(["--generate-completion-script", shell], in: directory)
+                #expect(script.status == 0 && script.output.contains("streams"))
+            }
+            let script = try await HumonProcess.run(["--generate-completion-script", "bash"], in: directory)
+            #expect(script.status == 0, "\(script.error)")
+            let file = directory.appending(path: "humon.bash").path
+            try script.output.write(toFile: file, atomically: true, encoding: .utf8)
+            let completing = """
+                set -e; bash -n \(file); source \(file)
+                COMP_LINE='humon log t'; COMP_POINT=11; COMP_WORDS=(humon log t); COMP_CWORD=2; _humon humon t log; echo "${COMPREPLY[*]}"
+                """
+            let completed = try await HumonProcess.run(
+                ["-c", completing], in: directory, executable: URL(fileURLWithPath: "/bin/bash"))
+            #expect(completed.output == "tail trace\n", "\(completed.error)")
+        }
+    }
+}

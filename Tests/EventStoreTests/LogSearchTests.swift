@@ -1,0 +1,133 @@
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `A search in the log` {
+    private static let size: Int64 = 150_000
+    private static let start: Int64 = 1_379_289_600_000
+
+    /// A log with one recorded event a second, and one far back that is like no other.
+    private static func withLargeLog(_ body: @Sendable (PostgresClient) async throws -> Void) async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient { client in
+                try await client.query(
+                    """
+                    INSERT INTO log.recorded_events
+                    SELECT n, gen_random_uuid(), CASE n WHEN 2000 THEN 'hut-1' ELSE 'counter-' || n END, 1,
+                        CASE n WHEN 2000 THEN 'Built' ELSE 'Counted' END, 1, to_timestamp(\(Double(start / 1_000)) + n),
+                        CASE n WHEN 2000 THEN '{"sign":"100% \\"quiet\\""}' ELSE format('{"number":%s}', n) END::json,
+                        CASE n WHEN 2000 THEN '{"request_id":"needle","actor":77777,"trace_id":"thread"}'
+                        ELSE format('{"request_id":"r-%s","actor":%s,"trace_id":null}', n / 10, n / 100) END::json
+                    FROM generate_series(1, \(size)) AS n ORDER BY n
+                    """
+                )
+                try await client.query("SELECT brin_summarize_new_values('log.recorded_events_search')")
+                try await body(client)
+            }
+        }
+    }
+
+    private static let narrow = [
+        LogCriteria(filter: LogFilter(types: ["Built"])), LogCriteria(filter: LogFilter(categories: ["hut"])),
+        LogCriteria(actor: 77_777), LogCriteria(requestID: "needle"), LogCriteria(traceID: "thread"),
+        LogCriteria(cause: "needle"), LogCriteria(cause: "thread"),
+        LogCriteria(
+            since: Timestamp(milliseconds: start + 2_000_000), until: Timestamp(milliseconds: start + 2_001_000)),
+    ]
+
+    private struct Found: Equatable {
+        var positions: [Int64]
+        var continuesBefore: Int64?
+        var isOutOfReach: Bool
+
+        init(_ positions: [Int64], _ continuesBefore: Int64?, _ isOutOfReach: Bool) {
+            self.positions = positions
+            self.continuesBefore = continuesBefore
+            self.isOutOfReach = isOutOfReach
+        }
+    }
+
+    @Test func `finds one among many by everything that is indexed, and reads few pages for it`() async throws {
+        try await Self.withLargeLog { client in
+            let pages = try await client.query(
+                "SELECT pg_relation_size('log.recorded_events') / current_setting('block_size')::bigint"
+            ).decode(Int64.self)[0]
+            for criteria in Self.narrow {
+                let found = try await LogSearch(client: client, criteria: criteria).find(limit: 5)
+                #expect(found.events.map(\.position) == [2_000], "\(criteria)")
+                #expect(found.continuesBefore == nil)
+                let plan = try await client.withTransaction { connection in
+                    try await connection.run(LogSearch.onlyBySummaries)
+                    return try await connection.query("EXPLAIN (ANALYZE) \(criteria.farQuery(1..<Self.size, limit: 5))")
+                        .decode(String.self).joined(separator: "\n")
+                }
+                #expect(plan.contains("Bitmap Index Scan on recorded_events_search"), "\(plan)")
+                #expect(!plan.contains("Seq Scan") && !plan.contains("recorded_events_pkey"), "\(plan)")
+                let read = try #require(plan.firstMatch(of: /Heap Blocks: lossy=(\d+)/).flatMap { Int64($0.1) })
+                #expect(read * 10 < pages, "\(read) of \(pages) pages: \(plan)")
+            }
+        }
+    }
+
+    @Test func `goes on page by page, stops in reach, and says where`() async throws {
+        try await Self.withLargeLog { (client) async throws in
+            func find(
+                _ criteria: LogCriteria, before: Int64? = nil, limit: Int = 3, reach: Int64 = 1_000_000
+            ) async throws -> Found {
+                let found = try await LogSearch(client: client, criteria: criteria).find(
+                    before: before, limit: limit, reach: reach)
+                return Found(found.events.map(\.position), found.continuesBefore, found.isOutOfReach)
+            }
+            #expect(try await find(LogCriteria()) == Found([150_000, 149_999, 149_998], 149_998, false))
+            #expect(try await find(LogCriteria(), before: 3) == Found([2, 1], nil, false))
+            #expect(try await find(LogCriteria(actor: 20), before: 2_003) == Found([2_002, 2_001], nil, false))
+            let until = LogCriteria(until: Timestamp(milliseconds: Self.start + 10_000))
+            #expect(try await find(until) == Found([9, 8, 7], 7, false))
+            // A text is looked for as it stands: no wildcards, and quotation marks as people write them.
+            #expect(try await find(LogCriteria(text: "100% \"quiet\"")) == Found([2_000], nil, false))
+            #expect(try await find(LogCriteria(text: "100_")) == Found([], nil, false))
+            #expect(try await find(LogCriteria(text: "quiet"), reach: 50_000) == Found([], 100_001, true))
+            #expect(try await find(LogCriteria(text: "quiet"), before: 100_001, reach: 100_000) == Found([2_000], nil, false))
+            // With somebody's id the index leaves so little that there is no need to stop.
+            #expect(try await find(LogCriteria(actor: 77_777, text: "quiet"), reach: 10) == Found([2_000], nil, false))
+        }
+    }
+
+    @Test func `knows roughly where a time stands, never too late`() async throws {
+        try await Self.withLargeLog { client in
+            let reader = LogReader(client: client)
+            let position = try await reader.position(before: Timestamp(milliseconds: Self.start + 100_000_000))
+            #expect((80_000..<100_000).contains(position))
+            #expect(try await reader.position(before: Timestamp(milliseconds: 0)) == 0)
+            #expect(try await reader.position(before: .latest) <= Self.size)
+        }
+    }
+}
+
+@Suite struct `The statistics of the log` {
+    @Test func `count every kind, over all stretches`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient { client in
+                #expect(try await LogStatistics(of: LogReader(client: client)).total == nil)
+                try await client.query(
+                    """
+                    INSERT INTO log.recorded_events
+                    SELECT n, gen_random_uuid(), 'counter-' || n, 1, CASE WHEN n % 2 = 0 THEN 'Even' ELSE 'Odd' END, 1,
+                        to_timestamp(n), '{"n":1}', '{}' FROM generate_series(1, 60001) AS n
+                    """
+                )
+                let statistics = try await LogStatistics(of: LogReader(client: client))
+                let odd = try #require(statistics.kinds[LogStatistics.Kind(category: "counter", type: "Odd")])
+                #expect((odd.count, odd.bytes) == (30_001, 30_001 * 9))
+                #expect((odd.firstAt.milliseconds, odd.lastAt.milliseconds) == (1_000, 60_001_000))
+                #expect(odd.perDay.map { abs($0 - 43_201.44) < 1 } == true)
+                #expect(statistics.total?.count == 60_001)
+                #expect(statistics.kinds.count == 2)
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Notation
+import Testing
+
+@testable import EventStore
+
+@Suite struct `The state of a thing` {
+    /// One that was known by a single name, then by two, and that may have a roof.
+    private enum Hut: DomainEvent {
+        case said(type: String, JSON)
+
+        static let category = "hut"
+        static let storedTypes = [
+            StoredType(
+                "Built",
+                upcasters: [{ data in ["name": data["label"] ?? .null, "owner": data["owner"] ?? .null] }]),
+            StoredType("Changed"),
+        ]
+
+        init(type: String, data: JSON) throws { self = .said(type: type, data) }
+        var stored: (type: String, data: JSON) {
+            switch self {
+            case .said(let type, let data): (type, data)
+            }
+        }
+    }
+
+    private static let recorded = [
+        recorded(1, "Built", format: 1, #"{"label":"Alm","owner":7}"#, at: 100),
+        recorded(2, "Changed", #"{"name":"Hut","roof":"tin"}"#, at: 300),
+        // By a server whose clock is behind.
+        recorded(3, "Changed", #"{"name":"Hut","roof":null}"#, at: 200),
+    ]
+
+    private static func recorded(
+        _ version: Int32, _ type: String, format: Int16 = 1, _ data: String, at milliseconds: Int64
+    ) -> RecordedEvent {
+        RecordedEvent(
+            position: Int64(version) * 10,
+            occurrence: Occurrence(
+                id: UUID(), stream: StreamName("hut-1"), version: version, recordedAt: Timestamp(milliseconds: milliseconds),
+                metadata: Metadata(requestID: "r", actor: nil, traceID: nil),
+                event: StoredEvent(type: type, format: format, data: Array(data.utf8))))
+    }
+
+    private func state(_ recorded: [RecordedEvent]) throws -> StreamState? {
+        try StreamState(after: recorded, decodedBy: [Hut.self])
+    }
+
+    @Test func `is what was said last of every member, in the current format`() throws {
+        let state = try #require(try state(Self.recorded))
+        #expect(JSON.object(state.members).text == #"{"name":"Hut","owner":7,"roof":null}"#)
+        #expect((state.version, state.position, state.recordedAt) == (3, 30, Timestamp(milliseconds: 200)))
+        #expect(try self.state([]) == nil)
+    }
+
+    @Test func `can be had of a version and of a time`() throws {
+        #expect(Self.recorded.upTo(version: 2)?.count == 2)
+        #expect(Self.recorded.upTo(version: 0) == nil)
+        #expect(Self.recorded.upTo(version: 4) == nil)
+        #expect(Self.recorded.upTo(time: Timestamp(milliseconds: 99)).isEmpty)
+        #expect(Self.recorded.upTo(time: Timestamp(milliseconds: 100)).count == 1)
+        #expect(Self.recorded.upTo(time: Timestamp(milliseconds: 250)).count == 3)
+    }
+
+    @Test func `differs from another in the members that differ`() throws {
+        let first = try #require(try state(Array(Self.recorded.prefix(1))))
+        let last = try #require(try state(Self.recorded))
+        let forth = StreamState.changes(from: first, to: last)
+        #expect(forth.map(\.name) == ["name", "roof"])
+        #expect(forth.map(\.old) == ["Alm", nil])
+        #expect(forth.map(\.new) == ["Hut", .null])
+        let back = StreamState.changes(from: last, to: first)
+        #expect(back.map(\.name) == ["name", "roof"])
+        #expect(back.map(\.new) == ["Alm", nil])
+        #expect(StreamState.changes(from: last, to: last).isEmpty)
+    }
+
+    @Test func `is not made up where something cannot be read`() {
+        #expect(throws: FormatError.self) { try state([Self.recorded(1, "Moved", "{}", at: 1)]) }
+        #expect(throws: FormatError.self) { try StreamState(after: Self.recorded, decodedBy: []) }
+    }
+}
