@@ -50,7 +50,9 @@ public struct LogSearch: Sendable {
         var end = start
         while end > floor, events.count < limit {
             let isNear = end > nearFloor
-            let first = max(floor, end - (isNear ? Self.nearStretch : Self.farStretch))
+            // What is limited is so because the summaries may leave much of a stretch to be read.
+            let stretch = isNear ? Self.nearStretch : isLimited ? Self.nearReach : Self.farStretch
+            let first = max(floor, end - stretch)
             let rest = limit - events.count
             events += try await isNear ? near(first..<end, limit: rest) : far(first..<end, limit: rest)
             end = first
