@@ -57,6 +57,13 @@ public struct LogImport: Sendable {
         guard isEmpty == [true] else {
             throw LogArchiveError("The log of this database is not empty: an archive goes into an empty log only")
         }
+        // It holds numbers back for new users and events, which the archive may have given to others.
+        let isServed = try await connection.query(
+            "SELECT coalesce(max(served_at) > clock_timestamp() - interval '1 minute', false) FROM log.checkpoints"
+        ).decode(Bool.self)
+        guard isServed == [false] else {
+            throw LogArchiveError("A server works on this database, or did a minute ago: stop it, and wait a minute")
+        }
     }
 
     /// What the lines one by one cannot tell.

@@ -11,7 +11,7 @@ public struct LogRights: Sendable {
     private static let application = "humon_app"
     private static let reader = "humon_reader"
     private static let appendOnly = ["log.recorded_events", "log.commands"]
-    private static let changing = ["log.checkpoints", "log.followers", "log.parked_streams"]
+    private static let changing = ["log.checkpoints", "log.shadows", "log.followers", "log.parked_streams"]
     private static let migrating = "Run humon migrate."
 
     /// Anybody who can connect may ask.

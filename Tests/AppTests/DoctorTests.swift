@@ -26,6 +26,7 @@ import Testing
     private struct Ailment {
         var script: String
         var check: String
+        var state = "bad"
         var finding: String
         var remedy: String
         var cure: String
@@ -46,18 +47,20 @@ import Testing
             finding: "humon_app may not INSERT log.recorded_events", remedy: "Run humon migrate.",
             cure: "GRANT INSERT ON log.recorded_events TO humon_app"),
         Ailment(
-            script: "ALTER SCHEMA events RENAME TO mislaid", check: "read model events", finding: "is missing",
-            remedy: "Run humon projections rebuild. humon serve builds it, too, when it starts.",
-            cure: "ALTER SCHEMA mislaid RENAME TO events"),
+            script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", finding: "is missing",
+            remedy: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
+            cure: "ALTER SCHEMA mislaid RENAME TO events_v1"),
         Ailment(
-            script: "UPDATE log.checkpoints SET version = version + 7 WHERE schema = 'users'", check: "read model users",
-            finding: "this program needs", remedy: "Run humon projections rebuild.",
-            cure: "UPDATE log.checkpoints SET version = version - 7 WHERE schema = 'users'"),
+            script: "UPDATE log.checkpoints SET position = position + 7 WHERE schema = 'users_v1'", check: "read model users",
+            finding: "the log has lost its end",
+            remedy: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.",
+            cure: "UPDATE log.checkpoints SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
-            script: "UPDATE log.checkpoints SET position = position - 3 WHERE schema = 'attendances'",
-            check: "read model attendances",
-            finding: "nothing can be appended", remedy: "Run humon projections rebuild.",
-            cure: "UPDATE log.checkpoints SET position = position + 3 WHERE schema = 'attendances'"),
+            script: "UPDATE log.checkpoints SET position = position - 3 WHERE schema = 'attendances_v1'",
+            check: "read model attendances", state: "warn",
+            finding: "3 recorded events behind the log",
+            remedy: "A server of this version brings it along; see that one runs.",
+            cure: "UPDATE log.checkpoints SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
             finding: "log.event_ids is at 3, but event-20 is in use",
@@ -107,9 +110,9 @@ import Testing
                     for ailment in Self.ailments {
                         try await client.withConnection { try await $0.execute(script: ailment.script) }
                         let (status, lines) = try await Self.screen(directory, environment)
-                        #expect(status == 2, "\(ailment.script)")
+                        #expect(status == (ailment.state == "bad" ? 2 : 0), "\(ailment.script)")
                         let line = lines[ailment.check] ?? .null
-                        #expect(line["state"] == "bad", "\(ailment.script): \(line.text)")
+                        #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
                         #expect(line["finding"]?.word.contains(ailment.finding) == true, "\(ailment.script): \(line.text)")
                         #expect(line["remedy"]?.word.contains(ailment.remedy) == true, "\(ailment.script): \(line.text)")
                         // One screen, whatever it is that is broken.

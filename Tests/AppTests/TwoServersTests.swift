@@ -113,10 +113,10 @@ import Testing
                     exchange("GET", base + "/v1/events/77"), exchange("GET", base + "/v1/events/nearests\(url)000"),
                 ]
                 _ = try await withPostgres(PostgresConfiguration(url: database), logger: .quiet) { client in
-                    try await client.query("DROP SCHEMA users, events, attendances CASCADE")
+                    try await client.query("DROP SCHEMA users_v1, events_v1, attendances_v1 CASCADE")
                 }
                 #expect(try await exchange("GET", base + "/v1/events/77").status == 500)
-                let rebuilt = try await HumonProcess.run(["projections", "rebuild"], in: directory)
+                let rebuilt = try await HumonProcess.run(["projections", "rebuild", "--all"], in: directory)
                 #expect(rebuilt.status == 0, "\(rebuilt.error)")
                 #expect(try await Self.snapshot(database) == before)
                 let again = try await [

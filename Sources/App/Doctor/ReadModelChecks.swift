@@ -5,48 +5,41 @@ internal import Postgres
 struct ReadModelChecks: Sendable {
     let client: PostgresClient
 
-    static var names: [String] { Backend.projections.map { name(of: type(of: $0).schema) } }
+    static var names: [String] { Backend.projections.map { name(of: type(of: $0).name) } }
 
-    private static func name(of schema: String) -> String { "read model \(schema)" }
-
-    private struct Found: Sendable {
-        var version: Int32
-        var position: Int64
-        var exists: Bool
-        var tail: Int64
-    }
+    private static func name(of readModel: String) -> String { "read model \(readModel)" }
 
     func readModels() async -> [Check] {
         var checks: [Check] = []
         for projection in Backend.projections {
-            let (schema, version) = (type(of: projection).schema, type(of: projection).version)
+            let (name, schema) = (type(of: projection).name, type(of: projection).schema)
             checks.append(
-                await Check.looking(at: Self.name(of: schema)) { Self.check(schema, version: version, try await found(schema)) })
+                await Check.looking(at: Self.name(of: name)) {
+                    let found = try await Backend.readModels(client).list()
+                    let model = found.first { $0.schema == schema }
+                    return Self.check(model?.state ?? .missing, model, as: Self.name(of: name))
+                })
         }
         return checks
     }
 
-    private func found(_ schema: String) async throws -> Found? {
-        try await client.query(
-            "SELECT version, position, to_regnamespace(schema) IS NOT NULL, log.tail() FROM log.checkpoints WHERE schema = \(schema)"
-        ).decode((Int32, Int64, Bool, Int64).self).first.map { Found(version: $0, position: $1, exists: $2, tail: $3) }
-    }
-
-    private static func check(_ schema: String, version: Int32, _ found: Found?) -> Check {
-        let rebuild = "Run humon projections rebuild."
-        guard let found, found.exists else {
-            return Check(name(of: schema), .bad, "is missing", remedy: "\(rebuild) humon serve builds it, too, when it starts.")
+    private static func check(_ state: ReadModelStatus.State, _ model: ReadModelStatus?, as name: String) -> Check {
+        let (version, lag) = (model?.version ?? 0, Field.grouped(model?.lag ?? 0))
+        return switch state {
+        case .ready: Check(name, .ok, "version \(version), in step with the log")
+        case .behind:
+            Check(
+                name, .warn, "version \(version), \(lag) recorded events behind the log",
+                remedy: "A server of this version brings it along; see that one runs.")
+        case .ahead:
+            Check(
+                name, .bad, "at position \(model?.position ?? 0), behind which the log has lost its end",
+                remedy: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.")
+        case .missing, .kept, .building, .interrupted, .otherVersion:
+            Check(
+                name, .bad, "is missing",
+                remedy: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.")
         }
-        guard found.version == version else {
-            return Check(
-                name(of: schema), .bad, "has version \(found.version), this program needs \(version)", remedy: rebuild)
-        }
-        guard found.position == found.tail else {
-            return Check(
-                name(of: schema), .bad,
-                "is at position \(found.position), the log at \(found.tail): nothing can be appended", remedy: rebuild)
-        }
-        return Check(name(of: schema), .ok, "version \(version), in step with the log")
     }
 
     func followers() async throws -> Check {

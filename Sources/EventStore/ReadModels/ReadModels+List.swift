@@ -7,7 +7,10 @@ public struct ReadModelStatus: Sendable, Hashable {
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// In step with the log.
         case ready
+        /// A server catches up by itself.
         case behind
+        /// It has seen what the log does not have: the log has lost its end.
+        case ahead
         /// Not there: appends are refused.
         case missing
         /// What a take-over replaced; a rollback goes back to it.
@@ -56,7 +59,7 @@ extension ReadModels {
     public func list() async throws -> [ReadModelStatus] {
         let found = try await client.query(
             """
-            SELECT c.schema, c.version, c.position, greatest(log.tail() - c.position, 0),
+            SELECT c.schema, c.version, c.position, log.tail() - c.position,
                 coalesce(extract(epoch FROM clock_timestamp() - (
                     SELECT recorded_at FROM log.recorded_events WHERE position = c.position + 1))::float8, 0),
                 coalesce(t.rows, 0)::bigint, coalesce(t.bytes, 0)::bigint,
@@ -73,7 +76,7 @@ extension ReadModels {
         ).decode((String, Int32, Int64, Int64, Double, Int64, Int64, Timestamp, Timestamp?, Bool).self)
         let statuses = found.map { schema, version, position, lag, lagSeconds, rows, bytes, builtAt, servedAt, isLeased in
             ReadModelStatus(
-                name: Self.name(of: schema), schema: schema, version: version, position: position, lag: lag,
+                name: Self.name(of: schema), schema: schema, version: version, position: position, lag: max(lag, 0),
                 lagSeconds: max(lagSeconds, 0), rows: rows, bytes: bytes, builtAt: builtAt, servedAt: servedAt,
                 state: state(of: schema, lag: lag, isLeased: isLeased)
             )
@@ -124,7 +127,7 @@ extension ReadModels {
 
     private func state(of schema: String, lag: Int64, isLeased: Bool) -> ReadModelStatus.State {
         let own = projections.map { type(of: $0).schema }
-        if own.contains(schema) { return lag == 0 ? .ready : .behind }
+        if own.contains(schema) { return lag == 0 ? .ready : lag > 0 ? .behind : .ahead }
         if schema.hasSuffix(Self.rebuildSuffix) || schema.hasSuffix(Self.verifySuffix) {
             return isLeased ? .building : .interrupted
         }

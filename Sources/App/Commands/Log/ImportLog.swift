@@ -14,7 +14,7 @@ struct ImportLog: AsyncParsableCommand {
             Positions, ids, times and bytes stay what they were. What does not add up is refused, and the line named. Runs with the \
             rights of the URL's user, since the sequences are set as well; missing migrations are applied first.
 
-            EXAMPLE: humon log import humon.log.gz && humon projections rebuild
+            EXAMPLE: humon log import humon.log.gz
             """
     )
 
@@ -53,7 +53,7 @@ struct ImportLog: AsyncParsableCommand {
         ])
         guard !readModels.isEmpty else { return }
         options.output.note(
-            "Read models are behind the log now (\(readModels.joined(separator: ", "))), and nothing can be appended: run humon projections rebuild --all."
+            "Read models are behind the log now (\(readModels.joined(separator: ", "))): humon serve brings them along, humon projections rebuild --all is faster."
         )
     }
 
