@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual torture bench-http bench-log bench-nearby bench-rebuild
+.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-nearby bench-rebuild
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -30,6 +30,11 @@ manual: build
 	.build/release/humon --generate-completion-script bash > .build/manual/humon.bash
 	.build/release/humon --generate-completion-script zsh > .build/manual/_humon
 	.build/release/humon --generate-completion-script fish > .build/manual/humon.fish
+
+## guide         run the commands of docs/operating.md and write what they answered into it
+guide: build
+	scripts/guide .build/release/humon >docs/operating.md.new
+	mv docs/operating.md.new docs/operating.md
 
 ## torture       the long one, five to ten minutes: TORTURE_FAULTS faults (150) of the seed TORTURE_SEED (by chance)
 torture: build

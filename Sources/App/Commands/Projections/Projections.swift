@@ -7,6 +7,7 @@ internal import Postgres
 struct Projections: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at the read models, and mend them while servers go on.",
+        discussion: "EXAMPLE: humon projections list",
         subcommands: [List.self, Rebuild.self, Verify.self, Rollback.self, Prune.self]
     )
 }
