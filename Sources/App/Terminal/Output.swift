@@ -48,6 +48,11 @@ struct Output: Sendable {
     /// What belongs to no answer: how to get the next page, say.
     func note(_ sentence: String) { FileHandle.standardError.write(Data((harmless(sentence) + "\n").utf8)) }
 
+    /// What is being done just now, for whoever sits there and waits.
+    func step(_ sentence: String) {
+        if isatty(STDERR_FILENO) == 1 { note(sentence) }
+    }
+
     fileprivate func line(of members: [(String, JSON)]) -> String {
         let object = JSONObject(members: members.map { JSONObject.Member(name: $0.0, value: $0.1) })
         return harmless(JSON.object(object).text) + "\n"

@@ -31,7 +31,7 @@ public struct ReadModelStatus: Sendable, Hashable {
     public var lag: Int64
     /// How long the first of them has been there.
     public var lagSeconds: Double
-    /// PostgreSQL's estimate.
+    /// Counted; PostgreSQL's estimate where that would take long.
     public var rows: Int64
     /// With indexes.
     public var bytes: Int64
@@ -74,12 +74,15 @@ extension ReadModels {
             WHERE to_regnamespace(c.schema) IS NOT NULL ORDER BY c.schema
             """
         ).decode((String, Int32, Int64, Int64, Double, Int64, Int64, Timestamp, Timestamp?, Bool).self)
-        let statuses = found.map { schema, version, position, lag, lagSeconds, rows, bytes, builtAt, servedAt, isLeased in
+        var statuses = found.map { schema, version, position, lag, lagSeconds, rows, bytes, builtAt, servedAt, isLeased in
             ReadModelStatus(
                 name: Self.name(of: schema), schema: schema, version: version, position: position, lag: max(lag, 0),
                 lagSeconds: max(lagSeconds, 0), rows: rows, bytes: bytes, builtAt: builtAt, servedAt: servedAt,
                 state: state(of: schema, lag: lag, isLeased: isLeased)
             )
+        }
+        for index in statuses.indices where statuses[index].bytes <= Self.countedBytes {
+            statuses[index].rows = try await count(statuses[index].schema)
         }
         let missing = projections.filter { projection in !statuses.contains { $0.schema == type(of: projection).schema } }.map {
             projection in
@@ -92,6 +95,19 @@ extension ReadModels {
         return (missing + statuses).sorted {
             (own.firstIndex(of: $0.schema) ?? own.count, $0.schema) < (own.firstIndex(of: $1.schema) ?? own.count, $1.schema)
         }
+    }
+
+    /// Larger read models are not counted, which would take seconds.
+    private static let countedBytes: Int64 = 500_000_000
+
+    private func count(_ schema: String) async throws -> Int64 {
+        var sum: Int64 = 0
+        for table in try await Self.tables(of: schema, on: client) {
+            // Gone meanwhile: a take-over goes on beside this.
+            let rows = try? await client.query("SELECT count(*) FROM \(identifier: schema).\(identifier: table)")
+            sum += try rows?.decode(Int64.self).first ?? 0
+        }
+        return sum
     }
 
     /// Of the shadows that these read models have.

@@ -120,7 +120,7 @@ extension ReadModels {
         }
     }
 
-    static func tables(of schema: String, on connection: PostgresConnection) async throws -> [String] {
+    static func tables(of schema: String, on connection: any PostgresQuerying) async throws -> [String] {
         try await connection.query(
             """
             SELECT relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

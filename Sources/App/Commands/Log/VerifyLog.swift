@@ -24,7 +24,7 @@ struct VerifyLog: AsyncParsableCommand {
             var examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
             bar.stop()
             try await examination.examineTables(client, sequences: Backend.sequences) { check in
-                output.note("Comparing the tables: \(check.rawValue)")
+                output.step("Comparing the tables: \(check.rawValue)")
             }
             return (examination, output)
         }

@@ -8,7 +8,7 @@ extension Projections {
         static let configuration = CommandConfiguration(
             abstract: "List the read models: how far they are behind the log, how large they are, and whether they are well.",
             discussion: """
-                Rows are PostgreSQL's estimate. States: ready; behind, which a server mends by itself; missing or ahead of the log, which `humon projections rebuild` mends; kept, for \
+                Rows are counted, or PostgreSQL's estimate where there are very many. States: ready; behind, which a server mends by itself; missing or ahead of the log, which `humon projections rebuild` mends; kept, for \
                 a rollback; building; interrupted, which the next rebuild goes on with; other version.
 
                 EXAMPLE: humon projections list --json

@@ -24,7 +24,7 @@ final class ShadowProgressBar: Sendable {
             case .makingIndexes, .comparing:
                 guard isNew else { return }
                 state.bar?.stop()
-                output.note(progress.phase == .comparing ? "Comparing." : "Making the indexes.")
+                output.step(progress.phase == .comparing ? "Comparing." : "Making the indexes.")
             }
         }
     }
