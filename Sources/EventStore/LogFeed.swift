@@ -100,7 +100,7 @@ public struct LogTooShort: Error, Hashable, CustomStringConvertible {
 extension LogReader {
     /// The stretch behind a position, at most `limit` long.
     /// - Throws: ``HoleInLog``
-    func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
+    public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         guard filter != .everything else {
             let events = try await read(after: position, limit: limit)
             return LogPage(events: events, through: events.last?.position ?? position)
