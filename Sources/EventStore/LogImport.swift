@@ -23,9 +23,7 @@ public struct LogImport: Sendable {
             try await connection.withoutTimeout { connection in
                 try await connection.query("SELECT log.lock()")
                 try await refuseUnlessEmpty(connection)
-                let archive = try SharedReader(LogArchiveReader(decodedBy: domainEvents, source: source))
-                let header = archive.header
-                progress(0, header.lastPosition)
+                let archive = SharedReader { try LogArchiveReader(decodedBy: domainEvents, source: source) }
                 try await naming(firstLine: 2) {
                     try await connection.copyIn(
                         """
@@ -33,14 +31,17 @@ public struct LogImport: Sendable {
                         FROM STDIN
                         """
                     ) {
-                        let piece = try archive.reader.withLock { try $0.nextRecordedEvents() }
-                        progress(archive.reader.withLock { $0.recordedEvents }, header.lastPosition)
-                        return piece
+                        try archive.with { reader in
+                            progress(reader.recordedEvents, reader.header.lastPosition)
+                            return try reader.nextRecordedEvents()
+                        }
                     }
                 }
+                let header = try archive.with { $0.header }
+                progress(header.lastPosition, header.lastPosition)
                 try await naming(firstLine: header.lastPosition + 2) {
                     try await connection.copyIn("COPY log.commands (id, fingerprint, stream, version) FROM STDIN") {
-                        try archive.reader.withLock { try $0.nextCommands() }
+                        try archive.with { try $0.nextCommands() }
                     }
                 }
                 try await refuseDisorder(header, connection)
@@ -94,13 +95,19 @@ public struct LogImport: Sendable {
     }
 }
 
-/// A reader that the thread of a connection and a task use in turns.
+/// A reader that the thread of a connection and a task use in turns. It is made by its first use, on that thread, since its
+/// source may block.
 private final class SharedReader: Sendable {
-    let header: LogArchive.Header
-    let reader: Mutex<LogArchiveReader>
+    private let make: @Sendable () throws -> LogArchiveReader
+    private let reader = Mutex<LogArchiveReader?>(nil)
 
-    init(_ reader: consuming sending LogArchiveReader) {
-        header = reader.header
-        self.reader = Mutex(reader)
+    init(_ make: @escaping @Sendable () throws -> LogArchiveReader) { self.make = make }
+
+    func with<Value: Sendable>(_ body: (inout LogArchiveReader) throws -> Value) throws -> Value {
+        try reader.withLock { reader in
+            var read = try reader.take() ?? make()
+            defer { reader = read }
+            return try body(&read)
+        }
     }
 }

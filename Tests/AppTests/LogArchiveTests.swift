@@ -4,6 +4,8 @@ import TestDatabase
 import TestServer
 import Testing
 
+@testable import App
+
 @Suite struct `humon log export` {
     /// Everything of the log that must survive.
     private static let contents: SQL = """
@@ -82,13 +84,91 @@ import Testing
                 let script = """
                     '\(humon)' log export - | env -u DATABASE_URL '\(humon)' log import --json -
                     env -u DATABASE_URL '\(humon)' log verify > verified || exit 9
-                    '\(humon)' log export - | head -c 1 > /dev/null
+                    ('\(humon)' log export - || echo "failed: $?" >&2) | head -c 0
                     """
                 let result = try await HumonProcess.run(
                     ["-c", script], in: directory, environment: environment, executable: URL(fileURLWithPath: "/bin/sh"))
                 #expect(result.status == 0, "\(result.error)")
+                #expect(!result.error.contains("failed"), "\(result.error)")
                 #expect(result.output.contains(/^\{"recorded":\d\d,"commands":0,"exported_at":"[^"]*Z"\}\n$/))
             }
+        }
+    }
+
+    @Test func `is given up at a signal, even where nothing comes in, and nothing is imported`() async throws {
+        try await TestDatabase.with { database in
+            try await HumonProcess.withDirectory { directory in
+                let pipe = directory.appending(path: "pipe").path
+                #expect(mkfifo(pipe, 0o600) == 0)
+                let end = open(pipe, O_RDWR | O_CLOEXEC)
+                defer { close(end) }
+                let process = try HumonProcess(
+                    ["log", "import", "pipe"], in: directory, environment: ["DATABASE_URL": database.url])
+                try await database.withClient { client in
+                    // The log's lock is held: it waits for the first line.
+                    let isWaiting: SQL = """
+                        SELECT count(*) > 0 FROM pg_locks JOIN pg_database AS d ON d.oid = database
+                        WHERE locktype = 'advisory' AND granted AND d.datname = current_database()
+                        """
+                    for _ in 0..<400 where try await client.query(isWaiting).decode(Bool.self) == [false] {
+                        try await Task.sleep(for: .milliseconds(25))
+                    }
+                }
+                let start = ContinuousClock.now
+                process.send(SIGINT)
+                let status = await process.untilExit()
+                #expect(status == 130, "\(process.error)")
+                #expect(ContinuousClock.now - start < .seconds(10))
+                #expect(try await Self.contents(database) == nil)
+            }
+        }
+    }
+}
+
+@Suite struct `A private file` {
+    private struct NoTea: Error {}
+
+    private static func withDirectory(_ body: (String) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-file-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await body(directory.path)
+    }
+
+    private static func write(_ text: String, at path: String, isOverwriting: Bool = false) async throws {
+        try await PrivateFile.write(at: path, isOverwriting: isOverwriting) { try $0.write(contentsOf: Data(text.utf8)) }
+    }
+
+    @Test func `appears whole or not at all`() async throws {
+        try await Self.withDirectory { directory in
+            let path = "\(directory)/tea"
+            await #expect(throws: NoTea.self) {
+                try await PrivateFile.write(at: path, isOverwriting: false) { file in
+                    try file.write(contentsOf: Data("te".utf8))
+                    throw NoTea()
+                }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+            try await Self.write("tea", at: path)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "tea")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tea"])
+        }
+    }
+
+    @Test func `takes no other's place, unless it is to`() async throws {
+        try await Self.withDirectory { directory in
+            let path = "\(directory)/tea"
+            // Not even that of one which appears while it is written.
+            await #expect(throws: PrivateFile.Failure.self) {
+                try await PrivateFile.write(at: path, isOverwriting: false) { _ in
+                    try Data("first".utf8).write(to: URL(fileURLWithPath: path))
+                }
+            }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "first")
+            await #expect(throws: PrivateFile.Failure.self) { try await Self.write("second", at: path) }
+            try await Self.write("third", at: path, isOverwriting: true)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "third")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tea"])
         }
     }
 }

@@ -27,11 +27,27 @@ final class GzipProcess: Sendable {
 
     private let direction: Direction
     private let process: Mutex<Process>
+    /// Its number, as long as it may run.
+    private let running: Mutex<Int32?>
     /// The end of the pipe that is ours; nil once it is closed.
     private let pipe: Mutex<FileHandle?>
 
+    /// Runs it for as long as the body does. A task that is cancelled does not wait for a file that gives or takes nothing.
     /// - Parameter file: where the compressed side is
-    init(_ direction: Direction, _ file: FileHandle) throws {
+    static func with<Value>(
+        _ direction: Direction, _ file: FileHandle, _ body: (GzipProcess) async throws -> Value
+    ) async throws -> Value {
+        let gzip = try GzipProcess(direction, file)
+        defer { gzip.close() }
+        return try await withTaskCancellationHandler {
+            try await body(gzip)
+        } onCancel: {
+            // It has inherited that this process ignores SIGTERM, and leaves no file of its own behind.
+            gzip.running.withLock { running in if let running { kill(running, SIGKILL) } }
+        }
+    }
+
+    private init(_ direction: Direction, _ file: FileHandle) throws {
         self.direction = direction
         guard let program = Self.program else { throw NotFound() }
         let (process, pipe) = (Process(), Pipe())
@@ -44,6 +60,7 @@ final class GzipProcess: Sendable {
         case .decompress: (process.standardInput, process.standardOutput) = (file, pipe)
         }
         try process.run()
+        running = Mutex(process.processIdentifier)
         self.process = Mutex(process)
         self.pipe = Mutex(direction == .compress ? pipe.fileHandleForWriting : pipe.fileHandleForReading)
     }
@@ -74,11 +91,12 @@ final class GzipProcess: Sendable {
             process.waitUntilExit()
             return process.terminationStatus
         }
+        running.withLock { $0 = nil }
         guard status == 0 else { throw Failed(direction: direction) }
     }
 
-    /// Gives up; gzip ends by itself when its pipe has no other end.
-    func close() {
+    /// gzip ends by itself when its pipe has no other end.
+    private func close() {
         pipe.withLock { pipe in
             try? pipe?.close()
             pipe = nil

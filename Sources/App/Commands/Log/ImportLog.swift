@@ -30,21 +30,18 @@ struct ImportLog: AsyncParsableCommand {
         let (header, readModels) = try await Database.with(settings, .asVisitor, logger: logger) { database in
             try await database.migrate(logger: logger)
             return try await withPostgres(database.asOwner, logger: logger) { client in
-                let gzip = try GzipProcess(.decompress, input)
-                defer { gzip.close() }
-                let bar = Mutex<ProgressBar?>(nil)
-                let header = try await LogImport(client: client).read(
-                    from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences
-                ) { done, total in
-                    bar.withLock { bar in
-                        if bar == nil { bar = ProgressBar(total: total) }
-                        bar?.show(done)
+                let header = try await GzipProcess.with(.decompress, input) { gzip in
+                    let bar = Mutex<ProgressBar?>(nil)
+                    return try await LogImport(client: client).read(
+                        from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences
+                    ) { done, total in
+                        bar.withLock { bar in
+                            if bar == nil { bar = ProgressBar(total: total) }
+                            bar?.show(done)
+                        }
                     }
                 }
-                let behind = try await client.query(
-                    "SELECT schema FROM log.checkpoints WHERE position < \(header.lastPosition) ORDER BY schema"
-                ).decode(String.self)
-                return (header, behind)
+                return (header, try await readModelsBehind(header.lastPosition, client))
             }
         }
         try options.output.write([
@@ -55,6 +52,13 @@ struct ImportLog: AsyncParsableCommand {
         options.output.note(
             "Read models are behind the log now (\(readModels.joined(separator: ", "))): humon serve brings them along, humon projections rebuild --all is faster."
         )
+    }
+
+    private func readModelsBehind(_ position: Int64, _ client: PostgresClient) async throws -> [String] {
+        let schemas = Backend.projections.map { type(of: $0).schema }
+        return try await client.query(
+            "SELECT schema FROM log.checkpoints WHERE position < \(position) AND schema = ANY(\(schemas)) ORDER BY schema"
+        ).decode(String.self)
     }
 
     private func input() throws -> FileHandle {
