@@ -1,41 +1,43 @@
 internal import ArgumentParser
 internal import EventStore
 
-/// `humon log verify`
-struct VerifyLog: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "verify",
-        abstract: "Read the whole log with this program, and say what is wrong with it.",
-        discussion: """
-            Positions and versions without gaps, ids recorded once, every event decoded, commands answered, sequences beyond what \
-            is in use. Nothing is changed, and servers go on meanwhile. To be run with a new program before it is deployed. \
-            Exits with 2 when there are faults. As JSON: an object a check, then an object a kind of recorded event, then one a fault.
+extension Log {
+    /// `humon log verify`
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "verify",
+            abstract: "Read the whole log with this program, and say what is wrong with it.",
+            discussion: """
+                Positions and versions without gaps, ids recorded once, every event decoded, commands answered, sequences beyond what \
+                is in use. Nothing is changed, and servers go on meanwhile. To be run with a new program before it is deployed. \
+                Exits with 2 when there are faults. As JSON: an object a check, then an object a kind of recorded event, then one a fault.
 
-            EXAMPLE: humon log verify
-            """
-    )
+                EXAMPLE: humon log verify
+                """
+        )
 
-    @OptionGroup var options: OutputOptions
+        @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        let (examination, output) = try await options.reading(connections: 2) { client, output in
-            let reader = LogReader(client: client)
-            var bar = ProgressBar(total: try await reader.tail())
-            var examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
-            bar.stop()
-            try await examination.examineTables(client, sequences: Backend.sequences) { check in
-                output.step("Comparing the tables: \(check.rawValue)")
+        func run() async throws {
+            let (examination, output) = try await options.reading(connections: 2) { client, output in
+                let reader = LogReader(client: client)
+                var bar = ProgressBar(total: try await reader.tail())
+                var examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
+                bar.stop()
+                try await examination.examineTables(client, sequences: Backend.sequences) { check in
+                    output.step("Comparing the tables: \(check.rawValue)")
+                }
+                return (examination, output)
             }
-            return (examination, output)
+            try output.write(examination.checks)
+            try output.say("")
+            try output.write(examination.kinds, whenEmpty: "Nothing is recorded.")
+            guard !examination.faults.isEmpty else { return }
+            try output.say("")
+            try output.write(examination.faultTable)
+            if examination.omittedFaults > 0 { output.note("And \(Field.grouped(examination.omittedFaults)) more faults.") }
+            throw AnswerIsNo()
         }
-        try output.write(examination.checks)
-        try output.say("")
-        try output.write(examination.kinds, whenEmpty: "Nothing is recorded.")
-        guard !examination.faults.isEmpty else { return }
-        try output.say("")
-        try output.write(examination.faultTable)
-        if examination.omittedFaults > 0 { output.note("And \(Field.grouped(examination.omittedFaults)) more faults.") }
-        throw AnswerIsNo()
     }
 }
 

@@ -1,0 +1,68 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Foundation
+internal import Synchronization
+
+extension Log {
+    /// `humon log export`
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "export",
+            abstract: "Write the whole log to one compressed file, to be carried elsewhere.",
+            discussion: """
+                One snapshot, however long it takes; servers go on meanwhile. The file holds personal data and is readable by its owner \
+                alone; docs/log-archive.md describes it.
+
+                EXAMPLE: humon log export humon.log.gz
+                EXAMPLE: humon log export - | ssh elsewhere humon log import -
+                """
+        )
+
+        @Argument(help: "The file to make; - for standard output.")
+        var file: String
+
+        @Flag(help: "Overwrite a file that is there.")
+        var force = false
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            guard file != "-" else { return try await exportToStandardOutput() }
+            let summary = try await PrivateFile.write(at: file, isOverwriting: force) { try await export(to: $0) }
+            try options.output.write([
+                "file": .text(file), "recorded": .count(summary.recordedEvents), "commands": .count(summary.commands),
+                "sha256": .text(summary.sha256),
+            ])
+        }
+
+        private func exportToStandardOutput() async throws {
+            guard isatty(STDOUT_FILENO) == 0 else {
+                throw ValidationError("A compressed log is not for a terminal: name a file.")
+            }
+            do { _ = try await export(to: .standardOutput) } catch is GzipProcess.Failed {
+                // Without a reader a pipe says so, whatever gzip said.
+                var standardOutput = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                if poll(&standardOutput, 1, 0) == 1, standardOutput.revents & Int16(POLLERR) != 0 { throw OutputClosed() }
+                throw GzipProcess.Failed(direction: .compress)
+            }
+        }
+
+        private func export(to file: FileHandle) async throws -> LogArchive.Summary {
+            try await options.reading { client, _ in
+                try await GzipProcess.with(.compress, file) { gzip in
+                    let bar = Mutex<ProgressBar?>(nil)
+                    let summary = try await LogExport(client: client).write(at: Surroundings.system.now()) {
+                        try gzip.write($0)
+                    } progress: { done, total in
+                        bar.withLock { bar in
+                            if bar == nil { bar = ProgressBar(total: total) }
+                            bar?.show(done)
+                        }
+                    }
+                    try gzip.finish()
+                    return summary
+                }
+            }
+        }
+    }
+}
