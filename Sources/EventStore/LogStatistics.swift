@@ -17,10 +17,10 @@ public struct LogStatistics: Sendable, Hashable {
         public var firstAt: Timestamp
         public var lastAt: Timestamp
 
-        /// How many a day between the first and the last; nil for less than two moments.
+        /// How many a day between the first and the last; nil for less than an hour, which says nothing about a day.
         public var perDay: Double? {
             let days = Double(lastAt.milliseconds - firstAt.milliseconds) / 86_400_000
-            return days > 0 ? Double(count) / days : nil
+            return days >= 1 / 24.0 ? Double(count) / days : nil
         }
 
         fileprivate mutating func add(_ other: Figures) {
