@@ -61,7 +61,7 @@ extension Log {
 
         /// Runs a watch of the log for as long as the body does.
         private func watching(_ client: PostgresClient, _ body: (LogWatch) async throws -> Void) async throws {
-            let watch = LogWatch(client: client, listens: follow, logger: Logger(label: "humon"))
+            let watch = LogWatch(client: client, listens: follow, logger: .humon(.notice))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await watch.run() }
                 defer { group.cancelAll() }
