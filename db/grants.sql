@@ -46,3 +46,17 @@ GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 GRANT USAGE ON SCHEMA humon, log TO humon_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO humon_reader;
 GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO humon_reader;
+
+-- Read models grant this themselves when they are created; a restored dump may have forgotten it.
+DO $$
+DECLARE
+    read_model name;
+BEGIN
+    FOR read_model IN SELECT nspname FROM pg_namespace JOIN log.checkpoints ON schema = nspname
+        WHERE NOT has_schema_privilege('humon_reader', oid, 'USAGE')
+    LOOP
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO humon_reader', read_model);
+        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO humon_reader', read_model);
+    END LOOP;
+END
+$$;

@@ -52,11 +52,13 @@ struct Database: Sendable {
         return try await withPostgres(configuration, logger: .quiet, body)
     }
 
-    /// As humon's writer: the application's role, one connection, opened anew.
-    func withWriter<Value: Sendable>(_ body: @Sendable (PostgresClient) async throws -> Value) async throws -> Value {
+    /// As humon's writer: the application's role, one connection or more, opened anew.
+    func withWriter<Value: Sendable>(connections: Int = 1, _ body: @Sendable (PostgresClient) async throws -> Value) async throws
+        -> Value
+    {
         var configuration = PostgresConfiguration(url: url)
         configuration.role = "humon_app"
-        configuration.connections = 1
+        configuration.connections = connections
         configuration.acquireTimeoutSeconds = 30
         return try await withPostgres(configuration, logger: .quiet, body)
     }

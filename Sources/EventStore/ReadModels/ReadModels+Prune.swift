@@ -11,29 +11,29 @@ extension ReadModels {
     public func prune(otherVersions: Bool = false) async throws -> [String] {
         let names = projections.map { type(of: $0).name }
         let own = projections.map { type(of: $0).schema }
-        return try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                let found = try await connection.query(
-                    """
-                    SELECT c.schema, c.served_at > clock_timestamp() - make_interval(secs => \(Self.servedWithinSeconds)),
-                        coalesce(s.leased_until > clock_timestamp(), false)
-                    FROM log.checkpoints AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema FOR UPDATE OF c
-                    """
-                ).decode((String, Bool, Bool).self)
-                let unwanted = found.filter { schema, _, isLeased in
-                    if own.contains(where: { [$0 + Self.beforeSuffix, $0 + Self.verifySuffix].contains(schema) }) {
-                        return !isLeased
-                    }
-                    let isOtherVersion = names.contains(Self.name(of: schema)) && !own.contains { schema.hasPrefix($0) }
-                    return otherVersions && isOtherVersion && !isLeased
-                }
-                for (schema, isServed, _) in unwanted {
-                    guard !isServed || schema.hasSuffix(Self.beforeSuffix) else { throw ReadModelError.served(schema) }
+        let found = try await client.query(
+            """
+            SELECT c.schema, c.served_at > clock_timestamp() - make_interval(secs => \(Self.servedWithinSeconds)),
+                coalesce(s.leased_until > clock_timestamp(), false)
+            FROM log.checkpoints AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema
+            """
+        ).decode((String, Bool, Bool).self)
+        let unwanted = found.filter { schema, _, isLeased in
+            if own.contains(where: { [$0 + Self.beforeSuffix, $0 + Self.verifySuffix].contains(schema) }) { return !isLeased }
+            let isOwn = own.contains { schema == $0 || schema.hasPrefix($0 + "_") }
+            return otherVersions && names.contains(Self.name(of: schema)) && !isOwn && !isLeased
+        }.map { schema, isServed, _ in (schema: schema, isServed: isServed) }
+        if let served = unwanted.first(where: { $0.isServed && !$0.schema.hasSuffix(Self.beforeSuffix) }) {
+            throw ReadModelError.served(served.schema)
+        }
+        for (schema, _) in unwanted {
+            try await client.withTransaction { connection in
+                try await connection.withoutTimeout { connection in
                     try await Self.drop(schema, on: connection)
                     try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
                 }
-                return unwanted.map(\.0)
             }
         }
+        return unwanted.map(\.schema)
     }
 }
