@@ -48,7 +48,8 @@ extension Log {
         }
 
         private func export(to file: FileHandle) async throws -> LogArchive.Summary {
-            try await options.reading { client, _ in
+            // The second is for finding out where a hole is, while the first holds the snapshot.
+            try await options.reading(connections: 2) { client, _ in
                 try await GzipProcess.with(.compress, file) { gzip in
                     let bar = Mutex<ProgressBar?>(nil)
                     let summary = try await LogExport(client: client).write(at: Surroundings.system.now()) {
