@@ -153,7 +153,7 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
             "The read model \(schema) is at position \(position), but the log ends at \(tail): the log has lost its end. If that "
                 + "is as it should be, after a restore say, run humon projections rebuild --all."
         case .underWay(let schema):
-            "Somebody else is filling \(schema): humon projections rebuild --status shows how far they are."
+            "Somebody else is filling \(schema): humon projections rebuild --all --status shows how far they are."
         case .aborted(let schema): "The work on \(schema) was aborted, and what there was of it dropped."
         case .nothingBefore(let name): "The read model \(name) has no tables to go back to."
         case .served(let schema):
