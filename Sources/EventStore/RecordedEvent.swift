@@ -78,10 +78,9 @@ public struct Occurrence<Event: Sendable>: Sendable {
         self.event = event
     }
 
-    func map<Other>(_ transform: (Event) throws -> Other?) rethrows -> Occurrence<Other>? {
-        try transform(event).map {
-            Occurrence<Other>(id: id, stream: stream, version: version, recordedAt: recordedAt, metadata: metadata, event: $0)
-        }
+    /// The same place, with the event in another form.
+    func with<Other>(_ event: Other) -> Occurrence<Other> {
+        Occurrence<Other>(id: id, stream: stream, version: version, recordedAt: recordedAt, metadata: metadata, event: event)
     }
 }
 

@@ -51,22 +51,23 @@ extension Projection {
 
     /// Folds those that are this projection's.
     func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write] {
-        let own = occurrences.compactMap { occurrence in occurrence.map { $0 as? Event } }
+        let own = occurrences.compactMap { occurrence in (occurrence.event as? Event).map(occurrence.with) }
         return own.isEmpty ? [] : writes(for: fold(own), in: schema)
     }
 
-    /// The same for events read from the log.
+    /// The same for events read from the log, which must be of this projection's category.
     /// - Throws: ``FormatError`` with the position, where one of them cannot be read.
-    func writes(for recorded: some Sequence<RecordedEvent>, in schema: String) throws -> [Write] {
-        let own = try recorded.filter { $0.occurrence.stream.category == Event.category }.compactMap { recorded in
-            try recorded.occurrence.map { stored in
-                do {
-                    return try Event.decode(type: stored.type, format: stored.format, data: stored.data)
-                } catch let error as FormatError {
-                    throw FormatError("position \(recorded.position): \(error)")
-                }
+    func writes(for recorded: [RecordedEvent], in schema: String) throws -> [Write] {
+        guard !recorded.isEmpty else { return [] }
+        let occurrences = try recorded.map { recorded in
+            let stored = recorded.occurrence.event
+            do {
+                return recorded.occurrence.with(
+                    try Event.decode(type: stored.type, format: stored.format, data: stored.data))
+            } catch let error as FormatError {
+                throw FormatError("position \(recorded.position): \(error)")
             }
         }
-        return own.isEmpty ? [] : writes(for: fold(own), in: schema)
+        return writes(for: fold(occurrences), in: schema)
     }
 }

@@ -48,7 +48,9 @@ extension [ReadModelCopy] {
     /// Pure. What a copy has already is left out.
     func writes(for recorded: [RecordedEvent]) throws -> [Write] {
         try flatMap { copy in
-            try copy.projection.writes(for: recorded.lazy.filter { $0.position > copy.position }, in: copy.schema)
+            let (category, position) = (copy.projection.category, copy.position)
+            let own = recorded.filter { $0.position > position && $0.occurrence.stream.category == category }
+            return try copy.projection.writes(for: own, in: copy.schema)
         }
     }
 
