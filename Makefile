@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-nearby bench-rebuild
+.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-nearby bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -78,3 +78,7 @@ bench-nearby: install
 ## bench-rebuild measure the rebuild and verification of a million recorded events beside plain SQL (needs psql)
 bench-rebuild: build
 	Benchmarks/rebuild.sh
+
+## bench-search  measure what the index of searches in the log costs an append (needs psql)
+bench-search: build
+	Benchmarks/search-index.sh

@@ -1,5 +1,5 @@
--- What an operator searches the log by. A BRIN keeps a summary of every 32 pages and costs an append next to nothing: pages that
--- are just being filled are summarised later, by autovacuum, and read in any case until then. docs/decisions/0014-search.md
+-- What an operator searches the log by. A BRIN keeps a summary of every 32 pages and costs an append little: pages that are just
+-- being filled are summarised later, by autovacuum, and read in any case until then. docs/decisions/0014-search.md
 CREATE INDEX recorded_events_search ON log.recorded_events USING brin (
     -- As an expression, so that a stretch of positions can be asked of this index and not of the primary key.
     ((position + 0)) int8_minmax_ops,
