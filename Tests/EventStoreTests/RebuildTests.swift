@@ -194,4 +194,37 @@ import Testing
             await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await store.models.rollback() }
         }
     }
+
+    /// What is dropped is the tables, not the name: had they become the live ones meanwhile, nothing would be left.
+    @Test func `is not rolled back to tables that a prune is about to drop`() async throws {
+        try await TestStore.with { store in
+            try await store.count(8)
+            try await store.models.rebuild { _ in }
+            let (prune, rollback) = try await store.client.withTransaction { reader in
+                try await reader.query("SELECT FROM sums_v1_before.sums")
+                let prune = Task { try await store.models.prune() }
+                try await store.waitForLocks(1)
+                let rollback = Task { try await store.models.rollback() }
+                try await store.waitForLocks(2)
+                return (prune, rollback)
+            }
+            #expect(try await prune.value == ["sums_v1_before"])
+            await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await rollback.value }
+            try await store.count(from: 8, 3)
+            #expect(try await store.models.verify { _ in }.map(\.differing) == [0])
+        }
+    }
+}
+
+extension TestStore {
+    /// Until so many transactions of this database wait for locks of others.
+    fileprivate func waitForLocks(_ count: Int64) async throws {
+        let waiting: SQL = """
+            SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE datname = current_database() AND NOT granted
+            """
+        while try await client.query(waiting).decode(Int64.self)[0] != count {
+            try await Task.sleep(for: .seconds(0.01))
+        }
+    }
 }

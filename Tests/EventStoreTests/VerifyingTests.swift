@@ -30,6 +30,10 @@ import Testing
                         expected: nil),
                 ])
             #expect(try await store.models.verify(limit: 1) { _ in }[0].differences.count == 1)
+            // Told or not, they differ.
+            let untold = try await store.models.verify(limit: 0) { _ in }[0]
+            #expect(untold.differing == 3)
+            #expect(untold.differences.isEmpty)
             #expect(try await store.models.list().map(\.schema) == ["sums_v1"])
             #expect(try await store.models.shadows().isEmpty)
         }

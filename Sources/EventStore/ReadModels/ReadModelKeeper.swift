@@ -33,6 +33,8 @@ public final class ReadModelKeeper: Service {
                         noted = .now
                     }
                     try await readModels.catchUp()
+                } catch is CancellationError {
+                    return
                 } catch {
                     logger.warning("read models may be behind", metadata: ["error": "\(error)"])
                 }

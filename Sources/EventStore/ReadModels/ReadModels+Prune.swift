@@ -29,6 +29,7 @@ extension ReadModels {
         for (schema, _) in unwanted {
             try await client.withTransaction { connection in
                 try await connection.withoutTimeout { connection in
+                    try await Self.lockNames(on: connection)
                     try await Self.drop(schema, on: connection)
                     try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
                 }

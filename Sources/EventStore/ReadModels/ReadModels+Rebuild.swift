@@ -108,14 +108,15 @@ extension ReadModels {
     private func makeIndexes(_ projection: any Projection.Type, in shadow: String) async throws {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
-                let made = try await connection.query(
-                    "UPDATE log.shadows SET has_indexes = true WHERE schema = \(shadow) AND NOT has_indexes")
-                guard made.affected == 1 else { return }
+                let made = try await connection.query("SELECT has_indexes FROM log.shadows WHERE schema = \(shadow)")
+                guard try made.decode(Bool.self) == [false] else { return }
                 try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
                 try await connection.execute(script: projection.indexes(in: shadow))
                 for table in try await Self.tables(of: shadow, on: connection) {
                     try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
                 }
+                // Last: who renews the lease, or wants to abort, would wait for this row.
+                try await connection.query("UPDATE log.shadows SET has_indexes = true WHERE schema = \(shadow)")
             }
         }
     }
@@ -131,9 +132,11 @@ extension ReadModels {
 
     /// What an earlier take-over left. Before the log's lock is taken, since it waits for whoever still reads it.
     private func dropBefore(under lease: ShadowLease) async throws {
+        // Not in the same transaction: as long as it waits the lease is to be renewed, and somebody may abort.
+        try await client.withTransaction { connection in try await lease.check(on: connection) }
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
-                try await lease.check(on: connection)
+                try await Self.lockNames(on: connection)
                 for projection in projections {
                     try await Self.drop(type(of: projection).schema + Self.beforeSuffix, on: connection)
                 }
@@ -141,11 +144,11 @@ extension ReadModels {
         }
     }
 
+    /// Those that are still the lease's: what it has lost another fills by now.
     func dropShadows(of lease: ShadowLease) async throws {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
-                for schema in lease.schemas { try await Self.drop(schema, on: connection) }
-                try await connection.query("DELETE FROM log.shadows WHERE schema = ANY(\(lease.schemas))")
+                for schema in try await lease.end(on: connection) { try await Self.drop(schema, on: connection) }
             }
         }
     }

@@ -53,7 +53,8 @@ extension ReadModels {
     ) async throws -> TakeOver {
         let clock = ContinuousClock()
         let (copies, began) = try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
+            try await Self.lockNames(on: connection)
+            return try await connection.withoutTimeout { connection in
                 try await connection.query("SELECT log.lock()")
                 let began = clock.now
                 return (try await body(connection), began)
@@ -67,6 +68,12 @@ extension ReadModels {
             "read models replaced",
             metadata: ["names": "\(takeOver.names.joined(separator: ", "))", "position": "\(takeOver.position)"])
         return takeOver
+    }
+
+    /// Until the end of the transaction no other gives names to live tables or drops what a take-over left: a drop that waits for
+    /// readers would otherwise hit the tables, not the name, and they may have become the live ones meanwhile.
+    static func lockNames(on connection: PostgresConnection) async throws {
+        try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e03'::bigint)")
     }
 
     /// Where there is no such schema, what is left of it goes.

@@ -100,9 +100,11 @@ public struct ReadModels: Sendable {
 
     /// Says that a server answers from them: a guard against pruning them.
     func noteServed() async throws {
-        try await client.query(
-            "UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = ANY(\(projections.map { type(of: $0).schema }))"
-        )
+        // One by one: together they would be locked in another order than an append or a take-over locks them.
+        for projection in projections {
+            try await client.query(
+                "UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = \(type(of: projection).schema)")
+        }
     }
 
     /// Of the live tables, by schema; none where they are missing.
@@ -127,9 +129,10 @@ public struct ReadModels: Sendable {
             "INSERT INTO log.checkpoints (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
     }
 
+    /// The checkpoint goes first: whoever writes to the tables locks it before them.
     static func drop(_ schema: String, on connection: PostgresConnection) async throws {
-        try await connection.query("DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE")
         try await connection.query("DELETE FROM log.checkpoints WHERE schema = \(schema)")
+        try await connection.query("DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE")
     }
 }
 

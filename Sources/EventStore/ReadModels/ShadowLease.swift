@@ -104,6 +104,14 @@ struct ShadowLease: Sendable {
         if let lost = schemas.first(where: { !held.contains($0) }) { throw ReadModelError.underWay(lost) }
     }
 
+    /// Forgets the shadows, which are to be dropped in the same transaction.
+    /// - Returns: those that nobody else has taken meanwhile
+    func end(on connection: PostgresConnection) async throws -> [String] {
+        try await connection.query(
+            "DELETE FROM log.shadows WHERE schema = ANY(\(schemas)) AND builder = \(builder) RETURNING schema"
+        ).decode(String.self)
+    }
+
     private func release() async throws {
         try await client.query(
             "UPDATE log.shadows SET leased_until = '-infinity' WHERE schema = ANY(\(schemas)) AND builder = \(builder)")
