@@ -100,6 +100,17 @@ struct Database: Sendable {
         return configuration
     }
 
+    /// Asked without the rights that migrating takes. What else is wrong with the database whoever works on it will find.
+    func lacksMigrations(logger: Logger) async throws -> Bool {
+        do {
+            return try await withPostgres(asOwner, logger: logger) { client in
+                try await !Migrator(client: client).pending().isEmpty
+            }
+        } catch is PostgresError {
+            return false
+        }
+    }
+
     /// Applies what is missing, or refuses to go on without it.
     func migrate(logger: Logger) async throws {
         try await withPostgres(asOwner, logger: logger) { client in

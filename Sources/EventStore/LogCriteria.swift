@@ -33,10 +33,10 @@ public struct LogCriteria: Sendable, Hashable {
 
 extension LogCriteria {
     /// Whether the index can pass over stretches of the log.
-    var isIndexed: Bool { isNarrow || filter != .everything || until != nil }
+    var isIndexed: Bool { isNarrow || filter != .everything }
 
-    /// Whether it leaves little of the log: one person, one cause, or a time that was asked for.
-    var isNarrow: Bool { actor != nil || requestID != nil || traceID != nil || cause != nil || since != nil }
+    /// Whether it leaves little of the log: one person or one cause.
+    var isNarrow: Bool { actor != nil || requestID != nil || traceID != nil || cause != nil }
 
     /// Those of these positions that are looked for, newest first, by the primary key.
     func nearQuery(_ positions: Range<Int64>, limit: Int) -> SQL {

@@ -42,9 +42,10 @@ public struct LogSearch: Sendable {
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws -> Findings {
         let tail = try await LogReader(client: client).tail()
-        let start = min(position ?? .max, tail + 1)
+        let times = try await LogReader(client: client).positions(since: criteria.since, until: criteria.until)
+        let start = min(position ?? .max, tail + 1, times.upperBound)
         let isLimited = criteria.text != nil && !criteria.isNarrow
-        let floor = isLimited ? max(1, start - reach) : 1
+        let floor = isLimited ? max(times.lowerBound, start - reach) : times.lowerBound
         let nearFloor = criteria.isIndexed ? start - Self.nearReach : 1
         var events: [RecordedEvent] = []
         var end = start
@@ -61,8 +62,8 @@ public struct LogSearch: Sendable {
         let isFull = events.count == limit
         return Findings(
             events: events,
-            continuesBefore: isFull ? events.last?.position : floor > 1 ? floor : nil,
-            isOutOfReach: !isFull && floor > 1
+            continuesBefore: isFull ? events.last?.position : floor > times.lowerBound ? floor : nil,
+            isOutOfReach: !isFull && floor > times.lowerBound
         )
     }
 

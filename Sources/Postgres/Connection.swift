@@ -81,6 +81,9 @@ final class Connection: Sendable {
         return connection
     }
 
+    /// Whether this side has ended it, or is about to.
+    var isClosing: Bool { inbox.withLock { $0.isClosing } }
+
     /// False once the connection is closing or has ended.
     var takesJobs: Bool { inbox.withLock { $0.takesJobs } }
 

@@ -176,7 +176,7 @@ public final class PostgresClient: Service, PostgresQuerying {
                 set(slot, to: .shared(connection))
                 await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
                 set(slot, to: .connecting)
-                if !isClosing { logger.warning("a connection to PostgreSQL ended; opening another") }
+                if !isClosing, !connection.isClosing { logger.warning("a connection to PostgreSQL ended; opening another") }
             } catch {
                 guard !Task.isCancelled else { break }
                 logger.warning("cannot connect to PostgreSQL", metadata: ["error": "\(error)"])

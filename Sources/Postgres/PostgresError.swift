@@ -38,6 +38,7 @@ public struct SQLState: RawRepresentable, Hashable, Sendable {
     public static let insufficientPrivilege = SQLState(rawValue: "42501")
     public static let undefinedTable = SQLState(rawValue: "42P01")
     public static let invalidSchemaName = SQLState(rawValue: "3F000")
+    public static let lockNotAvailable = SQLState(rawValue: "55P03")
     public static let queryCanceled = SQLState(rawValue: "57014")
     /// A statement that this side believes prepared is not: its preparation was rolled into a pipeline that failed.
     static let invalidStatementName = SQLState(rawValue: "26000")

@@ -10,17 +10,16 @@ struct ReadModelChecks: Sendable {
     private static func name(of readModel: String) -> String { "read model \(readModel)" }
 
     func readModels() async -> [Check] {
-        var checks: [Check] = []
-        for projection in Backend.projections {
-            let (name, schema) = (type(of: projection).name, type(of: projection).schema)
-            checks.append(
-                await Check.looking(at: Self.name(of: name)) {
-                    let found = try await Backend.readModels(client).list()
-                    let model = found.first { $0.schema == schema }
-                    return Self.check(model?.state ?? .missing, model, as: Self.name(of: name))
-                })
+        let found: [ReadModelStatus]
+        do { found = try await Backend.readModels(client).list() } catch {
+            var checks: [Check] = []
+            for name in Self.names { checks.append(await Check.looking(at: name) { throw error }) }
+            return checks
         }
-        return checks
+        return Backend.projections.map { projection in
+            let model = found.first { $0.schema == type(of: projection).schema }
+            return Self.check(model?.state ?? .missing, model, as: Self.name(of: type(of: projection).name))
+        }
     }
 
     private static func check(_ state: ReadModelStatus.State, _ model: ReadModelStatus?, as name: String) -> Check {

@@ -41,7 +41,7 @@ public struct ReadModelStatus: Sendable, Hashable {
     public var state: State
 }
 
-/// A rebuild or verification under way, or broken off.
+/// A rebuild under way, or broken off.
 public struct ShadowStatus: Sendable, Hashable {
     public var schema: String
     public var position: Int64
@@ -103,14 +103,18 @@ extension ReadModels {
     private func count(_ schema: String) async throws -> Int64 {
         var sum: Int64 = 0
         for table in try await Self.tables(of: schema, on: client) {
-            // Gone meanwhile: a take-over goes on beside this.
-            let rows = try? await client.query("SELECT count(*) FROM \(identifier: schema).\(identifier: table)")
-            sum += try rows?.decode(Int64.self).first ?? 0
+            do {
+                sum +=
+                    try await client.query("SELECT count(*) FROM \(identifier: schema).\(identifier: table)")
+                    .decode(Int64.self).first ?? 0
+            } catch let error as PostgresError where error.sqlState == .undefinedTable || error.sqlState == .invalidSchemaName {
+                // Gone meanwhile: a take-over goes on beside this.
+            }
         }
         return sum
     }
 
-    /// Of the shadows that these read models have.
+    /// Of the rebuilds that these read models have.
     public func shadows() async throws -> [ShadowStatus] {
         try await client.query(
             """
@@ -121,7 +125,7 @@ extension ReadModels {
             FROM log.shadows AS s LEFT JOIN log.checkpoints AS c ON c.schema = s.schema ORDER BY s.schema
             """
         ).decode((String, Int64, Int64, Timestamp, Double, Bool).self).filter { status in
-            projections.contains { status.0.hasPrefix(type(of: $0).schema + "_") }
+            projections.contains { status.0 == type(of: $0).schema + Self.rebuildSuffix }
         }.map { schema, position, tail, beganAt, rate, isUnderWay in
             ShadowStatus(
                 schema: schema, position: position, tail: tail, beganAt: beganAt, rate: rate, isUnderWay: isUnderWay)

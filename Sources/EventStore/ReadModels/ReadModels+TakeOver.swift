@@ -12,6 +12,13 @@ extension ReadModels {
             try await ReadModelCopy.catchUp(&shadows, on: connection)
             for projection in projections {
                 let live = type(of: projection).schema
+                // Whoever was served from the old ones is served from these.
+                try await connection.query(
+                    """
+                    UPDATE log.checkpoints AS n SET served_at = o.served_at FROM log.checkpoints AS o
+                    WHERE n.schema = \(live + Self.rebuildSuffix) AND o.schema = \(live)
+                    """
+                )
                 try await Self.rename(live, to: live + Self.beforeSuffix, on: connection)
                 try await Self.rename(live + Self.rebuildSuffix, to: live, on: connection)
             }
@@ -48,18 +55,31 @@ extension ReadModels {
         }
     }
 
+    /// How long anything is waited for while appends wait too, and how often it is tried.
+    private static let lockSeconds = 1
+    private static let attempts = 15
+
     private func swap(
         from start: Int64, _ body: @Sendable (PostgresConnection) async throws -> [ReadModelCopy]
     ) async throws -> TakeOver {
         let clock = ContinuousClock()
-        let (copies, began) = try await client.withTransaction { connection in
-            try await Self.lockNames(on: connection)
-            return try await connection.withoutTimeout { connection in
-                try await connection.query("SELECT log.lock()")
-                let began = clock.now
-                return (try await body(connection), began)
+        var swapped: (copies: [ReadModelCopy], began: ContinuousClock.Instant)?
+        for attempt in 1... where swapped == nil {
+            do {
+                swapped = try await client.withTransaction { connection in
+                    try await connection.withoutTimeout { connection in
+                        try await connection.query(SQL(unsafeText: "SET LOCAL lock_timeout = '\(Self.lockSeconds)s'"))
+                        try await Self.lockNames(on: connection)
+                        try await connection.query("SELECT log.lock()")
+                        let began = clock.now
+                        return (try await body(connection), began)
+                    }
+                }
+            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+                guard attempt < Self.attempts else { throw ReadModelError.busy }
             }
         }
+        guard let (copies, began) = swapped else { throw ReadModelError.busy }
         let heldSeconds = (clock.now - began) / .seconds(1)
         let position = copies.map(\.position).min() ?? 0
         let takeOver = TakeOver(

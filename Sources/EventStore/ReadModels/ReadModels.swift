@@ -58,8 +58,9 @@ public struct ReadModels: Sendable {
         if !missing.projections.isEmpty {
             do {
                 try await missing.rebuild { _ in }
-            } catch ReadModelError.underWay {
-                // Another server started at the same moment and was faster.
+            } catch ReadModelError.underWay(let schema) {
+                // Another server started at the same moment and was faster, or somebody rebuilds it.
+                logger.notice("waiting for a read model that somebody else builds", metadata: ["schema": "\(schema)"])
                 return try await prepare()
             }
         }
@@ -144,6 +145,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case underWay(String)
     case aborted(String)
     case nothingBefore(String)
+    /// Somebody else gives names to tables or drops some, and does not come to an end.
+    case busy
     /// A server said a moment ago that it answers from it.
     case served(String)
     /// Found by an append: nothing was recorded.
@@ -159,6 +162,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
             "Somebody else is filling \(schema): humon projections rebuild --all --status shows how far they are."
         case .aborted(let schema): "The work on \(schema) was aborted, and what there was of it dropped."
         case .nothingBefore(let name): "The read model \(name) has no tables to go back to."
+        case .busy:
+            "Somebody else is replacing or dropping tables of read models, and waits for whoever reads them: try again later."
         case .served(let schema):
             "A server answers from the read model \(schema): stop the servers of that version, and wait a minute."
         case .missing: "A read model is missing: run humon projections rebuild --all."

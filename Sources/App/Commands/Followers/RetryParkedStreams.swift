@@ -29,7 +29,7 @@ struct RetryParkedStreams: AsyncParsableCommand {
         let settings = try await Settings.load()
         let logger = Logger.humon(settings.logLevel)
         let count = try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
-            try await withPostgres(database.asApplication(connections: 1), logger: logger) { client in
+            try await database.using(database.asApplication(connections: 1), logger: logger) { client in
                 let followers = Followers(client: client)
                 try await followers.requireFollower(name)
                 return try await followers.retry(stream.map { StreamName($0) }, of: name)

@@ -32,8 +32,8 @@ struct ReadModelChoice: ParsableArguments {
         let settings = try await Settings.load()
         let logger = Logger.humon(settings.logLevel)
         return try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
-            if migrates { try await database.migrate(logger: logger) }
-            return try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
+            if migrates, try await database.lacksMigrations(logger: logger) { try await database.migrate(logger: logger) }
+            return try await database.using(database.asApplication(connections: 4), logger: logger) { client in
                 try await body(Backend.readModels(client, logger: logger).named(names))
             }
         }

@@ -9,7 +9,7 @@ extension Projections {
             abstract: "Replay the log and compare read models with it, row by row, while servers go on.",
             discussion: """
                 Builds each read model anew beside the live one and compares the two at one position of the log. Nothing live is \
-                changed or locked. Exits with 2 when a row differs, and names it: \
+                changed or locked; indexes are not looked at. Exits with 2 when a row differs, and names it: \
                 `humon projections rebuild` puts it right.
 
                 EXAMPLE: humon projections verify --all
