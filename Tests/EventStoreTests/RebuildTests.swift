@@ -140,8 +140,17 @@ import Testing
                         "sums_v1 ready", "sums_v1_rebuild building",
                     ])
                 let abort = Task { try await store.models.abort() }
-                // Longer than it takes the builder to hear of it.
-                try await Task.sleep(for: .seconds(ShadowLease.seconds / 2))
+                // Until the builder has heard of it, and would drop what it built.
+                for _ in 0..<600 {
+                    let drops = try await store.client.query(
+                        """
+                        SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+                        WHERE d.datname = current_database() AND NOT granted AND mode = 'AccessExclusiveLock'
+                        """
+                    ).decode(Int64.self)
+                    if drops[0] > 0 { break }
+                    try await Task.sleep(for: .milliseconds(50))
+                }
                 return (rebuild, abort)
             }
             await #expect(throws: ReadModelError.aborted("sums_v1_rebuild")) { _ = try await rebuild.value }

@@ -15,7 +15,13 @@ struct ReadModelCopy: Sendable {
     static func locked(
         _ projections: [any Projection], suffix: String = "", on connection: PostgresConnection
     ) async throws -> [ReadModelCopy] {
-        let schemas = projections.map { type(of: $0).schema + suffix }
+        try await locked(projections, as: projections.map { type(of: $0).schema + suffix }, on: connection)
+    }
+
+    /// The same, by the names of the schemas.
+    static func locked(
+        _ projections: [any Projection], as schemas: [String], on connection: PostgresConnection
+    ) async throws -> [ReadModelCopy] {
         let found = try await connection.query(
             """
             SELECT schema, position FROM log.checkpoints

@@ -7,8 +7,8 @@ extension ReadModels {
     /// - Parameter start: the position from which the shadows were filled
     func takeOver(under lease: ShadowLease, from start: Int64) async throws -> TakeOver {
         try await swap(from: start) { connection in
-            try await lease.check(on: connection)
             var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
+            try await lease.check(on: connection)
             try await ReadModelCopy.catchUp(&shadows, on: connection)
             for projection in projections {
                 let live = type(of: projection).schema
@@ -63,10 +63,10 @@ extension ReadModels {
         from start: Int64, _ body: @Sendable (PostgresConnection) async throws -> [ReadModelCopy]
     ) async throws -> TakeOver {
         let clock = ContinuousClock()
-        var swapped: (copies: [ReadModelCopy], began: ContinuousClock.Instant)?
-        for attempt in 1... where swapped == nil {
+        var attempt = 1
+        while true {
             do {
-                swapped = try await client.withTransaction { connection in
+                let (copies, began) = try await client.withTransaction { connection in
                     try await connection.withoutTimeout { connection in
                         try await connection.query(SQL(unsafeText: "SET LOCAL lock_timeout = '\(Self.lockSeconds)s'"))
                         try await Self.lockNames(on: connection)
@@ -75,13 +75,16 @@ extension ReadModels {
                         return (try await body(connection), began)
                     }
                 }
+                return takeOver(
+                    at: copies.map(\.position).min() ?? 0, from: start, heldSeconds: (clock.now - began) / .seconds(1))
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 guard attempt < Self.attempts else { throw ReadModelError.busy }
+                attempt += 1
             }
         }
-        guard let (copies, began) = swapped else { throw ReadModelError.busy }
-        let heldSeconds = (clock.now - began) / .seconds(1)
-        let position = copies.map(\.position).min() ?? 0
+    }
+
+    private func takeOver(at position: Int64, from start: Int64, heldSeconds: Double) -> TakeOver {
         let takeOver = TakeOver(
             names: projections.map { type(of: $0).name }, position: position, events: position - start, heldSeconds: heldSeconds)
         logger.info(

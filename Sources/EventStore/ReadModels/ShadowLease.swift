@@ -90,13 +90,15 @@ struct ShadowLease: Sendable {
         } catch let error as PostgresError where error.isUnavailability {}
     }
 
-    /// To be asked first in every transaction of the work; holds the lease until its end.
+    /// To be asked in every transaction of the work, once the shadows' checkpoints are locked: whoever takes the lease meanwhile
+    /// waits for these. The lease itself is not locked, so that it can be renewed, and an abort be asked for, however long a
+    /// statement takes.
     /// - Throws: ``ReadModelError/aborted(_:)``, ``ReadModelError/underWay(_:)`` where somebody else has it by now
     func check(on connection: PostgresConnection) async throws {
         let found = try await connection.query(
             """
             SELECT schema, is_to_be_aborted FROM log.shadows
-            WHERE schema = ANY(\(schemas)) AND builder = \(builder) ORDER BY schema FOR UPDATE
+            WHERE schema = ANY(\(schemas)) AND builder = \(builder) ORDER BY schema
             """
         ).decode((String, Bool).self)
         if let aborted = found.first(where: \.1) { throw ReadModelError.aborted(aborted.0) }

@@ -79,7 +79,10 @@ struct ShadowLoad: Sendable {
     private func write(_ folded: Folded, into copies: [ReadModelCopy]) async throws {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
+                let there = try await ReadModelCopy.locked(copies.map(\.projection), as: copies.map(\.schema), on: connection)
                 try await lease.check(on: connection)
+                // A former builder's last transaction may have ended after this one read where it stood.
+                guard there.map(\.position) == copies.map(\.position) else { throw ReadModelError.underWay(copies[0].schema) }
                 try await connection.query("SET LOCAL synchronous_commit = off")
                 try await connection.copy(folded.insertions)
                 try await connection.run(folded.statements + [copies.checkpoint(at: folded.through)])
