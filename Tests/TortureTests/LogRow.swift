@@ -41,8 +41,8 @@ enum ReplayedReadModels {
         var violations: [Violation] = []
         for schema in ["users", "events", "attendances"] {
             let (live, replayed): (SQL, SQL) = (
-                "TABLE \(identifier: schema + "_before").\(identifier: schema)",
-                "TABLE \(identifier: schema).\(identifier: schema)"
+                "TABLE \(identifier: schema + "_v1_before").\(identifier: schema)",
+                "TABLE \(identifier: schema + "_v1").\(identifier: schema)"
             )
             let counts = try await client.run([
                 SQL(unsafeText: "SELECT count(*) FROM (\(live.text) EXCEPT \(replayed.text)) AS d"),

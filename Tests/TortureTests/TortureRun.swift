@@ -173,7 +173,7 @@ final class TortureRun: Sendable {
             return (try await LogRow.all(client), try await SeenFollower.seen(client), late)
         }
         let rebuild = try await HumonProcess.run(
-            ["projections", "rebuild"], in: directory, environment: ["DATABASE_URL": cluster.url()])
+            ["projections", "rebuild", "--all"], in: directory, environment: ["DATABASE_URL": cluster.url()])
         let models =
             rebuild.status == 0
             ? try await cluster.withClient { try await ReplayedReadModels.violations($0) }
