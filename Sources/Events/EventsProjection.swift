@@ -7,6 +7,7 @@ package import Users
 package struct EventsProjection: Projection {
     package static let name = "events"
     package static let version: Int32 = 1
+    package static let personalColumns: Set<String> = ["address", "lat", "lon", "band", "x", "y", "z"]
 
     package struct Changes: Sendable, Hashable {
         package struct Row: Sendable, Hashable {

@@ -6,6 +6,7 @@ internal import Postgres
 package struct UsersProjection: Projection {
     package static let name = "users"
     package static let version: Int32 = 1
+    package static let personalColumns: Set<String> = ["device"]
 
     package struct Row: Sendable, Hashable {
         package var id: UserID

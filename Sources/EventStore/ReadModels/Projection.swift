@@ -15,6 +15,9 @@ public protocol Projection: Sendable {
     /// in a schema of its own.
     static var version: Int32 { get }
 
+    /// Columns that tell about a person: shown to nobody who does not ask for them.
+    static var personalColumns: Set<String> { get }
+
     /// The statements that create the tables in an empty schema, with the keys that the writes need.
     static func tables(in schema: String) -> String
 
@@ -45,6 +48,8 @@ public enum Write: Sendable {
 extension Projection {
     /// Where the tables live that this version reads and writes.
     public static var schema: String { "\(name)_v\(version)" }
+
+    public static var personalColumns: Set<String> { [] }
 
     /// Of the streams that it folds.
     var category: String { Event.category }

@@ -47,8 +47,7 @@ extension Projections {
             try output.write(table)
             guard comparisons.contains(where: { $0.differing > 0 }) else { return }
             try output.say("")
-            var differences = Table("name", "table", "key", "state", "columns")
-            if personal.reveal { differences.columns += ["found", "expected"] }
+            var differences = Table("name", "table", "key", "state", "found", "expected")
             for comparison in comparisons {
                 for difference in comparison.differences { differences.rows.append(row(comparison.name, difference)) }
             }
@@ -57,18 +56,32 @@ extension Projections {
         }
 
         private func row(_ name: String, _ difference: Comparison.Difference) -> [Field] {
-            let (found, expected) = (difference.found.map(json), difference.expected.map(json))
-            let state = found == nil ? "missing" : expected == nil ? "extra" : "different"
-            let row: [Field] = [
+            let (found, expected) = (members(difference.found), members(difference.expected))
+            let state = found.isEmpty ? "missing" : expected.isEmpty ? "extra" : "different"
+            return [
                 .text(name), .text(difference.table), .json(json(difference.key)), .state(.bad, state),
-                .text(differingColumns(found, expected).joined(separator: " ")),
+                shown(found.filter { !expected.contains($0) }, of: name),
+                shown(expected.filter { !found.contains($0) }, of: name),
             ]
-            return personal.reveal ? row + [.json(found ?? .null), .json(expected ?? .null)] : row
         }
 
-        private func differingColumns(_ found: JSON?, _ expected: JSON?) -> [String] {
-            guard let found, case .object(let object) = expected else { return [] }
-            return object.members.filter { found[$0.name] != $0.value }.map(\.name)
+        private func members(_ row: String?) -> [JSONObject.Member] {
+            guard let row, case .object(let object) = json(row) else { return [] }
+            return object.members
+        }
+
+        /// The columns that differ.
+        private func shown(_ members: [JSONObject.Member], of name: String) -> Field {
+            guard !members.isEmpty else { return .none }
+            let projection = Backend.projections.first { type(of: $0).name == name }
+            let hidden = personal.reveal ? [] : projection.map { type(of: $0).personalColumns } ?? []
+            return .json(
+                .object(
+                    JSONObject(
+                        members: members.map { member in
+                            let isHidden = hidden.contains(member.name) && member.value != .null
+                            return .init(name: member.name, value: isHidden ? PersonalData.hidden : member.value)
+                        })))
         }
 
         private func json(_ text: String) -> JSON { (try? JSON(utf8: Array(text.utf8))) ?? .string(text) }
