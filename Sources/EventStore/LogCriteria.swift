@@ -92,7 +92,7 @@ extension LogCriteria {
 
     private func select(by conditions: [SQL], limit: Int) -> SQL {
         """
-        (SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+        (SELECT \(LogReader.columns)
         FROM log.recorded_events WHERE \(conditions.joined(by: " AND ")) ORDER BY position DESC LIMIT \(Int64(limit)))
         """
     }

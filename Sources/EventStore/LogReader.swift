@@ -5,6 +5,9 @@ public struct LogReader: Sendable {
     /// So many recorded events are read at once in a replay.
     static let replayPage: Int64 = 2_000
 
+    /// What a ``RecordedEvent`` is read from, in its order.
+    static let columns: SQL = "position, id, stream, version, type, format, recorded_at, data, metadata"
+
     let client: any PostgresQuerying
 
     public init(client: any PostgresQuerying) { self.client = client }
@@ -30,7 +33,7 @@ public struct LogReader: Sendable {
     public func read(stream: StreamName) async throws -> [RecordedEvent] {
         let rows = try await client.query(
             """
-            SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+            SELECT \(Self.columns)
             FROM log.recorded_events WHERE stream = \(stream.description) ORDER BY version
             """
         )
@@ -49,7 +52,7 @@ public struct LogReader: Sendable {
     public func newest() async throws -> RecordedEvent? {
         try await client.query(
             """
-            SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+            SELECT \(Self.columns)
             FROM log.recorded_events ORDER BY position DESC LIMIT 1
             """
         ).first.map(RecordedEvent.init)
@@ -62,7 +65,7 @@ public struct LogReader: Sendable {
 
     static func query(after position: Int64, limit: Int64) -> SQL {
         """
-        SELECT position, id, stream, version, type, format, recorded_at, data, metadata
+        SELECT \(Self.columns)
         FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)
         """
     }

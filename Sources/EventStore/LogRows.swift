@@ -44,7 +44,7 @@ extension LogReader {
         }
         let rows = try await client.query(
             """
-            SELECT position, id, stream, version, type, format, recorded_at, data, metadata FROM log.recorded_events
+            SELECT \(Self.columns) FROM log.recorded_events
             WHERE position > \(position) AND position <= \(through)
                 AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
                 AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))

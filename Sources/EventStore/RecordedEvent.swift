@@ -103,7 +103,7 @@ public struct RecordedEvent: Sendable {
         self.occurrence = occurrence
     }
 
-    /// Of the columns that ``LogReader`` selects.
+    /// Of ``LogReader/columns``.
     init(_ row: Row) throws {
         position = try row.value(0)
         occurrence = Occurrence(
