@@ -59,12 +59,20 @@ struct Backend: Sendable {
         }
     }
 
-    /// With these off PostgreSQL acknowledges what a crash can take back.
-    private static func warnOfLosses(_ client: PostgresClient, logger: Logger) async throws {
-        let unsafe = try await client.query(
-            "SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'"
+    /// Those that are off; then PostgreSQL acknowledges what a crash can take back.
+    static func unsafeSettings(_ client: PostgresClient) async throws -> [String] {
+        try await client.query(
+            """
+            SELECT name FROM pg_settings
+            WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off' ORDER BY name
+            """
         ).decode(String.self)
-        for name in unsafe { logger.warning("PostgreSQL may lose acknowledged writes in a crash", metadata: ["off": "\(name)"]) }
+    }
+
+    private static func warnOfLosses(_ client: PostgresClient, logger: Logger) async throws {
+        for name in try await unsafeSettings(client) {
+            logger.warning("PostgreSQL may lose acknowledged writes in a crash", metadata: ["off": "\(name)"])
+        }
     }
 
     /// Runs the services for as long as the body does.

@@ -32,12 +32,7 @@ struct ServerChecks: Sendable {
     }
 
     func durability() async throws -> Check {
-        let off = try await client.query(
-            """
-            SELECT name FROM pg_settings
-            WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off' ORDER BY name
-            """
-        ).decode(String.self)
+        let off = try await Backend.unsafeSettings(client)
         guard !off.isEmpty else { return Check("durability", .ok, "what is acknowledged is on disk") }
         return Check(
             "durability", .warn, "a crash may take acknowledged writes back: \(off.joined(separator: ", ")) off",

@@ -39,7 +39,8 @@ struct ReadModelCopy: Sendable {
         _ copies: inout [ReadModelCopy], through end: Int64 = .max, filter: LogFilter = .everything,
         sample: StreamSample? = nil, on connection: PostgresConnection
     ) async throws {
-        while let position = copies.map(\.position).min(), position < end {
+        while !copies.isEmpty, copies.position < end {
+            let position = copies.position
             let stretch = try await LogReader(client: connection).rows(
                 after: position, limit: min(page, end - position), filter: filter, sample: sample)
             guard stretch.through > position else { return }
@@ -51,6 +52,9 @@ struct ReadModelCopy: Sendable {
 }
 
 extension [ReadModelCopy] {
+    /// Up to which all of them have followed the log.
+    var position: Int64 { map(\.position).min() ?? 0 }
+
     /// Pure. What a copy has already is left out.
     func writes(for recorded: [RecordedEvent]) throws -> [Write] {
         try flatMap { copy in

@@ -8,7 +8,7 @@ public import ServiceLifecycle
 /// as it takes to hear of it: an announcement, or the watch's poll.
 public final class ReadModelKeeper: Service {
     /// How often it says that they are served.
-    static let noteSeconds = 10.0
+    private static let noteSeconds = 10.0
     /// Between two looks, so that a busy log is not asked for every append.
     private static let pauseSeconds = 0.02
 

@@ -57,18 +57,18 @@ extension ReadModels {
             try await lease.check(on: connection)
             return try await openShadows(on: connection)
         }
-        let start = copies.map(\.position).min() ?? 0
+        let start = copies.position
         var tail = try await reader.tail()
         progress(ShadowProgress(phase: .loading, position: start, tail: tail))
         for round in 0..<Self.rounds {
-            let before = copies.map(\.position).min() ?? 0
+            let before = copies.position
             copies = try await ShadowLoad(copies: copies, lease: lease, filter: filter, client: client).run { [tail] position in
                 progress(ShadowProgress(phase: .loading, position: position, tail: max(tail, position)))
             }
             if round == 0 {
-                progress(ShadowProgress(phase: .makingIndexes, position: copies.map(\.position).min() ?? 0, tail: tail))
+                progress(ShadowProgress(phase: .makingIndexes, position: copies.position, tail: tail))
                 try await makeIndexes(under: lease)
-            } else if (copies.map(\.position).min() ?? 0) - before <= Self.remainder {
+            } else if copies.position - before <= Self.remainder {
                 break
             }
             tail = try await reader.tail()

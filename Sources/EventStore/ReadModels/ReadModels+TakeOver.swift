@@ -76,7 +76,7 @@ extension ReadModels {
                     }
                 }
                 return takeOver(
-                    at: copies.map(\.position).min() ?? 0, from: start, heldSeconds: (clock.now - began) / .seconds(1))
+                    at: copies.position, from: start, heldSeconds: (clock.now - began) / .seconds(1))
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 guard attempt < Self.attempts else { throw ReadModelError.busy }
                 attempt += 1

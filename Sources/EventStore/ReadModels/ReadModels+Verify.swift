@@ -58,7 +58,7 @@ extension ReadModels {
         while true {
             let live = try await positions()
             guard live.count == projections.count, let end = live.values.min() else { throw ReadModelError.missing }
-            let before = copies.map(\.position).min() ?? 0
+            let before = copies.position
             let load = ShadowLoad(copies: copies, lease: lease, filter: filter, sample: sample, client: client)
             copies = try await load.run(through: end) { position in
                 progress(ShadowProgress(phase: .loading, position: position, tail: end))
@@ -66,7 +66,7 @@ extension ReadModels {
             // What came meanwhile is little enough to be done in the comparison's own transaction.
             guard end - before > ShadowLoad.stretch else { break }
         }
-        let position = copies.map(\.position).min() ?? 0
+        let position = copies.position
         progress(ShadowProgress(phase: .comparing, position: position, tail: position))
         return try await withThrowingTaskGroup(of: Comparison.self) { group in
             for projection in projections { group.addTask { try await compare(projection, sample: sample, limit: limit) } }

@@ -73,9 +73,7 @@ public struct ReadModels: Sendable {
     }
 
     /// Does what programs of other versions have left to do: their appends do not change this program's tables.
-    /// - Returns: whether there was anything to do
-    @discardableResult
-    public func catchUp() async throws -> Bool {
+    public func catchUp() async throws {
         let behind = try await client.query(
             """
             SELECT schema FROM log.checkpoints
@@ -85,7 +83,6 @@ public struct ReadModels: Sendable {
         for projection in projections where behind.contains(type(of: projection).schema) {
             while try await catchUp(projection, suffix: "") == true {}
         }
-        return !behind.isEmpty
     }
 
     /// One stretch of the log, in a transaction of its own; false at the log's end, and nil where there is no such copy.

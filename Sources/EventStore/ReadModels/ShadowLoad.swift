@@ -19,7 +19,7 @@ struct ShadowLoad: Sendable {
     /// Up to a position, or to where the log ends when it gets there.
     func run(through end: Int64 = .max, progress: @Sendable (_ position: Int64) -> Void) async throws -> [ReadModelCopy] {
         var copies = copies
-        var page = try await read(after: copies.map(\.position).min() ?? 0, through: end)
+        var page = try await read(after: copies.position, through: end)
         var folded: Folded?
         while page != nil || folded != nil {
             let current = page

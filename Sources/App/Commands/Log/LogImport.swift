@@ -42,7 +42,8 @@ extension Log {
                             }
                         }
                     }
-                    return (header, try await readModelsBehind(header.lastPosition, client))
+                    let behind = try await Backend.readModels(client).list().filter { $0.state == .behind }
+                    return (header, behind.map(\.schema))
                 }
             }
             try options.output.write([
@@ -53,13 +54,6 @@ extension Log {
             options.output.note(
                 "Read models are behind the log now (\(readModels.joined(separator: ", "))): humon serve brings them along, humon projections rebuild --all is faster."
             )
-        }
-
-        private func readModelsBehind(_ position: Int64, _ client: PostgresClient) async throws -> [String] {
-            let schemas = Backend.projections.map { type(of: $0).schema }
-            return try await client.query(
-                "SELECT schema FROM log.checkpoints WHERE position < \(position) AND schema = ANY(\(schemas)) ORDER BY schema"
-            ).decode(String.self)
         }
 
         private func input() throws -> FileHandle {
