@@ -59,7 +59,13 @@ let package = Package(
             name: "Users",
             dependencies: ["EventStore", "Postgres", "Notation", .product(name: "Crypto", package: "swift-crypto")]
         ),
-        .target(name: "Events", dependencies: ["Users", "EventStore", "Postgres", "Notation"]),
+        .target(
+            name: "Events",
+            dependencies: [
+                "Users", "EventStore", "Postgres", "Notation",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]
+        ),
         .target(name: "Attendances", dependencies: ["Events", "Users", "EventStore", "Postgres", "Notation"]),
         .target(
             name: "HTTP",

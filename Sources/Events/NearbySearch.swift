@@ -72,6 +72,9 @@ extension NearbySearch {
         )
     }
 
+    /// What comes in the order before everything that is looked for; no event is at less than no distance.
+    var lowest: (squaredChord: Double, id: Int64) { after.map { ($0.squaredChord, $0.id.rawValue) } ?? (-1, 0) }
+
     /// One more row than the limit, which tells whether there is another page.
     ///
     /// The lateral query is fenced by OFFSET 0 so that the index is used whatever the statistics say: a scan of it a band.
@@ -94,7 +97,7 @@ extension NearbySearch {
                 OFFSET 0
             ) AS measured
             WHERE squared_chord <= \(Sphere.squaredChord(kilometres: radius))
-                AND (squared_chord, id) > (\(after?.squaredChord ?? -1), \(after?.id.rawValue ?? 0))
+                AND (squared_chord, id) > (\(lowest.squaredChord), \(lowest.id))
             ORDER BY squared_chord, id
             LIMIT \(Int64(limit) + 1)
             """

@@ -32,6 +32,19 @@ struct UnitVector: Sendable, Hashable {
             (x, y, z) = (cos(lat) * cos(lon), cos(lat) * sin(lon), sin(lat))
         }
     }
+
+    init(x: Double, y: Double, z: Double) {
+        self.x = x
+        self.y = y
+        self.z = z
+    }
+
+    func squaredChord(to other: Self) -> Double { Self.squaredLength(x - other.x, y - other.y, z - other.z) }
+
+    /// In the order of ``NearbySearch/query``, so that both come to the same number, bit for bit: IEEE 754 leaves nothing open but
+    /// the order, and neither Swift nor PostgreSQL, which calls a function an operator, fuses a multiplication with an addition.
+    @inline(__always)
+    static func squaredLength(_ x: Double, _ y: Double, _ z: Double) -> Double { x * x + y * y + z * z }
 }
 
 /// A twentieth of a degree of latitude, 5.6 km: what nearby search is indexed by, together with the longitude.

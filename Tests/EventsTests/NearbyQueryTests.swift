@@ -11,7 +11,7 @@ import Users
 
 @Suite struct `Nearby search on 100,000 events` {
     /// Half around 200 cities, half anywhere, poles and date line included.
-    private static func places() -> [Coordinates] {
+    static func places() -> [Coordinates] {
         var generator = SeededGenerator(seed: 42)
         let cities = (0..<200).map { _ in Places.anywhere(using: &generator) }
         return (0..<100_000).map { index in
@@ -23,7 +23,7 @@ import Users
         }
     }
 
-    private static func fill(_ client: PostgresClient, _ places: [Coordinates]) async throws {
+    static func fill(_ client: PostgresClient, _ places: [Coordinates]) async throws {
         try await client.withConnection { connection in
             try await connection.query("CREATE SCHEMA \(identifier: EventsProjection.schema)")
             try await connection.execute(

@@ -1,5 +1,5 @@
 /// The same numbers in every run. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, SplitMix64.
-public struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     public init(seed: UInt64) { state = seed }

@@ -1,0 +1,76 @@
+internal import Synchronization
+
+/// The events of a node as they stand at one position of the log, in its own memory: for reads, which never wait for the writer.
+///
+/// All that is held is immutable. The writer makes the leaves that its batch touches anew, and the way from the root to them, and
+/// then puts the new root in the place of the old one; a reader goes on with the root that it has taken. So a reader sees whole
+/// batches only, and the lock is held for no longer than it takes to copy a reference.
+public final class EventMemory: Sendable {
+    private let current = Mutex(Snapshot.empty)
+    /// Held by the one that writes; the snapshot before the current one. So it is the writer, a batch later, who frees what was
+    /// replaced, and not a reader that was under way then.
+    private let previous = Mutex(Snapshot.empty)
+
+    public init() {}
+
+    /// All events at one position, for as long as it is held.
+    public var snapshot: Snapshot { current.withLock { $0 } }
+
+    /// Makes the changes of a batch, all at once, after which the memory stands at this position.
+    ///
+    /// A batch of an earlier position than the memory stands at is left out: it has been applied. To fill the memory, apply what
+    /// the read model holds at a position, in one batch or in several of the same position.
+    public func apply(_ batch: Batch, position: Int64) {
+        previous.withLock { previous in
+            let last = snapshot
+            guard position >= last.position else { return }
+            let next = last.applying(batch, position: position)
+            current.withLock { $0 = next }
+            previous = last
+        }
+    }
+}
+
+extension EventMemory {
+    /// Changes in the order in which they happened. The JSON of the events is copied into one run of bytes.
+    public struct Batch: Sendable {
+        struct Change: Sendable {
+            var id: Int64
+            /// nil where the event is removed.
+            var event: Placed?
+        }
+
+        struct Placed: Sendable {
+            var version: Int32
+            var vector: UnitVector
+            var json: Range<Int>
+        }
+
+        private(set) var changes: [Change] = []
+        private(set) var json: [UInt8] = []
+
+        public init() {}
+
+        public var isEmpty: Bool { changes.isEmpty }
+
+        /// The event stands like this from now on, unless the memory holds a later version of it.
+        public mutating func put(_ id: EventID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>) {
+            put(id, version: version, vector: UnitVector(coordinates), json: json)
+        }
+
+        /// The same with the vector of the read model, which whoever wrote it has computed.
+        mutating func put(_ id: EventID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>) {
+            let start = self.json.count
+            self.json.append(contentsOf: json)
+            changes.append(
+                Change(id: id.rawValue, event: Placed(version: version, vector: vector, json: start..<self.json.count)))
+        }
+
+        public mutating func remove(_ id: EventID) { changes.append(Change(id: id.rawValue, event: nil)) }
+
+        public mutating func reserve(events: Int, jsonBytes: Int) {
+            changes.reserveCapacity(events)
+            json.reserveCapacity(jsonBytes)
+        }
+    }
+}

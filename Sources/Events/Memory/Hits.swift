@@ -1,0 +1,75 @@
+extension EventMemory.Page.Hit {
+    static func < (left: Self, right: Self) -> Bool {
+        left.squaredChord == right.squaredChord ? left.id < right.id : left.squaredChord < right.squaredChord
+    }
+}
+
+extension [EventMemory.Page.Hit] {
+    /// In any order. Source: Hoare, *Algorithm 65: find*, Communications of the ACM 4 (1961).
+    mutating func keepSmallest(_ count: Int) {
+        var (low, high) = (0, self.count - 1)
+        while low < high {
+            let pivot = self[low + (high - low) / 2]
+            var (left, right) = (low, high)
+            while left <= right {
+                while self[left] < pivot { left += 1 }
+                while pivot < self[right] { right -= 1 }
+                if left <= right {
+                    swapAt(left, right)
+                    left += 1
+                    right -= 1
+                }
+            }
+            if right < count - 1 { low = left }
+            if count - 1 < left { high = right }
+        }
+        removeLast(self.count - count)
+    }
+}
+
+extension [EventMemory.Page.Hit] {
+    /// Nearest first.
+    ///
+    /// The squared chord grows as the area does, so that hits spread over an area fill as many classes of it evenly: hardly more
+    /// than one to each, which leaves little to sort. Where events crowd in few places it is a sort like any other.
+    mutating func sortByDistance() {
+        guard count > 32, let farthest = self.max()?.squaredChord else { return sort() }
+        let scale = Double(count - 1) / farthest
+        guard scale.isFinite else { return sort() }
+        func part(_ hit: EventMemory.Page.Hit) -> Int { Int(hit.squaredChord * scale) }
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: count + 1) { ends in
+            ends.initialize(repeating: 0)
+            for hit in self { ends[part(hit)] += 1 }
+            var (sum, most) = (Int32(0), Int32(0))
+            for index in 0..<count {
+                most = Swift.max(most, ends[index])
+                sum += ends[index]
+                ends[index] = sum
+            }
+            guard most <= 32 else { return sort() }
+            self = Self(unsafeUninitializedCapacity: count) { sorted, initialized in
+                for hit in self {
+                    ends[part(hit)] -= 1
+                    sorted.initializeElement(at: Int(ends[part(hit)]), to: hit)
+                }
+                initialized = count
+                sorted.sortNearlySorted()
+            }
+        }
+    }
+}
+
+extension UnsafeMutableBufferPointer<EventMemory.Page.Hit> {
+    /// By insertion.
+    fileprivate func sortNearlySorted() {
+        for index in 1..<count {
+            let hit = self[index]
+            var place = index
+            while place > 0, hit < self[place - 1] {
+                self[place] = self[place - 1]
+                place -= 1
+            }
+            self[place] = hit
+        }
+    }
+}

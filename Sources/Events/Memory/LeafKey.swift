@@ -1,0 +1,44 @@
+/// Where an event stands in the order of the leaves, in which neighbours on the sphere are mostly neighbours.
+struct LeafKey: Sendable, Hashable, Comparable {
+    var cell: OctreeCell
+    /// Tells those of one cell apart, of which there may be more than a leaf holds.
+    var id: Int64
+
+    static let lowest = LeafKey(cell: OctreeCell(number: 0), id: .min)
+
+    static func < (left: Self, right: Self) -> Bool {
+        left.cell.number == right.cell.number ? left.id < right.id : left.cell.number < right.cell.number
+    }
+}
+
+/// A cell of the octree around the unit sphere, 6 m wide. It has neither poles nor a date line.
+struct OctreeCell: Sendable, Hashable {
+    private static let bitsPerAxis: UInt64 = 21
+    /// No cell has this number.
+    static let none = OctreeCell(number: .max)
+
+    /// The first three bits say which eighth of the cube, the next three which eighth of that, and so on.
+    var number: UInt64
+
+    init(number: UInt64) { self.number = number }
+
+    init(_ vector: UnitVector) {
+        number = Self.spread(vector.x) << 2 | Self.spread(vector.y) << 1 | Self.spread(vector.z)
+    }
+
+    /// How many cells of one size after another hold both: 63 for a cell and itself, three a size.
+    func sharedBits(with other: Self) -> Int { (number ^ other.number).leadingZeroBitCount - 1 }
+
+    /// A coordinate from -1 to 1 as a whole number, with two bits' room between its bits.
+    private static func spread(_ coordinate: Double) -> UInt64 {
+        let steps = Double(UInt64(1) << (bitsPerAxis - 1))
+        let last = UInt64(1) << bitsPerAxis - 1
+        var bits = min(UInt64(max(0, (coordinate + 1) * steps)), last)
+        // Source: Anderson, *Bit Twiddling Hacks*, interleaving by binary magic numbers, in three dimensions.
+        bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF
+        bits = (bits | bits << 16) & 0x001F_0000_FF00_00FF
+        bits = (bits | bits << 8) & 0x100F_00F0_0F00_F00F
+        bits = (bits | bits << 4) & 0x10C3_0C30_C30C_30C3
+        return (bits | bits << 2) & 0x1249_2492_4924_9249
+    }
+}

@@ -1,0 +1,122 @@
+internal import HeapModule
+
+extension EventMemory.Snapshot {
+    /// What ``EventsModule/nearest(_:)`` finds in the read model at the same position, in the same order.
+    ///
+    /// It looks outwards: whichever branch or leaf is nearest is next, until none can hold anything that the answer lacks.
+    public func nearest(_ search: NearbySearch) -> EventMemory.Page {
+        var outwards = OutwardSearch(search)
+        return outwards.page(of: self)
+    }
+}
+
+extension EventMemory {
+    /// The events of an answer, nearest first.
+    public struct Page: Sendable {
+        struct Hit: Sendable, Comparable {
+            var squaredChord: Double
+            var id: Int64
+            var leaf: Int32
+            var row: Int32
+        }
+
+        let hits: [Hit]
+        let leaves: [Leaf]
+        /// Where to go on; nil at the end.
+        public let next: NearbySearch.Cursor?
+
+        public var count: Int { hits.count }
+        public var isEmpty: Bool { hits.isEmpty }
+
+        public subscript(index: Int) -> Entry {
+            let hit = hits[index]
+            return Entry(leaf: leaves[Int(hit.leaf)], row: Int(hit.row))
+        }
+
+        /// Of the JSON of all its events.
+        public var jsonBytes: Int { hits.reduce(0) { $0 + leaves[Int($1.leaf)].json(Int($1.row)).count } }
+
+        /// Gives the bytes of each event's answer in turn, which are valid until the end of `body` only.
+        public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+            for hit in hits { try body(leaves[Int(hit.leaf)].json(Int(hit.row))) }
+        }
+    }
+}
+
+/// One search under way.
+private struct OutwardSearch {
+    /// A branch, or a leaf of it, and the squared chord to where it begins.
+    private struct Candidate: Comparable {
+        var nearest: Double
+        var branch: Int32
+        /// -1 for the branch itself.
+        var leaf: Int32
+
+        static func < (left: Self, right: Self) -> Bool { left.nearest < right.nearest }
+    }
+
+    private let centre: UnitVector
+    private let limit: Int
+    private let after: (squaredChord: Double, id: Int64)
+    /// What is farther is not in the answer.
+    private var bound: Double
+    private var candidates = Heap<Candidate>(minimumCapacity: 64)
+    private var hits: [EventMemory.Page.Hit] = []
+    private var leaves: [Leaf] = []
+
+    init(_ search: NearbySearch) {
+        centre = UnitVector(search.centre)
+        limit = search.limit
+        after = search.lowest
+        bound = Sphere.squaredChord(kilometres: search.radius)
+    }
+
+    mutating func page(of snapshot: EventMemory.Snapshot) -> EventMemory.Page {
+        let room = max(snapshot.branches.count, Branch.capacity, Leaf.capacity)
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
+            consider(snapshot.boxes, chords) { Candidate(nearest: $0, branch: $1, leaf: -1) }
+            while let next = candidates.popMin(), next.nearest <= bound {
+                let branch = snapshot.branches[Int(next.branch)]
+                if next.leaf < 0 {
+                    consider(branch.boxes, chords) { Candidate(nearest: $0, branch: next.branch, leaf: $1) }
+                } else {
+                    look(into: branch.leaves[Int(next.leaf)], chords)
+                }
+            }
+        }
+        hits.sortByDistance()
+        let isLast = hits.count <= limit
+        if !isLast { hits.removeLast(hits.count - limit) }
+        let cursor = hits.last.map { NearbySearch.Cursor(squaredChord: $0.squaredChord, id: EventID(rawValue: $0.id)) }
+        return EventMemory.Page(hits: hits, leaves: leaves, next: isLast ? nil : cursor)
+    }
+
+    private mutating func consider(
+        _ boxes: Boxes, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Double, Int32) -> Candidate
+    ) {
+        boxes.nearest(to: centre, into: chords)
+        for index in 0..<boxes.count where chords[index] <= bound {
+            if after.squaredChord > 0, boxes.farthest(index, from: centre) < after.squaredChord { continue }
+            candidates.insert(candidate(chords[index], Int32(index)))
+        }
+    }
+
+    private mutating func look(into leaf: Leaf, _ chords: UnsafeMutableBufferPointer<Double>) {
+        leaf.squaredChords(to: centre, into: chords)
+        let number = Int32(leaves.count)
+        let before = hits.count
+        for row in 0..<leaf.count where chords[row] <= bound && chords[row] >= after.squaredChord {
+            let hit = EventMemory.Page.Hit(squaredChord: chords[row], id: leaf.id(row), leaf: number, row: Int32(row))
+            if (hit.squaredChord, hit.id) > after { hits.append(hit) }
+        }
+        guard hits.count > before else { return }
+        leaves.append(leaf)
+        // One more than the limit, which tells whether there is another page. Twice as many are sorted out at a time, which
+        // comes to a few comparisons each.
+        let enough = limit + 1
+        if hits.count >= 2 * enough {
+            hits.keepSmallest(enough)
+            bound = hits.reduce(0) { max($0, $1.squaredChord) }
+        }
+    }
+}

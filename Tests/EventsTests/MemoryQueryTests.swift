@@ -1,0 +1,53 @@
+import EventStore
+import Notation
+import Postgres
+import TestChance
+import TestDatabase
+import Testing
+
+@testable import Events
+
+extension `Nearby search on 100,000 events` {
+    @Test func `finds in memory what it finds in the database, with the same cursors`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await withPostgres(database.configuration(connections: 1), logger: .quiet) { client in
+                let places = Self.places()
+                try await Self.fill(client, places)
+                let memory = EventMemory()
+                memory.apply(try await Self.batch(client), position: 1)
+                var generator = SeededGenerator(seed: 8)
+                var pages = 0
+                for radius in [0, 0.5, 5, 25, 100, 1_000, 10_010, 20_015.1, NearbySearch.radiusLimit] {
+                    for around in Around.allCases {
+                        let isAtEvent = Bool.random(using: &generator)
+                        let centre = isAtEvent ? places.randomElement(using: &generator) : nil
+                        var search = NearbySearch(centre: centre ?? around.place(using: &generator), radius: radius)
+                        // Very large radii cost PostgreSQL a look at everything.
+                        for _ in 0..<(radius > 1_000 ? 1 : 3) {
+                            search.limit = Int.random(in: 1...NearbySearch.limitLimit, using: &generator)
+                            let stored = try search.page(try await client.query(search.query))
+                            let held = memory.snapshot.nearest(search)
+                            try #require(held.ids == stored.events.map(\.id.rawValue), "\(search)")
+                            try #require(held.next == stored.next, "\(search)")
+                            pages += 1
+                            search.after = held.next
+                            if held.next == nil { break }
+                        }
+                    }
+                }
+                #expect(pages > 70)
+            }
+        }
+    }
+
+    private static func batch(_ client: PostgresClient) async throws -> EventMemory.Batch {
+        let rows = try await client.query(
+            "SELECT id, version, x, y, z FROM \(identifier: EventsProjection.schema).events"
+        )
+        .decode((Int64, Int32, Double, Double, Double).self)
+        return rows.reduce(into: EventMemory.Batch()) { batch, row in
+            let vector = UnitVector(x: row.2, y: row.3, z: row.4)
+            batch.put(EventID(rawValue: row.0), version: row.1, vector: vector, json: "{}".utf8)
+        }
+    }
+}

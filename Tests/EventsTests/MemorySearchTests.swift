@@ -1,0 +1,91 @@
+import TestChance
+import Testing
+
+@testable import Events
+
+@Suite struct `A search in memory` {
+    @Test(arguments: MemoryWorld.Spread.allCases)
+    func `finds what a look at every event finds, in the same order, after every batch`(spread: MemoryWorld.Spread) throws {
+        var world = MemoryWorld(spread, seed: 51)
+        let memory = EventMemory()
+        var found = 0
+        for round in 0..<20 {
+            // First a large batch, as a node is filled; then small ones; in the end most events go.
+            let removals = round < 14 ? 20 : 80
+            let batch = world.batch(of: round == 0 ? 2_500 : 150, ids: 1_500, removalPercent: removals)
+            memory.apply(batch, position: Int64(round))
+            let snapshot = memory.snapshot
+            try #require(snapshot.count == world.events.count)
+            for _ in 0..<8 {
+                let (centre, radius) = (world.place(), world.radius())
+                let everyone = world.everyone(within: radius, of: centre)
+                let limit = Int.random(in: 1...NearbySearch.limitLimit, using: &world.generator)
+                let page = snapshot.nearest(NearbySearch(centre: centre, radius: radius, limit: limit))
+                try #require(page.ids == everyone.prefix(limit).map(\.id.rawValue), "\(limit) within \(radius) km of \(centre)")
+                try #require(page.next == (everyone.count > limit ? everyone[limit - 1] : nil), "\(centre) \(radius) \(limit)")
+                try #require(page.texts == page.ids.map { world.events[$0]?.json })
+                found += page.count
+            }
+        }
+        #expect(found > 5_000)
+    }
+
+    @Test(arguments: MemoryWorld.Spread.allCases)
+    func `turns all pages without losing or repeating an event`(spread: MemoryWorld.Spread) throws {
+        var world = MemoryWorld(spread, seed: 52)
+        let memory = EventMemory()
+        memory.apply(world.batch(of: 2_000, ids: 3_000), position: 1)
+        let snapshot = memory.snapshot
+        for (radius, limit) in [(50_000.0, 1), (50_000, 7), (20_015, 1_000), (300, 40), (0, 3)] {
+            var search = NearbySearch(centre: world.place(), radius: radius, limit: limit)
+            let everyone = world.everyone(within: radius, of: search.centre)
+            var found: [Int64] = []
+            // One at a time is looked at for a while only.
+            for _ in 0..<(limit == 1 ? 200 : everyone.count + 1) {
+                let page = snapshot.nearest(search)
+                found += page.ids
+                search.after = page.next
+                if page.next == nil { break }
+            }
+            let expected = everyone.map(\.id.rawValue)
+            try #require(found == (limit == 1 ? Array(expected.prefix(found.count)) : expected), "\(limit) within \(radius) km")
+            #expect(!found.isEmpty || everyone.isEmpty)
+        }
+    }
+
+    @Test func `goes on behind any cursor, also of an event that is no more`() throws {
+        var world = MemoryWorld(.clustered, seed: 53)
+        let memory = EventMemory()
+        memory.apply(world.batch(of: 4_000, ids: 2_000), position: 1)
+        for _ in 0..<200 {
+            let centre = world.place()
+            let everyone = world.everyone(within: 30, of: centre)
+            guard let from = everyone.randomElement(using: &world.generator) else { continue }
+            let id = EventID(rawValue: from.id.rawValue + Int64.random(in: -1...1, using: &world.generator))
+            let after = NearbySearch.Cursor(squaredChord: from.squaredChord, id: id)
+            let expected = everyone.filter { ($0.squaredChord, $0.id.rawValue) > (after.squaredChord, after.id.rawValue) }
+            let page = memory.snapshot.nearest(NearbySearch(centre: centre, radius: 30, limit: 50, after: after))
+            try #require(page.ids == expected.prefix(50).map(\.id.rawValue), "\(centre) \(after)")
+        }
+    }
+
+    @Test func `finds nothing where nothing is`() {
+        let empty = EventMemory().snapshot
+        #expect(empty.nearest(NearbySearch(centre: Coordinates(lat: 0, lon: 0), radius: 50_000)).isEmpty)
+        #expect(empty.event(EventID(rawValue: 1)) == nil)
+        #expect((empty.count, empty.position) == (0, -1))
+    }
+
+    @Test func `finds as many as crowd in one place, by id`() {
+        let memory = EventMemory()
+        var batch = EventMemory.Batch()
+        let place = Coordinates(lat: 52.5200066, lon: 13.404954)
+        for id in (1...5_000).reversed() {
+            batch.put(EventID(rawValue: Int64(id)), version: 1, coordinates: place, json: "{}".utf8)
+        }
+        memory.apply(batch, position: 1)
+        let page = memory.snapshot.nearest(NearbySearch(centre: place, radius: 0))
+        #expect(page.ids == Array(1...1_000))
+        #expect(page.next == NearbySearch.Cursor(squaredChord: 0, id: EventID(rawValue: 1_000)))
+    }
+}

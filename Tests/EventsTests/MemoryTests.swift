@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+import TestChance
+import Testing
+
+@testable import Events
+
+@Suite struct `The memory of a node` {
+    private let berlin = Coordinates(lat: 52.52, lon: 13.405)
+    private let lima = Coordinates(lat: -12.046, lon: -77.043)
+
+    @Test(arguments: MemoryWorld.Spread.allCases)
+    func `answers every event by its id, and no other`(spread: MemoryWorld.Spread) throws {
+        var world = MemoryWorld(spread, seed: 61)
+        let memory = EventMemory()
+        for round in 0..<20 {
+            memory.apply(world.batch(of: round == 0 ? 2_000 : 200, ids: 3_000), position: Int64(round))
+            let snapshot = memory.snapshot
+            for id in Int64(0)...3_001 {
+                let entry = snapshot.event(EventID(rawValue: id))
+                try #require(entry?.version == world.events[id]?.version, "\(id)")
+                try #require(entry?.text == world.events[id]?.json, "\(id)")
+            }
+        }
+    }
+
+    @Test func `takes the last change of an event in a batch`() {
+        let memory = EventMemory()
+        var batch = EventMemory.Batch()
+        batch.put(EventID(rawValue: 1), version: 1, coordinates: berlin, json: "old".utf8)
+        batch.put(EventID(rawValue: 1), version: 2, coordinates: lima, json: "new".utf8)
+        batch.put(EventID(rawValue: 2), version: 1, coordinates: lima, json: "gone".utf8)
+        batch.remove(EventID(rawValue: 2))
+        batch.remove(EventID(rawValue: 3))
+        batch.put(EventID(rawValue: 3), version: 4, coordinates: berlin, json: "back".utf8)
+        memory.apply(batch, position: 7)
+        let snapshot = memory.snapshot
+        #expect(snapshot.position == 7)
+        #expect(snapshot.event(EventID(rawValue: 1))?.text == "new")
+        #expect(snapshot.event(EventID(rawValue: 2)) == nil)
+        #expect(snapshot.event(EventID(rawValue: 3))?.text == "back")
+        #expect(snapshot.nearest(NearbySearch(centre: berlin)).ids == [3])
+    }
+
+    @Test func `goes back neither to an earlier position nor to an earlier version of an event`() {
+        let memory = EventMemory()
+        func put(_ json: String, version: Int32, position: Int64) {
+            var batch = EventMemory.Batch()
+            batch.put(EventID(rawValue: 1), version: version, coordinates: berlin, json: json.utf8)
+            memory.apply(batch, position: position)
+        }
+        put("second", version: 2, position: 5)
+        put("earlier position", version: 3, position: 4)
+        #expect((memory.snapshot.event(EventID(rawValue: 1))?.text, memory.snapshot.position) == ("second", 5))
+        put("earlier version", version: 1, position: 6)
+        #expect((memory.snapshot.event(EventID(rawValue: 1))?.text, memory.snapshot.position) == ("second", 6))
+        put("the same again", version: 2, position: 6)
+        #expect((memory.snapshot.event(EventID(rawValue: 1))?.text, memory.snapshot.position) == ("the same again", 6))
+        var batch = EventMemory.Batch()
+        batch.remove(EventID(rawValue: 1))
+        batch.put(EventID(rawValue: 1), version: 1, coordinates: berlin, json: "anew".utf8)
+        memory.apply(batch, position: 7)
+        #expect(memory.snapshot.event(EventID(rawValue: 1))?.text == "anew")
+    }
+
+    @Test func `knows ids of any size`() {
+        let memory = EventMemory()
+        let ids = [Int64.min, -1, 0, 1, 2_047, 2_048, 1 << 40, .max]
+        var batch = EventMemory.Batch()
+        for id in ids { batch.put(EventID(rawValue: id), version: 1, coordinates: berlin, json: "\(id)".utf8) }
+        memory.apply(batch, position: 1)
+        #expect(ids.map { memory.snapshot.event(EventID(rawValue: $0))?.text } == ids.map { "\($0)" })
+        #expect(memory.snapshot.nearest(NearbySearch(centre: berlin)).ids == ids)
+    }
+
+    @Test func `stays as large as what it holds through updates, and gives the memory of what is removed back`() {
+        var world = MemoryWorld(.clustered, seed: 62)
+        let memory = EventMemory()
+        for round in 0..<4 { memory.apply(world.batch(of: 5_000, ids: 5_000, removalPercent: 0), position: Int64(round)) }
+        func bytesEach() -> Int {
+            let json = world.events.values.reduce(0) { $0 + $1.json.utf8.count }
+            return (memory.snapshot.bytes - json) / memory.snapshot.count
+        }
+        let filled = bytesEach()
+        #expect(filled < 70)
+        for round in 0..<200 { memory.apply(world.batch(of: 50, ids: 5_000, removalPercent: 0), position: Int64(4 + round)) }
+        #expect(bytesEach() < filled + 7)
+        for round in 0..<150 { memory.apply(world.batch(of: 400, ids: 5_000, removalPercent: 97), position: Int64(204 + round)) }
+        #expect(memory.snapshot.count < 400)
+        #expect(memory.snapshot.bytes < 150_000)
+        var batch = EventMemory.Batch()
+        for id in world.events.keys { batch.remove(EventID(rawValue: id)) }
+        memory.apply(batch, position: 600)
+        #expect(memory.snapshot.count == 0)
+        #expect(memory.snapshot.bytes < 2_000)
+    }
+
+    @Test func `keeps a snapshot as it was`() {
+        var world = MemoryWorld(.clustered, seed: 63)
+        let memory = EventMemory()
+        memory.apply(world.batch(of: 1_000, ids: 500, removalPercent: 0), position: 1)
+        let (snapshot, events) = (memory.snapshot, world.events)
+        for round in 0..<50 { memory.apply(world.batch(of: 200, ids: 500), position: Int64(2 + round)) }
+        #expect(snapshot.position == 1)
+        #expect(events.allSatisfy { snapshot.event(EventID(rawValue: $0))?.text == $1.json })
+        let search = NearbySearch(centre: berlin, radius: 50_000)
+        #expect(snapshot.nearest(search).ids.sorted() == events.keys.sorted())
+    }
+
+    /// Every batch gives all events the version of its position, and moves them from one city to the other.
+    @Test func `shows readers beside a writer whole batches only`() async throws {
+        let memory = EventMemory()
+        let (events, last) = (Int64(300), Int64(100))
+        let writing = Writing()
+        await withTaskGroup { group in
+            for reader in 0..<2 {
+                group.addTask { await Self.read(memory, events: events, reader: reader, until: writing) }
+            }
+            for position in 1...last {
+                var batch = EventMemory.Batch()
+                for id in 1...events {
+                    let place = position.isMultiple(of: 2) ? berlin : lima
+                    batch.put(EventID(rawValue: id), version: Int32(position), coordinates: place, json: "\(position)".utf8)
+                }
+                memory.apply(batch, position: position)
+                await Task.yield()
+            }
+            writing.isOver.store(true, ordering: .releasing)
+        }
+        #expect(memory.snapshot.position == last)
+    }
+
+    private final class Writing: Sendable {
+        let isOver = Atomic(false)
+    }
+
+    private static func read(_ memory: EventMemory, events: Int64, reader: Int, until writing: Writing) async {
+        var generator = SeededGenerator(seed: 64, reader)
+        var before: Int64 = -1
+        while !writing.isOver.load(ordering: .acquiring) || before < memory.snapshot.position {
+            let snapshot = memory.snapshot
+            #expect(snapshot.position >= before)
+            before = snapshot.position
+            guard before > 0 else {
+                await Task.yield()
+                continue
+            }
+            let here = before.isMultiple(of: 2) ? Coordinates(lat: 52.52, lon: 13.405) : Coordinates(lat: -12.046, lon: -77.043)
+            let page = snapshot.nearest(NearbySearch(centre: here, radius: 1))
+            #expect(page.ids == Array(1...events))
+            #expect(Set(page.texts) == ["\(before)"])
+            let entry = snapshot.event(EventID(rawValue: .random(in: 1...events, using: &generator)))
+            #expect(entry?.version == Int32(before))
+            await Task.yield()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import TestChance
+
+@testable import Events
+
+/// Events as a test knows them to be, and places for them where searches go wrong first.
+struct MemoryWorld {
+    enum Spread: CaseIterable {
+        case uniform, clustered, dateLine, poles, fewPlaces
+    }
+
+    struct Held: Hashable {
+        var version: Int32
+        var coordinates: Coordinates
+
+        var json: String { #"{"version":\#(version),"lat":\#(coordinates.lat),"lon":\#(coordinates.lon)}"# }
+    }
+
+    let spread: Spread
+    private(set) var events: [Int64: Held] = [:]
+    var generator: SeededGenerator
+    private let cities: [Coordinates]
+
+    init(_ spread: Spread, seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        cities = (0..<5).map { _ in Places.anywhere(using: &generator) }
+        self.spread = spread
+        self.generator = generator
+    }
+
+    mutating func place() -> Coordinates {
+        let little = pow(10, Double.random(in: -9...0, using: &generator))
+        let anywhere = Places.anywhere(using: &generator)
+        let sign = Bool.random(using: &generator) ? 1.0 : -1.0
+        let city = cities[Int.random(in: 0..<cities.count, using: &generator)]
+        switch spread {
+        case .uniform: return anywhere
+        case .clustered:
+            let bearing = Double.random(in: 0..<360, using: &generator)
+            return Places.from(city, kilometres: little * 20, bearing: bearing)
+        case .dateLine: return Coordinates(lat: little * 10, lon: sign * (Bool.random(using: &generator) ? 180 : 180 - little))
+        case .poles: return Coordinates(lat: sign * (Bool.random(using: &generator) ? 90 : 90 - little), lon: anywhere.lon)
+        case .fewPlaces: return city
+        }
+    }
+
+    /// Kilometres: none, a little, some, half around the Earth, and more than there is.
+    mutating func radius() -> Double {
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0: 0
+        case 1: .random(in: 9_900...10_100, using: &generator)
+        case 2: .random(in: 19_900...20_100, using: &generator)
+        case 3: NearbySearch.radiusLimit
+        default: pow(10, .random(in: -3...4, using: &generator))
+        }
+    }
+
+    /// Draws changes of events with ids up to that one, puts them into a batch, and remembers them.
+    mutating func batch(of count: Int, ids: Int64, removalPercent: Int = 20) -> EventMemory.Batch {
+        var batch = EventMemory.Batch()
+        for _ in 0..<count {
+            let id = Int64.random(in: 1...ids, using: &generator)
+            if generator.happens(inPercent: removalPercent) {
+                batch.remove(EventID(rawValue: id))
+                events[id] = nil
+            } else {
+                // Every third one stays where it was.
+                let coordinates = id % 3 == 0 ? events[id]?.coordinates ?? place() : place()
+                let held = Held(version: (events[id]?.version ?? 0) + 1, coordinates: coordinates)
+                batch.put(EventID(rawValue: id), version: held.version, coordinates: coordinates, json: held.json.utf8)
+                events[id] = held
+            }
+        }
+        return batch
+    }
+
+    /// The cursors of all events within the radius, nearest first, by a look at every one of them.
+    func everyone(within radius: Double, of centre: Coordinates) -> [NearbySearch.Cursor] {
+        let bound = Sphere.squaredChord(kilometres: radius)
+        let centre = UnitVector(centre)
+        return events.map { id, held in
+            NearbySearch.Cursor(
+                squaredChord: UnitVector(held.coordinates).squaredChord(to: centre), id: EventID(rawValue: id))
+        }
+        .filter { $0.squaredChord <= bound }
+        .sorted { ($0.squaredChord, $0.id.rawValue) < ($1.squaredChord, $1.id.rawValue) }
+    }
+}
+
+extension EventMemory.Page {
+    var ids: [Int64] { (0..<count).map { self[$0].id.rawValue } }
+
+    var texts: [String] {
+        var texts: [String] = []
+        forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
+        return texts
+    }
+}
+
+extension EventMemory.Entry {
+    var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
+}
