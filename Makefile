@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-nearby bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-memory bench-nearby bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -60,7 +60,7 @@ lint:
 ## sanitize      run what needs no database under the thread sanitizer, in a build folder of its own
 sanitize: install
 	swift test --sanitize thread --scratch-path .build-sanitize \
-		--filter '^(NotationTests|EventsTests|UsersTests|AttendancesTests)\.' --skip NearbyQueryTests
+		--filter '^(NotationTests|EventsTests|UsersTests|AttendancesTests)\.' --skip QueryTests
 
 ## bench-http    measure the API from outside, beside a route that answers a constant (needs wrk)
 bench-http: build
@@ -70,6 +70,11 @@ bench-http: build
 bench-log: install
 	swift build --configuration release --product LogBenchmark
 	.build/release/LogBenchmark
+
+## bench-memory  measure searches in the memory of a node by itself, beside a writer and without
+bench-memory: install
+	swift build --configuration release --product MemoryBenchmark
+	.build/release/MemoryBenchmark
 
 ## bench-nearby  measure the candidates for the index of nearby search beside each other
 bench-nearby: install

@@ -105,6 +105,13 @@ let package = Package(
             ],
             path: "Benchmarks/Log"
         ),
+        .executableTarget(
+            name: "MemoryBenchmark",
+            dependencies: [
+                "Events", "Notation", "TestChance", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Memory"
+        ),
         .target(
             name: "TestDatabase",
             dependencies: [

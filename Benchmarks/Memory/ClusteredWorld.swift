@@ -1,0 +1,66 @@
+internal import Events
+internal import Foundation
+internal import Notation
+internal import TestChance
+
+/// Events around the demo's cities, clustered in the demo's way, with JSON of the size of the demo's.
+struct ClusteredWorld: Sendable {
+    private struct City {
+        var lat: Double
+        var lon: Double
+    }
+
+    private static let citySpreadKilometres = 6.0
+    private static let kilometresPerDegree = 111.195
+
+    private let places: [City]
+    private let weights: [Double]
+    private var generator: SeededGenerator
+
+    var cities: Int { places.count }
+
+    init(seed: UInt64) throws {
+        generator = SeededGenerator(seed: seed)
+        let lines = try String(contentsOfFile: "Sources/App/Demo/cities.tsv", encoding: .utf8).split(separator: "\n")
+        var (places, weights, sum) = ([City](), [Double](), 0.0)
+        for line in lines {
+            let fields = line.split(separator: "\t")
+            guard fields.count == 5, let lat = Double(fields[2]), let lon = Double(fields[3]), let people = Double(fields[4])
+            else {
+                continue
+            }
+            sum += people.squareRoot()
+            places.append(City(lat: lat, lon: lon))
+            weights.append(sum)
+        }
+        (self.places, self.weights) = (places, weights)
+    }
+
+    mutating func place() -> Coordinates {
+        let mark = Double.random(in: 0..<(weights.last ?? 1), using: &generator)
+        let city = places[weights.firstIndex { $0 > mark } ?? 0]
+        let spread = Self.citySpreadKilometres / Self.kilometresPerDegree
+        let lat = city.lat + normal() * spread
+        let lon = city.lon + normal() * spread / cos(city.lat * .pi / 180)
+        return Coordinates(
+            lat: (min(max(lat, -90), 90) * 1e6).rounded() / 1e6, lon: (min(max(lon, -180), 180) * 1e6).rounded() / 1e6)
+    }
+
+    /// - Returns: how many bytes the JSON has
+    mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) -> Int {
+        let place = place()
+        let json =
+            #"{"address":"\#(id.rawValue % 180) Market Street, Springfield","ended_at":"2030-09-14T02:00:00.000Z","id":\#(id.rawValue),"#
+            + #""lat":\#(place.lat),"lon":\#(place.lon),"name":"Board games evening","started_at":"2030-09-14T00:00:00.000Z","#
+            + #""owner":{"id":\#(id.rawValue % 10_000)}}"#
+        batch.put(id, version: version, coordinates: place, json: json.utf8)
+        return json.utf8.count
+    }
+
+    /// Standard normal. Source: Box and Muller, 1958.
+    private mutating func normal() -> Double {
+        let first = Double.random(in: Double.leastNonzeroMagnitude..<1, using: &generator)
+        let second = Double.random(in: 0..<1, using: &generator)
+        return (-2 * log(first)).squareRoot() * cos(2 * .pi * second)
+    }
+}

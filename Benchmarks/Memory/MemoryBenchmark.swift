@@ -1,0 +1,99 @@
+internal import ArgumentParser
+internal import Events
+internal import Foundation
+internal import TestChance
+
+/// Measures the memory of a node by itself: no network, no database, one thread that reads.
+@main
+struct MemoryBenchmark: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "MemoryBenchmark",
+        abstract: "Measures searches in the memory of a node, beside a writer and without, and what an event costs in bytes.",
+        discussion: "Run it in the root of the project, where it finds the cities of the demo."
+    )
+
+    @Option(help: "How many events there are.")
+    var events = 1_000_000
+
+    @Option(help: "Seconds a measurement.")
+    var seconds = 2.0
+
+    @Option(help: "Changes in the soak.")
+    var changes = 1_000_000
+
+    func run() throws {
+        var world = try ClusteredWorld(seed: 1)
+        let memory = EventMemory()
+        let filled = fill(memory, from: &world)
+        print("\(events) events, \(filled.jsonBytes / events) bytes of JSON each, around \(world.cities) cities")
+        print("filled in \(filled.seconds.rounded(2)) s: \((Double(events) / filled.seconds).rounded(0)) events a second")
+        report(memory, jsonBytes: filled.jsonBytes)
+        let reading = Reading(memory: memory, centres: (0..<10_000).map { _ in world.place() }, events: events, seconds: seconds)
+        reading.measure()
+        do {
+            let other = EventMemory()
+            _ = fill(other, from: &world)
+            reading.measureBesideWriter(world: world, other: other)
+        }
+        soak(memory, world: &world)
+    }
+
+    private func fill(_ memory: EventMemory, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
+        var batch = EventMemory.Batch()
+        var jsonBytes = 0
+        for id in 1...events {
+            let json = world.put(EventID(rawValue: Int64(id)), version: 1, in: &batch)
+            jsonBytes += json
+        }
+        let clock = ThreadClock()
+        memory.apply(batch, position: 0)
+        return (clock.seconds, jsonBytes)
+    }
+
+    private func report(_ memory: EventMemory, jsonBytes: Int) {
+        let snapshot = memory.snapshot
+        let beside = Double(snapshot.bytes - jsonBytes) / Double(snapshot.count)
+        print(
+            "\(snapshot.bytes / 1_000_000) MB held, \(beside.rounded(1)) bytes an event beside its JSON; the process has \(residentMegabytes) MB"
+        )
+    }
+
+    /// Changes one event after another, half of which move; as many are removed as come in.
+    private func soak(_ memory: EventMemory, world: inout ClusteredWorld) {
+        var generator = SeededGenerator(seed: 3)
+        var position = memory.snapshot.position
+        let batchSize = 50
+        for part in 1...4 {
+            var seconds = 0.0
+            for _ in 0..<changes / 4 / batchSize {
+                var batch = EventMemory.Batch()
+                for _ in 0..<batchSize {
+                    let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
+                    if generator.happens(inPercent: 10) {
+                        batch.remove(id)
+                    } else {
+                        _ = world.put(id, version: 1 + Int32(part), in: &batch)
+                    }
+                }
+                position += 1
+                let clock = ThreadClock()
+                memory.apply(batch, position: position)
+                seconds += clock.seconds
+            }
+            let snapshot = memory.snapshot
+            print(
+                "after \(changes / 4 * part) changes, \((Double(changes) / 4 / seconds).rounded(0)) a second in batches of \(batchSize): "
+                    + "\(snapshot.count) events, \(snapshot.bytes / snapshot.count) bytes each with JSON, the process has \(residentMegabytes) MB"
+            )
+        }
+    }
+
+    private var residentMegabytes: Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) / 1_000_000 : 0
+    }
+}
+
+extension Double {
+    func rounded(_ decimals: Int) -> String { String(format: "%.\(decimals)f", self) }
+}

@@ -1,0 +1,138 @@
+internal import Events
+internal import Foundation
+internal import Synchronization
+internal import TestChance
+
+/// Searches around places where events are.
+struct Reading: Sendable {
+    private static let changesPerSecond = 2_000
+    private static let batchesPerSecond = 200
+
+    let memory: EventMemory
+    let centres: [Coordinates]
+    let events: Int
+    let seconds: Double
+
+    func measure() {
+        print("searches a second of one processor:")
+        for (radius, limit) in [
+            (1.0, events), (5, events), (25, events), (1, 1_000), (5, 1_000), (25, 1_000), (5, 100), (25, 100), (1_000, 100),
+            (50_000, 100),
+        ] {
+            let (perSecond, found) = searches(radius: radius, limit: limit)
+            let name = limit == events ? "all rows" : "nearest \(limit)"
+            print("  \(Int(radius)) km, \(name): \(perSecond.rounded(0)), \(found.rounded(0)) events found in the mean")
+        }
+        print("  by id: \(lookups().rounded(0))")
+    }
+
+    /// The same searches alone, beside a writer, and beside one that writes just so into another memory, which says what of the
+    /// difference is the machine's: caches, memory and processors are shared. In turn, since a machine has better and worse minutes.
+    func measureBesideWriter(world: ClusteredWorld, other: EventMemory) {
+        print("nearest 100 within 5 km, µs by the clock on the wall, and on the processor:")
+        for round in 1...3 {
+            print("  alone: \(latencies())")
+            for (written, name) in [(memory, "beside a writer"), (other, "beside a writer of another memory")] {
+                let writer = Writer()
+                let thread = Thread { [self] in write(world, round: round, into: written, writer) }
+                thread.start()
+                let beside = latencies()
+                writer.isStopped.withLock { $0 = true }
+                while !thread.isFinished { usleep(1_000) }
+                let changes = (Double(writer.written.withLock { $0 }) / seconds).rounded(0)
+                print("  \(name), \(changes) changes a second: \(beside)")
+            }
+        }
+    }
+
+    private func searches(radius: Double, limit: Int) -> (perSecond: Double, found: Double) {
+        var (count, found) = (0, 0)
+        let clock = ThreadClock()
+        while clock.seconds < seconds {
+            for _ in 0..<20 {
+                let search = NearbySearch(centre: centres[count % centres.count], radius: radius, limit: limit)
+                found += memory.snapshot.nearest(search).count
+                count += 1
+            }
+        }
+        return (Double(count) / clock.seconds, Double(found) / Double(count))
+    }
+
+    private func lookups() -> Double {
+        var generator = SeededGenerator(seed: 2)
+        var (count, bytes) = (0, 0)
+        let clock = ThreadClock()
+        while clock.seconds < seconds {
+            for _ in 0..<100 {
+                let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
+                bytes += memory.snapshot.event(id)?.withJSON { $0.count } ?? 0
+                count += 1
+            }
+        }
+        precondition(bytes > 0)
+        return Double(count) / clock.seconds
+    }
+
+    /// One search every 100 µs, as they come to a server that is not full: by the clock on the wall, and by that of the thread,
+    /// which does not count the time for which others had the processor.
+    private func latencies() -> String {
+        var (elapsed, used): ([Double], [Double]) = ([], [])
+        let clock = ContinuousClock()
+        let start = clock.now
+        while clock.now - start < .seconds(seconds) {
+            let search = NearbySearch(centre: centres[elapsed.count % centres.count], radius: 5, limit: 100)
+            let (began, thread) = (clock.now, ThreadClock())
+            let found = memory.snapshot.nearest(search).count
+            used.append(thread.seconds * 1e6)
+            elapsed.append((clock.now - began) / .microseconds(1))
+            precondition(found >= 0)
+            while clock.now - began < .microseconds(100) {}
+        }
+        return "\(parts(elapsed)); \(parts(used))"
+    }
+
+    private func parts(_ microseconds: [Double]) -> String {
+        let sorted = microseconds.sorted()
+        let parts = [0.5, 0.99, 0.999].map { sorted[Int(Double(sorted.count - 1) * $0)].rounded(0) }
+        return "p50 \(parts[0]), p99 \(parts[1]), p99.9 \(parts[2])"
+    }
+
+    private func write(_ world: ClusteredWorld, round: Int, into memory: EventMemory, _ writer: Writer) {
+        var world = world
+        var generator = SeededGenerator(seed: 4, round)
+        var position = memory.snapshot.position
+        let clock = ContinuousClock()
+        let start = clock.now
+        while !writer.isStopped.withLock({ $0 }) {
+            var batch = EventMemory.Batch()
+            let size = Self.changesPerSecond / Self.batchesPerSecond
+            for _ in 0..<size {
+                _ = world.put(EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator)), version: 1, in: &batch)
+            }
+            position += 1
+            memory.apply(batch, position: position)
+            writer.written.withLock { $0 += size }
+            let due = start + .seconds(1) * Double(writer.written.withLock { $0 }) / Double(Self.changesPerSecond)
+            while clock.now < due { usleep(500) }
+        }
+    }
+}
+
+/// What the thread that writes and the one that measures tell each other.
+private final class Writer: Sendable {
+    let written = Mutex(0)
+    let isStopped = Mutex(false)
+}
+
+/// How long the thread has been on a processor: others may run on the machine.
+struct ThreadClock {
+    private let start = now
+
+    var seconds: Double { Self.now - start }
+
+    private static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
