@@ -29,13 +29,19 @@ public final class EventLog: Service {
 
     private let transaction: AppendTransaction
     private let watch: LogWatch?
+    private let listeners: [any CommitListener]
     private let queue = Mutex(Queue())
 
     /// - Parameters:
     ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`borrowedTimeoutSeconds`)
-    ///   - watch: is told of every commit
-    public init(client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, logger: Logger) {
+    ///   - watch: is told how far the log reaches after every commit
+    ///   - listeners: are told of every commit before those are answered who asked for it
+    public init(
+        client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, listeners: [any CommitListener] = [],
+        logger: Logger
+    ) {
         self.watch = watch
+        self.listeners = listeners
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
     }
 
@@ -102,6 +108,14 @@ public final class EventLog: Service {
 
     private func write(_ batch: [Pending]) async {
         let results = await transaction.append(batch.map(\.append))
+        if !listeners.isEmpty {
+            let commits = Commit.all(
+                of: zip(batch, results).compactMap { pending, result in
+                    guard case .success(let appended) = result, !appended.isRepeat else { return nil }
+                    return (appended.position, pending.append.occurrence)
+                })
+            for commit in commits { for listener in listeners { listener.committed(commit) } }
+        }
         for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
         guard let watch, let tail = results.compactMap({ try? $0.get().position }).max() else { return }
         watch.grew(to: tail)

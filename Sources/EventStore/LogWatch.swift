@@ -9,7 +9,15 @@ public final class LogWatch: Service {
     private struct State: Sendable {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
         var number = 0
+        var hint = Hint()
+    }
+
+    /// What is known of the log's end without looking at it.
+    struct Hint: Sendable {
+        /// The log is known to reach this far.
         var tail: Int64 = 0
+        /// How often everybody was asked to look although nothing is known.
+        var rounds = 0
     }
 
     static let channel = "humon_log"
@@ -49,15 +57,27 @@ public final class LogWatch: Service {
         return stream
     }
 
+    var hint: Hint { state.withLock { $0.hint } }
+
     /// To be called after a commit of this process.
     func grew(to tail: Int64) {
-        state.withLock { $0.tail = max($0.tail, tail) }
-        wakeAll()
+        wakeAll { $0.tail = max($0.tail, tail) }
         announcements.continuation.yield()
     }
 
-    private func wakeAll() {
-        for wake in state.withLock({ Array($0.wakes.values) }) { wake.yield() }
+    private func wakeAll(_ learn: (inout Hint) -> Void) {
+        let wakes = state.withLock { state in
+            learn(&state.hint)
+            return Array(state.wakes.values)
+        }
+        for wake in wakes { wake.yield() }
+    }
+
+    private func sendRound() { wakeAll { $0.rounds += 1 } }
+
+    private func heard(_ notification: Notification) {
+        guard let tail = Int64(notification.payload) else { return sendRound() }
+        wakeAll { $0.tail = max($0.tail, tail) }
     }
 
     public func run() async throws {
@@ -71,14 +91,14 @@ public final class LogWatch: Service {
     }
 
     private func poll() async {
-        while (try? await Task.sleep(for: .seconds(pollSeconds))) != nil { wakeAll() }
+        while (try? await Task.sleep(for: .seconds(pollSeconds))) != nil { sendRound() }
     }
 
     /// After the commit, in a transaction of its own: a NOTIFY inside the append's would hold a lock of the whole cluster for
     /// as long as its commit takes.
     private func announce() async {
         for await _ in announcements.stream {
-            let tail = state.withLock { $0.tail }
+            let tail = hint.tail
             do {
                 // Nothing is lost with it, so it need not wait for the disk.
                 try await client.query(
@@ -96,8 +116,8 @@ public final class LogWatch: Service {
                 try await client.withConnection { connection in
                     try await connection.withNotifications(on: Self.channel) { notifications in
                         // What was announced while nobody listened.
-                        wakeAll()
-                        for await _ in notifications { wakeAll() }
+                        sendRound()
+                        for await notification in notifications { heard(notification) }
                     }
                 }
             } catch {

@@ -117,6 +117,18 @@ public struct RecordedEvent: Sendable {
     }
 }
 
+extension RecordedEvent {
+    /// - Throws: ``FormatError`` with the position, where it cannot be read.
+    public func decoded<Event: DomainEvent>(as _: Event.Type = Event.self) throws -> Occurrence<Event> {
+        let stored = occurrence.event
+        do {
+            return occurrence.with(try Event.decode(type: stored.type, format: stored.format, data: stored.data))
+        } catch let error as FormatError {
+            throw FormatError("position \(position): \(error)")
+        }
+    }
+}
+
 /// Here and not in the module of rows, so that the compiler makes one for each type: a replay spends its time in them.
 extension Row {
     fileprivate func value<Value: PostgresDecodable>(_ column: Int) throws(PostgresError) -> Value {

@@ -82,10 +82,11 @@ struct TestStore: Sendable {
     }
 
     static func withLog(
-        _ client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil,
+        _ client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, listener: (any CommitListener)? = nil,
         _ body: @escaping @Sendable (EventLog) async throws -> Void
     ) async throws {
-        let log = EventLog(client: client, projections: projections, watch: watch, logger: .quiet)
+        let log = EventLog(
+            client: client, projections: projections, watch: watch, listeners: listener.map { [$0] } ?? [], logger: .quiet)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await log.run() }
             defer { group.cancelAll() }

@@ -64,15 +64,6 @@ extension Projection {
     /// - Throws: ``FormatError`` with the position, where one of them cannot be read.
     func writes(for recorded: [RecordedEvent], in schema: String) throws -> [Write] {
         guard !recorded.isEmpty else { return [] }
-        let occurrences = try recorded.map { recorded in
-            let stored = recorded.occurrence.event
-            do {
-                return recorded.occurrence.with(
-                    try Event.decode(type: stored.type, format: stored.format, data: stored.data))
-            } catch let error as FormatError {
-                throw FormatError("position \(recorded.position): \(error)")
-            }
-        }
-        return writes(for: fold(occurrences), in: schema)
+        return writes(for: fold(try recorded.map { try $0.decoded() }), in: schema)
     }
 }

@@ -91,9 +91,7 @@ extension ReadModels {
     }
 
     private func compare(_ projection: any Projection, sample: StreamSample?, limit: Int64) async throws -> Comparison {
-        // Another at every renaming.
-        let incarnation: SQL =
-            "SELECT oid::text || ' ' || xmin::text FROM pg_namespace WHERE nspname = \(type(of: projection).schema)"
+        let incarnation = ReadModelState.incarnation(of: type(of: projection).schema)
         while true {
             let (comparison, seen) = try await compareOnce(projection, incarnation, sample: sample, limit: limit)
             // A snapshot holds rows, but not names: where others took the live tables' place meanwhile, it is done again.

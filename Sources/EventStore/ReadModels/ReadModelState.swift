@@ -1,0 +1,26 @@
+public import Postgres
+
+/// Where the live tables of a read model stand, and which ones they are.
+public struct ReadModelState: Sendable, Hashable {
+    /// What stands in the tables is what the log says up to there.
+    public var position: Int64
+    /// Another whenever others took the place of the live tables. A snapshot holds rows, but not names: only what was read between
+    /// two equal looks from outside of its transaction was read from the same tables.
+    public var incarnation: String
+
+    /// - Throws: ``ReadModelError/missing``
+    public static func of(_ projection: any Projection.Type, _ database: any PostgresQuerying) async throws -> Self {
+        let found = try await database.query(
+            """
+            SELECT position, (\(incarnation(of: projection.schema))) FROM log.checkpoints WHERE schema = \(projection.schema)
+            """
+        ).decode((Int64, String?).self)
+        guard let (position, incarnation) = found.first, let incarnation else { throw ReadModelError.missing }
+        return ReadModelState(position: position, incarnation: incarnation)
+    }
+
+    /// Another at every renaming.
+    static func incarnation(of schema: String) -> SQL {
+        "SELECT oid::text || ' ' || xmin::text FROM pg_namespace WHERE nspname = \(schema)"
+    }
+}
