@@ -108,7 +108,8 @@ let package = Package(
         .executableTarget(
             name: "MemoryBenchmark",
             dependencies: [
-                "Events", "Notation", "TestChance", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Events", "Users", "Notation", "TestChance",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Memory"
         ),

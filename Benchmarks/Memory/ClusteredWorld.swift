@@ -2,6 +2,7 @@ internal import Events
 internal import Foundation
 internal import Notation
 internal import TestChance
+internal import Users
 
 /// Events around the demo's cities, clustered in the demo's way, with JSON of the size of the demo's.
 struct ClusteredWorld: Sendable {
@@ -48,12 +49,12 @@ struct ClusteredWorld: Sendable {
 
     /// - Returns: how many bytes the JSON has
     mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) -> Int {
-        let place = place()
+        let (place, owner) = (place(), UserID(rawValue: id.rawValue % 10_000))
         let json =
             #"{"address":"\#(id.rawValue % 180) Market Street, Springfield","ended_at":"2030-09-14T02:00:00.000Z","id":\#(id.rawValue),"#
             + #""lat":\#(place.lat),"lon":\#(place.lon),"name":"Board games evening","started_at":"2030-09-14T00:00:00.000Z","#
-            + #""owner":{"id":\#(id.rawValue % 10_000)}}"#
-        batch.put(id, version: version, coordinates: place, json: json.utf8)
+            + #""owner":{"id":\#(owner.rawValue)}}"#
+        batch.put(id, owner: owner, version: version, coordinates: place, json: json.utf8)
         return json.utf8.count
     }
 

@@ -4,6 +4,7 @@ import Postgres
 import TestChance
 import TestDatabase
 import Testing
+import Users
 
 @testable import Events
 
@@ -42,12 +43,13 @@ extension `Nearby search on 100,000 events` {
 
     private static func batch(_ client: PostgresClient) async throws -> EventMemory.Batch {
         let rows = try await client.query(
-            "SELECT id, version, x, y, z FROM \(identifier: EventsProjection.schema).events"
+            "SELECT id, owner_id, version, x, y, z FROM \(identifier: EventsProjection.schema).events"
         )
-        .decode((Int64, Int32, Double, Double, Double).self)
+        .decode((Int64, Int64, Int32, Double, Double, Double).self)
         return rows.reduce(into: EventMemory.Batch()) { batch, row in
-            let vector = UnitVector(x: row.2, y: row.3, z: row.4)
-            batch.put(EventID(rawValue: row.0), version: row.1, vector: vector, json: "{}".utf8)
+            let vector = UnitVector(x: row.3, y: row.4, z: row.5)
+            let (id, owner) = (EventID(rawValue: row.0), UserID(rawValue: row.1))
+            batch.put(id, owner: owner, version: row.2, vector: vector, json: "{}".utf8)
         }
     }
 }

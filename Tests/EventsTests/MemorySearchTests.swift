@@ -1,5 +1,6 @@
 import TestChance
 import Testing
+import Users
 
 @testable import Events
 
@@ -81,7 +82,8 @@ import Testing
         var batch = EventMemory.Batch()
         let place = Coordinates(lat: 52.5200066, lon: 13.404954)
         for id in (1...5_000).reversed() {
-            batch.put(EventID(rawValue: Int64(id)), version: 1, coordinates: place, json: "{}".utf8)
+            let id = EventID(rawValue: Int64(id))
+            batch.put(id, owner: UserID(rawValue: 1), version: 1, coordinates: place, json: "{}".utf8)
         }
         memory.apply(batch, position: 1)
         let page = memory.snapshot.nearest(NearbySearch(centre: place, radius: 0))

@@ -2,10 +2,12 @@ import Foundation
 import Synchronization
 import TestChance
 import Testing
+import Users
 
 @testable import Events
 
 @Suite struct `The memory of a node` {
+    private let owner = UserID(rawValue: 3)
     private let berlin = Coordinates(lat: 52.52, lon: 13.405)
     private let lima = Coordinates(lat: -12.046, lon: -77.043)
 
@@ -19,6 +21,7 @@ import Testing
             for id in Int64(0)...3_001 {
                 let entry = snapshot.event(EventID(rawValue: id))
                 try #require(entry?.version == world.events[id]?.version, "\(id)")
+                try #require(entry?.owner == world.events[id]?.owner, "\(id)")
                 try #require(entry?.text == world.events[id]?.json, "\(id)")
             }
         }
@@ -27,12 +30,12 @@ import Testing
     @Test func `takes the last change of an event in a batch`() {
         let memory = EventMemory()
         var batch = EventMemory.Batch()
-        batch.put(EventID(rawValue: 1), version: 1, coordinates: berlin, json: "old".utf8)
-        batch.put(EventID(rawValue: 1), version: 2, coordinates: lima, json: "new".utf8)
-        batch.put(EventID(rawValue: 2), version: 1, coordinates: lima, json: "gone".utf8)
+        batch.put(EventID(rawValue: 1), owner: owner, version: 1, coordinates: berlin, json: "old".utf8)
+        batch.put(EventID(rawValue: 1), owner: owner, version: 2, coordinates: lima, json: "new".utf8)
+        batch.put(EventID(rawValue: 2), owner: owner, version: 1, coordinates: lima, json: "gone".utf8)
         batch.remove(EventID(rawValue: 2))
         batch.remove(EventID(rawValue: 3))
-        batch.put(EventID(rawValue: 3), version: 4, coordinates: berlin, json: "back".utf8)
+        batch.put(EventID(rawValue: 3), owner: owner, version: 4, coordinates: berlin, json: "back".utf8)
         memory.apply(batch, position: 7)
         let snapshot = memory.snapshot
         #expect(snapshot.position == 7)
@@ -46,7 +49,7 @@ import Testing
         let memory = EventMemory()
         func put(_ json: String, version: Int32, position: Int64) {
             var batch = EventMemory.Batch()
-            batch.put(EventID(rawValue: 1), version: version, coordinates: berlin, json: json.utf8)
+            batch.put(EventID(rawValue: 1), owner: owner, version: version, coordinates: berlin, json: json.utf8)
             memory.apply(batch, position: position)
         }
         put("second", version: 2, position: 5)
@@ -58,7 +61,7 @@ import Testing
         #expect((memory.snapshot.event(EventID(rawValue: 1))?.text, memory.snapshot.position) == ("the same again", 6))
         var batch = EventMemory.Batch()
         batch.remove(EventID(rawValue: 1))
-        batch.put(EventID(rawValue: 1), version: 1, coordinates: berlin, json: "anew".utf8)
+        batch.put(EventID(rawValue: 1), owner: owner, version: 1, coordinates: berlin, json: "anew".utf8)
         memory.apply(batch, position: 7)
         #expect(memory.snapshot.event(EventID(rawValue: 1))?.text == "anew")
     }
@@ -67,7 +70,7 @@ import Testing
         let memory = EventMemory()
         let ids = [Int64.min, -1, 0, 1, 2_047, 2_048, 1 << 40, .max]
         var batch = EventMemory.Batch()
-        for id in ids { batch.put(EventID(rawValue: id), version: 1, coordinates: berlin, json: "\(id)".utf8) }
+        for id in ids { batch.put(EventID(rawValue: id), owner: owner, version: 1, coordinates: berlin, json: "\(id)".utf8) }
         memory.apply(batch, position: 1)
         #expect(ids.map { memory.snapshot.event(EventID(rawValue: $0))?.text } == ids.map { "\($0)" })
         #expect(memory.snapshot.nearest(NearbySearch(centre: berlin)).ids == ids)
@@ -120,7 +123,8 @@ import Testing
                 var batch = EventMemory.Batch()
                 for id in 1...events {
                     let place = position.isMultiple(of: 2) ? berlin : lima
-                    batch.put(EventID(rawValue: id), version: Int32(position), coordinates: place, json: "\(position)".utf8)
+                    let id = EventID(rawValue: id)
+                    batch.put(id, owner: owner, version: Int32(position), coordinates: place, json: "\(position)".utf8)
                 }
                 memory.apply(batch, position: position)
                 await Task.yield()

@@ -1,5 +1,6 @@
 import Foundation
 import TestChance
+import Users
 
 @testable import Events
 
@@ -10,6 +11,7 @@ struct MemoryWorld {
     }
 
     struct Held: Hashable {
+        var owner: UserID
         var version: Int32
         var coordinates: Coordinates
 
@@ -66,8 +68,10 @@ struct MemoryWorld {
             } else {
                 // Every third one stays where it was.
                 let coordinates = id % 3 == 0 ? events[id]?.coordinates ?? place() : place()
-                let held = Held(version: (events[id]?.version ?? 0) + 1, coordinates: coordinates)
-                batch.put(EventID(rawValue: id), version: held.version, coordinates: coordinates, json: held.json.utf8)
+                let owner = UserID(rawValue: .random(in: .min ... .max, using: &generator))
+                let held = Held(owner: owner, version: (events[id]?.version ?? 0) + 1, coordinates: coordinates)
+                let json = held.json.utf8
+                batch.put(EventID(rawValue: id), owner: owner, version: held.version, coordinates: coordinates, json: json)
                 events[id] = held
             }
         }

@@ -1,4 +1,5 @@
 internal import Synchronization
+public import Users
 
 /// The events of a node as they stand at one position of the log, in its own memory: for reads, which never wait for the writer.
 ///
@@ -41,6 +42,7 @@ extension EventMemory {
         }
 
         struct Placed: Sendable {
+            var owner: UserID
             var version: Int32
             var vector: UnitVector
             var json: Range<Int>
@@ -54,16 +56,20 @@ extension EventMemory {
         public var isEmpty: Bool { changes.isEmpty }
 
         /// The event stands like this from now on, unless the memory holds a later version of it.
-        public mutating func put(_ id: EventID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>) {
-            put(id, version: version, vector: UnitVector(coordinates), json: json)
+        public mutating func put(
+            _ id: EventID, owner: UserID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>
+        ) {
+            put(id, owner: owner, version: version, vector: UnitVector(coordinates), json: json)
         }
 
         /// The same with the vector of the read model, which whoever wrote it has computed.
-        mutating func put(_ id: EventID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>) {
+        mutating func put(
+            _ id: EventID, owner: UserID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>
+        ) {
             let start = self.json.count
             self.json.append(contentsOf: json)
-            changes.append(
-                Change(id: id.rawValue, event: Placed(version: version, vector: vector, json: start..<self.json.count)))
+            let event = Placed(owner: owner, version: version, vector: vector, json: start..<self.json.count)
+            changes.append(Change(id: id.rawValue, event: event))
         }
 
         public mutating func remove(_ id: EventID) { changes.append(Change(id: id.rawValue, event: nil)) }

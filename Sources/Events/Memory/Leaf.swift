@@ -1,3 +1,5 @@
+internal import Users
+
 /// Up to ``capacity`` events that are mostly neighbours, by id, in one block of memory of exactly their size.
 ///
 /// Since a change makes the leaf anew, there is no room to spare in it and nothing to compact.
@@ -10,6 +12,7 @@ final class Leaf: @unchecked Sendable {
     /// What a leaf is made of. The JSON is only looked at, in another leaf or in a batch.
     struct Row {
         var id: Int64
+        var owner: UserID
         var version: Int32
         var vector: UnitVector
         var json: UnsafeRawBufferPointer
@@ -21,7 +24,7 @@ final class Leaf: @unchecked Sendable {
     /// No event of the leaf stands before it, and none of an earlier leaf stands behind.
     let low: LeafKey
     let box: Box
-    /// Of the block. A column after another: three of coordinates, ids, versions, ends of the JSON, and then the JSON.
+    /// Of the block. A column after another: three of coordinates, ids, owners, versions, ends of the JSON, and then the JSON.
     private let size: Int
     private let block: UnsafeMutableRawPointer
 
@@ -38,11 +41,12 @@ final class Leaf: @unchecked Sendable {
             column(8, Double.self)[row] = event.vector.y
             column(16, Double.self)[row] = event.vector.z
             column(24, Int64.self)[row] = event.id
-            column(32, Int32.self)[row] = event.version
+            column(32, Int64.self)[row] = event.owner.rawValue
+            column(40, Int32.self)[row] = event.version
             UnsafeMutableRawBufferPointer(start: block + count * Self.columnBytes + end, count: event.json.count)
                 .copyMemory(from: event.json)
             end += event.json.count
-            column(36, UInt32.self)[row] = UInt32(end)
+            column(44, UInt32.self)[row] = UInt32(end)
         }
     }
 
@@ -54,15 +58,17 @@ final class Leaf: @unchecked Sendable {
     /// The leaf itself: 128 bytes, and the allocator's 16.
     private static let objectBytes = 144
     /// Of all columns, a row.
-    private static let columnBytes = 40
+    private static let columnBytes = 48
 
     func id(_ row: Int) -> Int64 { column(24, Int64.self)[row] }
 
-    func version(_ row: Int) -> Int32 { column(32, Int32.self)[row] }
+    func owner(_ row: Int) -> UserID { UserID(rawValue: column(32, Int64.self)[row]) }
+
+    func version(_ row: Int) -> Int32 { column(40, Int32.self)[row] }
 
     /// Valid as long as the leaf is there.
     func json(_ row: Int) -> UnsafeRawBufferPointer {
-        let ends = column(36, UInt32.self)
+        let ends = column(44, UInt32.self)
         let start = row == 0 ? 0 : Int(ends[row - 1])
         return UnsafeRawBufferPointer(start: block + count * Self.columnBytes + start, count: Int(ends[row]) - start)
     }
@@ -75,7 +81,7 @@ final class Leaf: @unchecked Sendable {
 
     /// Valid as long as the leaf is there.
     subscript(row: Int) -> Row {
-        Row(id: id(row), version: version(row), vector: vector(row), json: json(row))
+        Row(id: id(row), owner: owner(row), version: version(row), vector: vector(row), json: json(row))
     }
 
     func vector(_ row: Int) -> UnitVector {

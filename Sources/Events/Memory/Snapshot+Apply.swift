@@ -29,7 +29,9 @@ extension EventMemory.Snapshot {
             let isRemovedBefore = own.contains { $0.event == nil }
             if let held, !isRemovedBefore, let entry = entry(id, in: held), entry.version > event.version { continue }
             let row = Leaf.Row(
-                id: id, version: event.version, vector: event.vector, json: UnsafeRawBufferPointer(rebasing: json[event.json]))
+                id: id, owner: event.owner, version: event.version, vector: event.vector,
+                json: UnsafeRawBufferPointer(rebasing: json[event.json])
+            )
             let key = row.key
             if let held, held != key.cell { edits.append(LeafEdit(key: LeafKey(cell: held, id: id), row: nil)) }
             edits.append(LeafEdit(key: key, row: row))

@@ -1,3 +1,5 @@
+public import Users
+
 extension EventMemory {
     /// All events at one position of the log.
     public final class Snapshot: Sendable {
@@ -44,6 +46,7 @@ extension EventMemory {
         let row: Int
 
         public var id: EventID { EventID(rawValue: leaf.id(row)) }
+        public var owner: UserID { leaf.owner(row) }
         public var version: Int32 { leaf.version(row) }
 
         /// Gives the bytes of the event's answer, which are valid until the end of `body` only.
