@@ -108,7 +108,7 @@ let package = Package(
         .executableTarget(
             name: "MemoryBenchmark",
             dependencies: [
-                "Events", "Users", "Notation", "TestChance",
+                "HTTP", "Events", "Users", "Notation", "TestChance",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Memory"
@@ -147,7 +147,9 @@ let package = Package(
         .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestDatabase"]),
         .testTarget(
             name: "HTTPTests",
-            dependencies: ["HTTP", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird")]
+            dependencies: [
+                "HTTP", "TestChance", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ]
         ),
         .testTarget(
             name: "AppTests",

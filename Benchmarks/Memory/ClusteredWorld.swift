@@ -1,10 +1,11 @@
 internal import Events
 internal import Foundation
+internal import HTTP
 internal import Notation
 internal import TestChance
 internal import Users
 
-/// Events around the demo's cities, clustered in the demo's way, with JSON of the size of the demo's.
+/// Events around the demo's cities, clustered in the demo's way, of the size of the demo's.
 struct ClusteredWorld: Sendable {
     private struct City {
         var lat: Double
@@ -47,15 +48,21 @@ struct ClusteredWorld: Sendable {
             lat: (min(max(lat, -90), 90) * 1e6).rounded() / 1e6, lon: (min(max(lon, -180), 180) * 1e6).rounded() / 1e6)
     }
 
+    mutating func event(_ id: EventID, version: Int32) -> Event {
+        Event(
+            id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: version,
+            details: EventDetails(
+                name: "Board games evening", address: "\(id.rawValue % 180) Market Street, Springfield", coordinates: place(),
+                startedAt: Timestamp(milliseconds: 1_915_574_400_000), endedAt: Timestamp(milliseconds: 1_915_581_600_000)))
+    }
+
     /// - Returns: how many bytes the JSON has
     mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) -> Int {
-        let (place, owner) = (place(), UserID(rawValue: id.rawValue % 10_000))
-        let json =
-            #"{"address":"\#(id.rawValue % 180) Market Street, Springfield","ended_at":"2030-09-14T02:00:00.000Z","id":\#(id.rawValue),"#
-            + #""lat":\#(place.lat),"lon":\#(place.lon),"name":"Board games evening","started_at":"2030-09-14T00:00:00.000Z","#
-            + #""owner":{"id":\#(owner.rawValue)}}"#
-        batch.put(id, owner: owner, version: version, coordinates: place, json: json.utf8)
-        return json.utf8.count
+        let event = event(id, version: version)
+        var json: [UInt8] = []
+        event.writeJSON(into: &json)
+        batch.put(id, owner: event.owner, version: version, coordinates: event.details.coordinates, json: json)
+        return json.count
     }
 
     /// Standard normal. Source: Box and Muller, 1958.

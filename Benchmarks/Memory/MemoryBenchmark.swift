@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Events
 internal import Foundation
+internal import HTTP
 internal import TestChance
 
 /// Measures the memory of a node by itself: no network, no database, one thread that reads.
@@ -23,6 +24,7 @@ struct MemoryBenchmark: ParsableCommand {
 
     func run() throws {
         var world = try ClusteredWorld(seed: 1)
+        render(&world)
         let memory = EventMemory()
         let filled = fill(memory, from: &world)
         print("\(events) events, \(filled.jsonBytes / events) bytes of JSON each, around \(world.cities) cities")
@@ -36,6 +38,19 @@ struct MemoryBenchmark: ParsableCommand {
             reading.measureBesideWriter(world: world, other: other)
         }
         soak(memory, world: &world)
+    }
+
+    /// The same events several times over, so that what is measured is not how they come into being.
+    private func render(_ world: inout ClusteredWorld) {
+        let (some, repetitions) = (min(events, 100_000), 10)
+        let rendered = (1...some).map { world.event(EventID(rawValue: Int64($0)), version: 1) }
+        var json: [UInt8] = []
+        let clock = ThreadClock()
+        for _ in 0..<repetitions {
+            json.removeAll(keepingCapacity: true)
+            for event in rendered { event.writeJSON(into: &json) }
+        }
+        print("rendered: \((Double(some * repetitions) / clock.seconds).rounded(0)) events a second of one processor")
     }
 
     private func fill(_ memory: EventMemory, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {

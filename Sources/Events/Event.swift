@@ -14,6 +14,13 @@ public struct Event: Sendable, Hashable {
     /// How many domain events it has behind it; the version of its stream.
     public var version: Int32
     public var details: EventDetails
+
+    package init(id: EventID, owner: UserID, version: Int32, details: EventDetails) {
+        self.id = id
+        self.owner = owner
+        self.version = version
+        self.details = details
+    }
 }
 
 /// What the owner of an event says about it, all of it usable.

@@ -51,7 +51,7 @@ extension API {
         guard !condition.notMatching.contains(event.version) else {
             return Response(status: .notModified, headers: [.eTag: tag.description])
         }
-        var response = Response(json: event.json)
+        var response = Response(jsonBytes: event.jsonBytes)
         response.headers[.eTag] = tag.description
         return response
     }
@@ -61,7 +61,7 @@ extension API {
         let search = try NearbySearch(request.queryFields())
         let page = try await events.nearest(search)
         guard !page.events.isEmpty else { return Response(json: ["message": "No Events Found"]) }
-        var response = Response(json: .array(page.events.map(\.json)))
+        var response = Response(jsonBytes: page.events.jsonBytes)
         if let next = page.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
         return response
     }
@@ -79,21 +79,5 @@ extension NearbySearch {
     /// Relative, since behind a proxy the server does not know its own address.
     fileprivate func path(after next: Cursor) -> String {
         "/v1/events/nearests?lat=\(centre.lat)&lon=\(centre.lon)&radius=\(radius)&limit=\(limit)&after=\(next)"
-    }
-}
-
-extension Event {
-    /// Exactly these keys, nulls present.
-    var json: JSON {
-        [
-            "address": JSON(details.address),
-            "ended_at": JSON(details.endedAt?.description),
-            "id": JSON(id.rawValue),
-            "lat": JSON(details.coordinates.lat),
-            "lon": JSON(details.coordinates.lon),
-            "name": .string(details.name),
-            "started_at": .string(details.startedAt.description),
-            "owner": ["id": JSON(owner.rawValue)],
-        ]
     }
 }

@@ -97,11 +97,14 @@ extension Refusal {
 }
 
 extension Response {
-    init(status: HTTPResponse.Status = .ok, json: JSON) {
+    init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, jsonBytes: json.utf8) }
+
+    /// - Parameter jsonBytes: a JSON text
+    init(status: HTTPResponse.Status = .ok, jsonBytes: [UInt8]) {
         self.init(
             status: status,
             headers: [.contentType: "application/json; charset=utf-8"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.utf8))
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: jsonBytes))
         )
     }
 }

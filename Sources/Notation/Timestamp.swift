@@ -13,35 +13,35 @@ extension Timestamp: CustomStringConvertible {
     ///
     /// RFC 3339 in UTC with exactly three decimals and `Z`: `2013-09-16T00:00:00.000Z`.
     public var description: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        write(into: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of the description.
+    func write(into text: inout [UInt8]) {
         let days = milliseconds.flooredQuotient(by: 86_400_000)
         let ofDay = milliseconds - days * 86_400_000
         let (year, month, day) = civilDate(daysSinceEpoch: days)
-        var text: [UInt8] = []
-        text.reserveCapacity(24)
-        func append(_ value: Int64, digits: Int) {
-            let start = text.count
-            text.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
-            var rest = value
-            for index in (start..<text.count).reversed() {
-                text[index] += UInt8(rest % 10)
-                rest /= 10
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { digits in
+            func put(_ value: Int64, _ places: Range<Int>, then mark: Unicode.Scalar) {
+                var rest = UInt64(value)
+                for place in places.reversed() {
+                    digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                digits[places.upperBound] = UInt8(ascii: mark)
             }
+            put(year, 0..<4, then: "-")
+            put(month, 5..<7, then: "-")
+            put(day, 8..<10, then: "T")
+            put(ofDay / 3_600_000, 11..<13, then: ":")
+            put(ofDay / 60_000 % 60, 14..<16, then: ":")
+            put(ofDay / 1_000 % 60, 17..<19, then: ".")
+            put(ofDay % 1_000, 20..<23, then: "Z")
+            text.append(contentsOf: digits)
         }
-        append(year, digits: 4)
-        text.append(UInt8(ascii: "-"))
-        append(month, digits: 2)
-        text.append(UInt8(ascii: "-"))
-        append(day, digits: 2)
-        text.append(UInt8(ascii: "T"))
-        append(ofDay / 3_600_000, digits: 2)
-        text.append(UInt8(ascii: ":"))
-        append(ofDay / 60_000 % 60, digits: 2)
-        text.append(UInt8(ascii: ":"))
-        append(ofDay / 1_000 % 60, digits: 2)
-        text.append(UInt8(ascii: "."))
-        append(ofDay % 1_000, digits: 3)
-        text.append(UInt8(ascii: "Z"))
-        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -1,0 +1,62 @@
+// What whoever writes much JSON of one shape puts between literals of their own, without a ``JSON`` in between. That the whole is
+// JSON is up to them; the pieces are what ``JSON/utf8`` writes.
+
+extension String {
+    /// In quotes, with what must be escaped escaped.
+    public func writeJSON(into output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        var text = self
+        text.withUTF8 { bytes in
+            var copied = 0
+            for (offset, byte) in bytes.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+            {
+                output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied..<offset]))
+                output.append(contentsOf: Self.escape(byte).utf8)
+                copied = offset + 1
+            }
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied...]))
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func escape(_ byte: UInt8) -> String {
+        switch byte {
+        case UInt8(ascii: "\""): #"\""#
+        case UInt8(ascii: "\\"): #"\\"#
+        case 0x0A: #"\n"#
+        case 0x0D: #"\r"#
+        case 0x09: #"\t"#
+        case _: (byte < 0x10 ? #"\u000"# : #"\u00"#) + String(byte, radix: 16)
+        }
+    }
+}
+
+extension Int64 {
+    public func writeJSON(into output: inout [UInt8]) { output.append(bytesOf: description) }
+}
+
+extension Double {
+    /// The shortest digits that are the same number.
+    /// - Precondition: the value is finite; JSON has no other numbers.
+    public func writeJSON(into output: inout [UInt8]) {
+        precondition(isFinite, "JSON has no number for \(self)")
+        output.append(bytesOf: description)
+    }
+}
+
+extension Timestamp {
+    /// Its description in quotes.
+    public func writeJSON(into output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        write(into: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+}
+
+extension [UInt8] {
+    /// At once, and not through an iterator of ``String/utf8``.
+    fileprivate mutating func append(bytesOf text: String) {
+        var text = text
+        text.withUTF8 { append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,164 @@
+import Events
+import Foundation
+import HTTP
+import Notation
+import TestChance
+import Testing
+import Users
+
+@Suite struct `The JSON of an event` {
+    @Test func `has these bytes`() {
+        #expect(
+            text(.streetFood)
+                == #"{"address":"3000 Mission Street","ended_at":null,"id":12,"lat":37.7487,"lon":-122.4182,"#
+                + #""name":"Street \"Food\"\n🌮","started_at":"2030-09-14T00:00:00.000Z","owner":{"id":7}}"#)
+    }
+
+    @Test func `is the same as that of its tree`() throws {
+        var events = EventsByChance()
+        for _ in 0..<20_000 {
+            let event = events.next()
+            try #require(bytes(event) == event.json.utf8, "\(text(event))")
+        }
+    }
+
+    @Test func `says to Foundation what the event says`() throws {
+        var events = EventsByChance()
+        for _ in 0..<5_000 {
+            let event = events.next()
+            let decoded = try JSONDecoder().decode(DecodedEvent.self, from: Data(bytes(event)))
+            try #require(decoded == DecodedEvent(event), "\(text(event))")
+        }
+    }
+
+    private func bytes(_ event: Event) -> [UInt8] {
+        // Not empty, since what is there must stay.
+        var bytes = Array("before".utf8)
+        event.writeJSON(into: &bytes)
+        return Array(bytes.dropFirst(6))
+    }
+
+    private func text(_ event: Event) -> String { String(decoding: bytes(event), as: UTF8.self) }
+}
+
+extension Event {
+    fileprivate static let streetFood = Event(
+        id: EventID(rawValue: 12), owner: UserID(rawValue: 7), version: 3,
+        details: EventDetails(
+            name: "Street \"Food\"\n🌮", address: "3000 Mission Street", coordinates: Coordinates(lat: 37.7487, lon: -122.4182),
+            startedAt: Timestamp(milliseconds: 1_915_574_400_000), endedAt: nil))
+
+    /// How an event looks, to be read: exactly these keys in this order, nulls present.
+    fileprivate var json: JSON {
+        [
+            "address": JSON(details.address),
+            "ended_at": JSON(details.endedAt?.description),
+            "id": JSON(id.rawValue),
+            "lat": JSON(details.coordinates.lat),
+            "lon": JSON(details.coordinates.lon),
+            "name": .string(details.name),
+            "started_at": .string(details.startedAt.description),
+            "owner": ["id": JSON(owner.rawValue)],
+        ]
+    }
+}
+
+/// As a client would read it.
+private struct DecodedEvent: Decodable, Equatable {
+    struct Owner: Decodable, Equatable { var id: Int64 }
+
+    var address: String?
+    var endedAt: Int64?
+    var id: Int64
+    var lat: UInt64
+    var lon: UInt64
+    var name: String
+    var startedAt: Int64
+    var owner: Owner
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case address, id, lat, lon, name, owner
+        case endedAt = "ended_at"
+        case startedAt = "started_at"
+    }
+
+    init(_ event: Event) {
+        address = event.details.address
+        endedAt = event.details.endedAt?.milliseconds
+        id = event.id.rawValue
+        lat = event.details.coordinates.lat.bitPattern
+        lon = event.details.coordinates.lon.bitPattern
+        name = event.details.name
+        startedAt = event.details.startedAt.milliseconds
+        owner = Owner(id: event.owner.rawValue)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        // A null must be written, not left out.
+        guard members.allKeys.count == CodingKeys.allCases.count else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "a member is missing"))
+        }
+        address = try members.decode(String?.self, forKey: .address)
+        endedAt = try members.decode(String?.self, forKey: .endedAt).map(Self.milliseconds)
+        id = try members.decode(Int64.self, forKey: .id)
+        lat = try members.decode(Double.self, forKey: .lat).bitPattern
+        lon = try members.decode(Double.self, forKey: .lon).bitPattern
+        name = try members.decode(String.self, forKey: .name)
+        startedAt = try Self.milliseconds(members.decode(String.self, forKey: .startedAt))
+        owner = try members.decode(Owner.self, forKey: .owner)
+    }
+
+    /// Not by Foundation, whose calendar is the Julian one before 1582.
+    private static func milliseconds(_ text: String) throws -> Int64 {
+        guard let time = Timestamp(rfc3339: text) else { throw CocoaError(.formatting) }
+        return time.milliseconds
+    }
+}
+
+/// Of all kinds: escapes, controls, emoji, nothing at all, coordinates from tiny to extreme, years from 0001 to 9999.
+private struct EventsByChance {
+    private var generator = SeededGenerator(seed: 5)
+
+    mutating func next() -> Event {
+        Event(
+            id: EventID(rawValue: number()), owner: UserID(rawValue: number()), version: 1,
+            details: EventDetails(
+                name: text(), address: generator.happens(inPercent: 30) ? nil : text(),
+                coordinates: Coordinates(lat: degrees(90), lon: degrees(180)),
+                startedAt: time(), endedAt: generator.happens(inPercent: 30) ? nil : time()))
+    }
+
+    /// Of all lengths.
+    private mutating func number() -> Int64 {
+        let number = Int64(bitPattern: generator.next() >> UInt64.random(in: 0..<64, using: &generator))
+        return [.min, .max, 0].randomElement(using: &generator).flatMap { generator.happens(inPercent: 5) ? $0 : nil } ?? number
+    }
+
+    private mutating func text() -> String {
+        let pieces = [
+            "a", "Tea", " ", "\"", "\\", "/", "\n", "\r\n", "\t", "\u{0}", "\u{1F}", "\u{7F}", "é", "e\u{301}", "\u{2028}", "🌮",
+            "👩‍👩‍👧", "\u{FEFF}", "\u{10FFFF}", "</script>", "\\u0041",
+        ]
+        return (0..<Int.random(in: 0...12, using: &generator)).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
+    }
+
+    private mutating func degrees(_ most: Double) -> Double {
+        let edges: [Double] = [
+            0, -0.0, most, -most, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 1e-7, 0.1 + 0.2, 1, most.nextDown,
+        ]
+        return switch Int.random(in: 0..<3, using: &generator) {
+        case 0: edges.randomElement(using: &generator) ?? 0
+        case 1: (Double.random(in: -most...most, using: &generator) * 1e6).rounded() / 1e6
+        case _: Double.random(in: -most...most, using: &generator)
+        }
+    }
+
+    private mutating func time() -> Timestamp {
+        let (first, last) = (-62_135_596_800_000, 253_402_300_799_999)
+        let edges: [Int64] = [Int64(first), Int64(last), 0, -1, 951_782_400_000]
+        return Timestamp(
+            milliseconds: generator.happens(inPercent: 10)
+                ? edges.randomElement(using: &generator) ?? 0 : Int64(Int.random(in: first...last, using: &generator)))
+    }
+}
