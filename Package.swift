@@ -64,6 +64,8 @@ let package = Package(
             dependencies: [
                 "Users", "EventStore", "Postgres", "Notation",
                 .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         .target(name: "Attendances", dependencies: ["Events", "Users", "EventStore", "Postgres", "Notation"]),
@@ -143,7 +145,13 @@ let package = Package(
             dependencies: ["EventStore", "TestDatabase", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
-        .testTarget(name: "EventsTests", dependencies: ["Events", "Postgres", "TestChance", "TestDatabase"]),
+        .testTarget(
+            name: "EventsTests",
+            dependencies: [
+                "Events", "Postgres", "TestChance", "TestDatabase",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
         .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestDatabase"]),
         .testTarget(
             name: "HTTPTests",

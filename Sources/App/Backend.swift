@@ -1,6 +1,7 @@
 internal import Attendances
 internal import EventStore
 internal import Events
+internal import HTTP
 internal import Logging
 internal import Postgres
 internal import ServiceLifecycle
@@ -21,17 +22,28 @@ struct Backend: Sendable {
     let services: [any Service]
     private let readers: PostgresClient
 
-    init(_ database: Database, connections: Int, surroundings: Surroundings = .system, logger: Logger) {
-        // One more, to listen with.
-        readers = PostgresClient(database.asApplication(connections: connections + 1), logger: logger)
+    /// - Parameter memoryBytes: what the events may take in memory; 0: they are read from PostgreSQL
+    init(
+        _ database: Database, connections: Int, memoryBytes: Int = 0, surroundings: Surroundings = .system, logger: Logger
+    ) {
+        // One more to listen with, and one to fill and compare the memory with.
+        readers = PostgresClient(
+            database.asApplication(connections: connections + (memoryBytes > 0 ? 2 : 1)), logger: logger)
         let writer = PostgresClient(database.asWriter, logger: logger)
         let watch = LogWatch(client: readers, listens: true, logger: logger)
-        let log = EventLog(client: writer, projections: Self.projections, watch: watch, logger: logger)
+        let memory =
+            memoryBytes > 0
+            ? MemoryKeeper(
+                client: readers, watch: watch, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: logger)
+            : nil
+        let log = EventLog(
+            client: writer, projections: Self.projections, watch: watch, listeners: memory.map { [$0] } ?? [], logger: logger)
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
-        events = EventsModule(log: log, database: readers, surroundings: surroundings)
+        events = EventsModule(
+            log: log, database: readers, memory: memory, render: { $0.writeJSON(into: &$1) }, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
         let keeper = ReadModelKeeper(Self.readModels(readers, logger: logger), watch: watch, logger: logger)
-        services = database.services + [readers, writer, watch, keeper, log]
+        services = database.services + [readers, writer, watch, keeper] + (memory.map { [$0] } ?? []) + [log]
     }
 
     static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {

@@ -19,6 +19,9 @@ struct Settings: Sendable {
     var reads: API.Reads
     var bodyLimitBytes: Int
     var idleTimeoutSeconds: Int
+    var memoryMegabytes: Int
+    var adminHost: String
+    var adminPort: Int
     var logLevel: Logger.Level
 }
 
@@ -42,7 +45,8 @@ extension Settings {
             "HUMON_MIGRATE", "Whether serve applies missing migrations; otherwise it refuses to start without them.",
             default: true)
         static let databaseConnections = Setting<Int>.number(
-            "HUMON_DATABASE_CONNECTIONS", "Connections for reading; writing and listening take one more each.", default: 4,
+            "HUMON_DATABASE_CONNECTIONS", "Connections for reading; writing, listening and the memory take one more each.",
+            default: 4,
             in: 1...100)
         static let isDatabasePooled = Setting<Bool>.flag(
             "HUMON_DATABASE_POOLED", "Whether a pooler in transaction mode (PgBouncer) stands before PostgreSQL.", default: false)
@@ -54,6 +58,15 @@ extension Settings {
             "HUMON_BODY_LIMIT_BYTES", "The largest body of a request.", default: 65_536, in: 1_024...16_777_216)
         static let idleTimeout = Setting<Int>.number(
             "HUMON_IDLE_TIMEOUT_SECONDS", "How long a connection of a client may be silent.", default: 75, in: 1...3_600)
+        static let memory = Setting<Int>.number(
+            "HUMON_MEMORY_MEGABYTES",
+            "What the events may take in memory; beyond it, and with 0, they are read from PostgreSQL.", default: 1_024,
+            in: 0...1_000_000)
+        static let adminHost = Setting<String>.text(
+            "HUMON_ADMIN_HOST", "The address to listen on for operators and their tools.", shownDefault: "127.0.0.1")
+        static let adminPort = Setting<Int>.number(
+            "HUMON_ADMIN_PORT", "The port there, of /health/ready, /metrics and /memory/check; 0 takes a free one.",
+            default: 8081, in: 0...65_535)
         static let logLevel = Setting<Logger.Level>.choice(
             "HUMON_LOG_LEVEL", "The least important messages to write to standard error.", default: .notice,
             of: Logger.Level.allCases)
@@ -62,7 +75,7 @@ extension Settings {
         static let all: [(name: String, shownDefault: String, sentence: String)] = [
             shown(appSecret), shown(databaseURL), shown(host), shown(port), shown(data), shown(postgresPrograms), shown(migrates),
             shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(reads), shown(bodyLimit),
-            shown(idleTimeout), shown(logLevel),
+            shown(idleTimeout), shown(memory), shown(adminHost), shown(adminPort), shown(logLevel),
         ]
 
         private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
@@ -102,6 +115,9 @@ extension Settings {
         reads = try Keys.reads.read(from: reader) ?? .everyone
         bodyLimitBytes = try Keys.bodyLimit.read(from: reader) ?? 65_536
         idleTimeoutSeconds = try Keys.idleTimeout.read(from: reader) ?? 75
+        memoryMegabytes = try Keys.memory.read(from: reader) ?? 1_024
+        adminHost = try Keys.adminHost.read(from: reader) ?? "127.0.0.1"
+        adminPort = try Keys.adminPort.read(from: reader) ?? 8081
         logLevel = try Keys.logLevel.read(from: reader) ?? .notice
     }
 
@@ -121,7 +137,14 @@ extension Settings {
     }
 
     /// What a client on this machine writes before a path.
-    func address(port: Int) -> String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    func address(port: Int) -> String { Self.address(host, port) }
+
+    /// What the operator's tools ask.
+    func adminAddress(port: Int) -> String { Self.address(adminHost, port) }
+
+    private static func address(_ host: String, _ port: Int) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
 
     private static var defaultData: String {
         if getuid() == 0 { return "/var/lib/humon" }

@@ -21,29 +21,32 @@ public struct AttendancesModule: Sendable {
     }
 
     /// Once or again, there is one attendance.
+    /// - Returns: a position from which on it is there
     /// - Throws: ``AttendanceRejection``
-    public func attend(_ command: AttendEvent, origin: Origin) async throws {
+    @discardableResult
+    public func attend(_ command: AttendEvent, origin: Origin) async throws -> Int64 {
         let key = origin.commandKey(actor: command.by)
         do {
-            guard try await outcomes.first(of: key) == nil else { return }
+            if let first = try await outcomes.first(of: key) { return first.position }
             let attendsAlready = try await attends(command)
             let eventExists = if attendsAlready { true } else { try await events.exists(command.event) }
             if let added = try decide(command, eventExists: eventExists, attendsAlready: attendsAlready),
-                try await append(added, key: key, origin: origin)
+                let position = try await append(added, key: key, origin: origin)
             {
-                return
+                return position
             }
             try await outcomes.remember(key, recordedAs: command.stream, version: 1)
+            return try await LogReader(client: database).tail()
         } catch is KeyReused {
             throw AttendanceRejection.keyReused
         }
     }
 
-    /// False where the attendance is recorded already, under another id.
-    private func append(_ added: AttendanceAdded, key: CommandKey?, origin: Origin) async throws -> Bool {
+    /// nil where the attendance is recorded already, under another id.
+    private func append(_ added: AttendanceAdded, key: CommandKey?, origin: Origin) async throws -> Int64? {
         do {
             // Without a key the id comes from the event and the user, so that saying it twice at once is saying it once.
-            _ = try await log.append(
+            return try await log.append(
                 Append(
                     id: key?.id ?? UUID(derivedFrom: "attendance \(added.event.rawValue) \(added.user.rawValue)"),
                     fingerprint: key?.fingerprint,
@@ -53,10 +56,9 @@ public struct AttendancesModule: Sendable {
                     metadata: origin.metadata(actor: added.user),
                     event: AttendanceDomainEvent.added(added)
                 )
-            )
-            return true
+            ).position
         } catch is VersionConflict {
-            return false
+            return nil
         }
     }
 

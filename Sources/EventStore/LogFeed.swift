@@ -114,6 +114,7 @@ public struct LogFeed: AsyncSequence, Sendable {
 /// something else.
 public struct LogTooShort: Error, Hashable, CustomStringConvertible {
     public var position: Int64
+    public init(position: Int64) { self.position = position }
     public var description: String {
         "The log ends before position \(position), which was seen in it. What was made of it must be made anew."
     }

@@ -84,6 +84,11 @@ public struct Occurrence<Event: Sendable>: Sendable {
     }
 }
 
+extension Occurrence where Event == any DomainEvent {
+    /// nil where it is a domain event of another module.
+    public func of<Other: DomainEvent>(_: Other.Type) -> Occurrence<Other>? { (event as? Other).map(with) }
+}
+
 /// A domain event as the log keeps it, undecoded, in its place in its stream.
 public struct StoredEvent: Sendable, Hashable {
     public var type: String

@@ -8,22 +8,34 @@ public import Users
 public struct EventsModule: Sendable {
     package static let numbers = NumberSequence(category: EventDomainEvent.category, name: "log.event_ids")
 
+    let database: PostgresClient
+    let memory: MemoryKeeper?
+    let render: EventRendering
+    let reads = ReadCounts()
     private let log: EventLog
-    private let database: PostgresClient
     private let ids: IDSource
     private let outcomes: Outcomes
     private let surroundings: Surroundings
 
-    package init(log: EventLog, database: PostgresClient, surroundings: Surroundings) {
+    /// - Parameters:
+    ///   - memory: listens to the log's commits; nil: it is PostgreSQL that is read
+    ///   - render: the same as the memory's
+    package init(
+        log: EventLog, database: PostgresClient, memory: MemoryKeeper? = nil, render: @escaping EventRendering,
+        surroundings: Surroundings
+    ) {
         self.log = log
         self.database = database
+        self.memory = memory
+        self.render = render
         self.surroundings = surroundings
         ids = IDSource(sequence: Self.numbers.name, client: database)
         outcomes = Outcomes(client: database)
     }
 
+    /// - Returns: the event, and the position from which on it is there
     /// - Throws: ``EventRejection/keyReused``
-    public func create(_ command: CreateEvent, origin: Origin) async throws -> EventID {
+    public func create(_ command: CreateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
         try await once(origin.commandKey(actor: command.owner)) { key in
             while true {
                 let id = EventID(rawValue: try await ids.next())
@@ -40,8 +52,9 @@ public struct EventsModule: Sendable {
 
     /// Decides on the event as it stands, again and again while others are faster: every time somebody's change is recorded,
     /// so it comes to an end.
+    /// - Returns: the event, and the position from which on it is as it was asked to be
     /// - Throws: ``EventRejection``
-    public func update(_ command: UpdateEvent, origin: Origin) async throws -> EventID {
+    public func update(_ command: UpdateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
         try await once(origin.commandKey(actor: command.by)) { key in
             while true {
                 let event = try await event(command.id)
@@ -74,9 +87,13 @@ public struct EventsModule: Sendable {
         }
     }
 
+    /// Events do not end: one that the memory holds is there.
     public func exists(_ id: EventID) async throws -> Bool {
-        try await database.query("SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)")
-            .isEmpty == false
+        if memory?.memory.snapshot.event(id) != nil { return true }
+        return try await database.query(
+            "SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)"
+        )
+        .isEmpty == false
     }
 
     public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {
@@ -84,26 +101,30 @@ public struct EventsModule: Sendable {
     }
 
     /// Carries a command out, or answers what became of it before.
-    private func once(_ key: CommandKey?, _ carryOut: (CommandKey?) async throws -> Appended) async throws -> EventID {
+    private func once(_ key: CommandKey?, _ carryOut: (CommandKey?) async throws -> Appended) async throws -> (
+        id: EventID, position: Int64
+    ) {
         do {
-            if let first = try await outcomes.first(of: key) { return try id(first) }
+            if let first = try await outcomes.first(of: key) { return try await shown(first) }
             do {
-                return try id(await carryOut(key))
+                return try await shown(await carryOut(key))
             } catch let rejection as EventRejection {
                 // An earlier attempt, under way on another node until now, may have made the very change that is in its way.
                 guard let first = try await outcomes.first(of: key) else { throw rejection }
-                return try id(first)
+                return try await shown(first)
             }
         } catch is KeyReused {
             throw EventRejection.keyReused
         }
     }
 
-    private func id(_ appended: Appended) throws -> EventID {
+    /// Whoever is answered reads it from this node's memory next.
+    private func shown(_ appended: Appended) async throws -> (id: EventID, position: Int64) {
         guard let id = EventID(stream: appended.stream) else {
             throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
         }
-        return id
+        await memory?.show(appended.position)
+        return (id, appended.position)
     }
 
     private func append(

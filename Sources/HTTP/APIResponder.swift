@@ -49,6 +49,7 @@ public struct APIResponder: HTTPResponder {
     private func refusal(for error: any Error, _ request: Request, _ context: APIContext) -> Refusal {
         if let rejection = error as? EventRejection { return Refusal(rejection) }
         if let rejection = error as? AttendanceRejection { return Refusal(rejection) }
+        if error is PositionNotReached { return .unavailable }
         let metadata: Logger.Metadata = [
             "request_id": "\(request.requestID(context))", "method": "\(request.method)",
             "route": "\(context.endpointPath ?? "-")", "error": "\(error)",

@@ -14,8 +14,8 @@ extension API {
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let caller = try await caller(token)
         guard let event else { throw Refusal.notFound }
-        try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
-        return Response(json: [:])
+        let position = try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
+        return Response(json: [:]).recorded(at: position)
     }
 
     /// nil for a number that no event can have.

@@ -1,6 +1,7 @@
 internal import Events
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 internal import Notation
 internal import Users
 
@@ -22,8 +23,8 @@ extension API {
         let details = try EventDetails(fields.json)
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let owner = try await caller(token)
-        let id = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
-        return Response(json: ["id": JSON(id.rawValue)])
+        let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
+        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position)
     }
 
     private func updateEvent(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -39,31 +40,32 @@ extension API {
         let command = UpdateEvent(
             id: try eventID(context), change: change, by: caller, condition: request.versionCondition
         )
-        let id = try await events.update(command, origin: origin)
-        return Response(json: ["id": JSON(id.rawValue)])
+        let (id, position) = try await events.update(command, origin: origin)
+        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position)
     }
 
     private func getEvent(_ request: Request, _ context: APIContext) async throws -> Response {
         try await requireReader(request)
-        guard let event = try await events.event(try eventID(context)) else { throw Refusal.notFound }
+        let id = try eventID(context)
+        let reading = try await events.reading(since: try request.position())
+        guard let event = try await reading.event(id) else { throw Refusal.notFound }
         let (tag, condition) = (EntityTag(version: event.version), request.versionCondition)
         guard condition.matching.contains(event.version) else { throw Refusal.preconditionFailed }
-        guard !condition.notMatching.contains(event.version) else {
-            return Response(status: .notModified, headers: [.eTag: tag.description])
-        }
-        var response = Response(jsonBytes: event.jsonBytes)
+        let isKnown = condition.notMatching.contains(event.version)
+        var response = isKnown ? Response(status: .notModified) : Response(json: event.withJSON { ByteBuffer(bytes: $0) })
         response.headers[.eTag] = tag.description
-        return response
+        return response.read(from: reading)
     }
 
     private func findNearestEvents(_ request: Request, _ context: APIContext) async throws -> Response {
         try await requireReader(request)
         let search = try NearbySearch(request.queryFields())
-        let page = try await events.nearest(search)
-        guard !page.events.isEmpty else { return Response(json: ["message": "No Events Found"]) }
-        var response = Response(jsonBytes: page.events.jsonBytes)
-        if let next = page.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
-        return response
+        let reading = try await events.reading(since: try request.position())
+        let found = try await reading.nearest(search)
+        guard found.count > 0 else { return Response(json: ["message": "No Events Found"]).read(from: reading) }
+        var response = Response(json: found.json)
+        if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
+        return response.read(from: reading)
     }
 
     /// The event that the path names.
@@ -72,6 +74,22 @@ extension API {
         guard let text = context.parameter("id"), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text)
         else { throw .notFound }
         return EventID(rawValue: number)
+    }
+}
+
+extension RenderedEvents {
+    /// An array of them: what is rendered already, put together.
+    fileprivate var json: ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(jsonBytes + count + 1)
+        var separator = UInt8(ascii: "[")
+        forEachJSON { json in
+            buffer.writeInteger(separator)
+            buffer.writeBytes(json)
+            separator = UInt8(ascii: ",")
+        }
+        buffer.writeInteger(UInt8(ascii: "]"))
+        return buffer
     }
 }
 

@@ -13,6 +13,7 @@ extension HTTPField.Name {
     static let xRequestID = HTTPField.Name(literal: "x-request-id")
     static let traceparent = HTTPField.Name(literal: "traceparent")
     static let link = HTTPField.Name(literal: "link")
+    static let humonPosition = HTTPField.Name(literal: "humon-position")
     static let idempotencyKey = HTTPField.Name(literal: "idempotency-key")
 
     /// What generations of clients call the proof that they are our app.

@@ -11,10 +11,7 @@ extension API {
                     status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
                     body: ResponseBody(byteBuffer: document))
             },
-            Route(.get, "/health", "getHealth") { _, _ in
-                do { try await checkHealth() } catch { throw Refusal.unavailable }
-                return Response(json: ["status": "ok"])
-            },
+            Route(.get, "/health", "getHealth") { _, _ in await health().response },
         ]
     }
 }

@@ -20,15 +20,20 @@ public struct UsersModule: Sendable {
     }
 
     /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.
-    public func signUp(with token: DeviceToken?, origin: Origin) async throws -> (id: UserID, token: DeviceToken) {
+    /// - Returns: with a position from which on the user is there
+    public func signUp(with token: DeviceToken?, origin: Origin) async throws -> (
+        id: UserID, token: DeviceToken, position: Int64
+    ) {
         let token = token ?? DeviceToken(secret: surroundings.randomUUID().uuidString.lowercased())
-        if let known = try await user(of: token) { return (known, token) }
+        if let known = try await user(of: token) {
+            return (known, token, try await LogReader(client: database).tail())
+        }
         let appended = try await append(UserCreated(device: token.digest), origin: origin)
         guard let first = UserID(stream: appended.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
         }
         cache[token.digest] = first
-        return (first, token)
+        return (first, token, appended.position)
     }
 
     private func append(_ created: UserCreated, origin: Origin) async throws -> Appended {

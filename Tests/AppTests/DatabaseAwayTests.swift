@@ -7,11 +7,65 @@ import TestServer
 import Testing
 
 @Suite struct `With the database away` {
-    @Test func `requests are answered 503, and all goes on by itself when it is back, nothing acknowledged lost`() async throws {
+    @Test func `reads go on from memory and say how old it is, writes are answered 503, and both are as ever when it is back`()
+        async throws
+    {
         try await HumonProcess.withDirectory { directory in
             let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
             let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
             let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret"]
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                let base = "http://127.0.0.1:\(port)"
+                let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone"), ("content-type", "application/json")]
+                let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+                _ = try await exchange("POST", base + "/v1/users", headers: headers)
+                let created = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
+                #expect(created.headers["humon-position"] == ["2"])
+                cluster.abandon()
+
+                let paths = ["/v1/events/1", "/v1/events/nearests?lat=1&lon=2"]
+                let fresh = try await exchange("GET", base + paths[0])
+                #expect((fresh.status, fresh.headers["humon-position"], fresh.headers["age"]) == (200, ["2"], []))
+                try await Task.sleep(for: .seconds(4))
+                for path in paths {
+                    let old = try await exchange("GET", base + path)
+                    #expect((old.status, old.headers["humon-position"]) == (200, ["2"]))
+                    #expect(try (3...60).contains(#require(old.headers["age"].first.flatMap { Int($0) })))
+                }
+                // What is not known may be there all the same, and what is asked for is not to be promised.
+                #expect(try await exchange("GET", base + "/v1/events/7").status == 503)
+                #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "3")]).status == 503)
+                #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "2")]).status == 200)
+                let refused = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
+                #expect((refused.status, refused.headers["retry-after"]) == (503, ["1"]))
+                let health = try await exchange("GET", base + "/health")
+                #expect(
+                    (health.status, health.body) == (200, #"{"status":"degraded","database":"away","memory":"in_use"}"#))
+
+                let again = try await EmbeddedCluster.start(place, logger: .quiet)
+                var written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
+                for _ in 0..<100 where written.status == 503 {
+                    try await Task.sleep(for: .milliseconds(100))
+                    written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
+                }
+                #expect(written.headers["humon-position"] == ["3"])
+                var read = try await exchange("GET", base + paths[1])
+                #expect(read.body.contains(written.body.dropFirst().dropLast()))
+                for _ in 0..<100 where !read.headers["age"].isEmpty {
+                    try await Task.sleep(for: .milliseconds(100))
+                    read = try await exchange("GET", base + paths[1])
+                }
+                #expect((read.headers["humon-position"], read.headers["age"]) == (["3"], []))
+                try await again.stop()
+            }
+        }
+    }
+
+    @Test func `and no memory requests are answered 503, and all goes on by itself, nothing acknowledged lost`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
+            let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
+            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret", "HUMON_MEMORY_MEGABYTES": "0"]
             try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 let base = "http://127.0.0.1:\(port)"
                 let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
@@ -29,13 +83,14 @@ import Testing
                     #expect(away.status == 503)
                     #expect(away.headers["retry-after"] == ["1"])
                     #expect(away.body == #"{"message":"Service Unavailable"}"#)
+                    #expect(try await exchange("GET", base + "/health").status == 503)
                     let again = try await EmbeddedCluster.start(place, logger: .quiet)
                     let ids = try await group.reduce(into: []) { $0 += $1 }
                     for id in ids {
                         #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200)
                     }
                     let health = try await exchange("GET", base + "/health")
-                    #expect((health.status, health.body) == (200, #"{"status":"ok"}"#))
+                    #expect((health.status, health.body) == (200, #"{"status":"ok","database":"ok","memory":"off"}"#))
                     try await again.stop()
                     return ids
                 }

@@ -34,21 +34,27 @@ struct TestAPI: Sendable {
     }
 
     static func with(
-        _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024,
+        _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasMemory: Bool = true,
         _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         try await TestDatabase.with { database in
-            var configuration = database.configuration(role: "humon_app", connections: 3)
+            var configuration = database.configuration(role: "humon_app", connections: 4)
             configuration.sessionSettings = ["enable_seqscan": "off"]
             let readers = PostgresClient(configuration, logger: .quiet)
             configuration.connections = 1
             let writer = PostgresClient(configuration, logger: .quiet)
             let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
-            let log = EventLog(client: writer, projections: projections, logger: .quiet)
+            let watch = LogWatch(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
+            let memory = MemoryKeeper(
+                client: readers, watch: watch, limitBytes: 1_000_000_000, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
+            let log = EventLog(
+                client: writer, projections: projections, watch: watch, listeners: hasMemory ? [memory] : [], logger: .quiet)
             try await database.withClient(role: "humon_app") { client in
                 try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
             }
-            let events = EventsModule(log: log, database: readers, surroundings: .system)
+            let events = EventsModule(
+                log: log, database: readers, memory: hasMemory ? memory : nil, render: { $0.writeJSON(into: &$1) },
+                surroundings: .system)
             let api = API(
                 users: UsersModule(log: log, database: readers, surroundings: .system),
                 events: events,
@@ -57,8 +63,11 @@ struct TestAPI: Sendable {
                 isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                 checkHealth: { try await readers.query("SELECT 1") }
             )
-            let application = Application(responder: APIResponder(api), services: [readers, writer, log], logger: .quiet)
+            let application = Application(
+                responder: APIResponder(api), services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
+                logger: .quiet)
             try await application.test(setup) { client in
+                await events.untilReady()
                 try await body(TestAPI(client: client, database: database, log: LogReader(client: readers), routes: api.routes))
             }
         }

@@ -56,6 +56,7 @@ public final class HumonProcess: Sendable {
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HUMON_") }
         variables["HUMON_DATA"] = directory.appending(path: "data").path
         variables["HUMON_PORT"] = "0"
+        variables["HUMON_ADMIN_PORT"] = "0"
         variables.merge(environment) { $1 }
         process.environment = variables
         process.standardInput = FileHandle.nullDevice
@@ -107,6 +108,9 @@ public final class HumonProcess: Sendable {
             throw error
         }
     }
+
+    /// The port for operators, after the end of start-up.
+    public var adminPort: Int? { output.firstMatch(of: /For operators: http:\/\/[^:]+:(\d+)/).flatMap { Int($0.1) } }
 
     /// The port that the end of start-up names.
     public func port() async throws -> Int {

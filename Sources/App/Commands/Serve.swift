@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Events
 internal import Foundation
 internal import HTTP
 internal import Hummingbird
@@ -24,13 +25,28 @@ struct Serve: AsyncParsableCommand {
         try await Database.with(settings, .asServer, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
-            let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
-            let server = server(for: backend, settings, secret: AppSecret(secret), logger: logger) { port in
-                welcome(settings, port: port, secretSource: source)
-            }
+            let backend = Backend(
+                database, connections: settings.databaseConnections, memoryBytes: settings.memoryMegabytes * 1_000_000,
+                logger: logger)
+            let api = API(
+                users: backend.users,
+                events: backend.events,
+                attendances: backend.attendances,
+                settings: API.Settings(
+                    appSecret: AppSecret(secret), reads: settings.reads, bodyLimitBytes: settings.bodyLimitBytes),
+                isUnavailability: Backend.isUnavailability,
+                checkHealth: backend.checkHealth
+            )
+            let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
+            let servers: [any Service] = [
+                server(APIResponder(api), settings, settings.host, settings.port, logger: logger, onRunning: welcome.apiRuns),
+                server(
+                    AdminResponder(api), settings, settings.adminHost, settings.adminPort, logger: logger,
+                    onRunning: welcome.adminRuns),
+            ]
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
-                    services: backend.services + [server],
+                    services: backend.services + servers + [welcome],
                     gracefulShutdownSignals: [.sigterm, .sigint],
                     logger: logger
                 )
@@ -39,13 +55,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Where the secret can be read, as words of a shell.
-    private enum SecretSource {
-        case environment
-        case file(path: String)
-    }
-
-    private func appSecret(_ settings: Settings) throws -> (secret: String, source: SecretSource) {
+    private func appSecret(_ settings: Settings) throws -> (secret: String, source: Welcome.SecretSource) {
         let path = URL(fileURLWithPath: Settings.environmentFile).path
         if let secret = settings.appSecret {
             let isFromEnvironment = ProcessInfo.processInfo.environment[Settings.Keys.appSecret.name]?.isEmpty == false
@@ -57,44 +67,16 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func server(
-        for backend: Backend, _ settings: Settings, secret: AppSecret, logger: Logger,
-        onRunning: @escaping @Sendable (Int) -> Void
+        _ responder: some HTTPResponder<some InitializableFromSource<ApplicationRequestContextSource> & RequestContext>,
+        _ settings: Settings, _ host: String, _ port: Int, logger: Logger, onRunning: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        let api = API(
-            users: backend.users,
-            events: backend.events,
-            attendances: backend.attendances,
-            settings: API.Settings(appSecret: secret, reads: settings.reads, bodyLimitBytes: settings.bodyLimitBytes),
-            isUnavailability: Backend.isUnavailability,
-            checkHealth: backend.checkHealth
-        )
-        return Application(
-            responder: APIResponder(api),
+        Application(
+            responder: responder,
             server: .http1(configuration: .init(idleTimeout: .seconds(Int64(settings.idleTimeoutSeconds)))),
-            configuration: ApplicationConfiguration(address: .hostname(settings.host, port: settings.port)),
-            onServerRunning: { channel in onRunning(channel.localAddress?.port ?? settings.port) },
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { channel in onRunning(channel.localAddress?.port ?? port) },
             logger: logger
         )
-    }
-
-    /// The secret itself is never printed: the command reads it where it is.
-    private func welcome(_ settings: Settings, port: Int, secretSource: SecretSource) {
-        let secret =
-            switch secretSource {
-            case .environment: "$TB_APP_SECRET"
-            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)')"
-            }
-        print(
-            """
-            humon serves on \(settings.address(port: port))
-            Database: \(settings.databaseURL == nil ? "a private PostgreSQL in \(settings.data)" : "the one that DATABASE_URL names")
-            Try it, in another terminal:
-
-              curl -X POST -H "tb-app-secret: \(secret)" \(settings.address(port: port))/v1/users
-
-            """
-        )
-        fflush(nil)
     }
 }
 

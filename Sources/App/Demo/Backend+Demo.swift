@@ -12,7 +12,7 @@ extension Backend {
     func signUp(_ count: Int) async throws -> [UserID] {
         let ids = Mutex<[UserID]>([])
         try await concurrently(count) { _ in
-            let (id, _) = try await users.signUp(with: nil, origin: Self.demoOrigin)
+            let (id, _, _) = try await users.signUp(with: nil, origin: Self.demoOrigin)
             ids.withLock { $0.append(id) }
         }
         return ids.withLock { $0 }
@@ -25,7 +25,7 @@ extension Backend {
             startedAt: gathering.startedAt, endedAt: gathering.endedAt
         )
         let owner = hosts[gathering.host % hosts.count]
-        let event = try await events.create(CreateEvent(details: details, owner: owner), origin: Self.demoOrigin)
+        let (event, _) = try await events.create(CreateEvent(details: details, owner: owner), origin: Self.demoOrigin)
         for offset in 0..<gathering.attendees {
             let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
             try await attendances.attend(AttendEvent(event: event, by: guest), origin: Self.demoOrigin)

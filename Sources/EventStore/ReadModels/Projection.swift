@@ -56,7 +56,7 @@ extension Projection {
 
     /// Folds those that are this projection's.
     func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write] {
-        let own = occurrences.compactMap { occurrence in (occurrence.event as? Event).map(occurrence.with) }
+        let own = occurrences.compactMap { $0.of(Event.self) }
         return own.isEmpty ? [] : writes(for: fold(own), in: schema)
     }
 

@@ -33,6 +33,14 @@ public final class EventMemory: Sendable {
 }
 
 extension EventMemory {
+    /// Forgets everything; readers keep what they have taken.
+    func removeAll() {
+        previous.withLock { previous in
+            current.withLock { $0 = .empty }
+            previous = .empty
+        }
+    }
+
     /// Changes in the order in which they happened. The JSON of the events is copied into one run of bytes.
     public struct Batch: Sendable {
         struct Change: Sendable {

@@ -1,0 +1,134 @@
+internal import EventStore
+internal import Postgres
+
+/// Writes an event as the API shows it behind the bytes that are there.
+public typealias EventRendering = @Sendable (Event, inout [UInt8]) -> Void
+
+/// The events as one request reads them: at one position, from the node's memory; or from PostgreSQL.
+public struct EventsReading: Sendable {
+    /// nil where PostgreSQL is read.
+    let snapshot: EventMemory.Snapshot?
+    /// How long ago this was known to be all that is recorded; nil while that is no news, and for PostgreSQL.
+    public let staleFor: Duration?
+    let module: EventsModule
+
+    /// What is read is what the log says up to there; nil where PostgreSQL is read.
+    public var position: Int64? { snapshot?.position }
+
+    /// An id that the memory does not know is asked for in PostgreSQL before it is called unknown.
+    public func event(_ id: EventID) async throws -> RenderedEvent? {
+        if let held = snapshot?.event(id) { return RenderedEvent(version: held.version, source: .memory(held)) }
+        return try await module.event(id).map { event in
+            RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
+        }
+    }
+
+    public func nearest(_ search: NearbySearch) async throws -> RenderedEvents {
+        if let snapshot { return RenderedEvents(source: .memory(snapshot.nearest(search))) }
+        let page = try await module.nearest(search)
+        let (json, ends) = module.rendered(page.events)
+        return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
+    }
+}
+
+/// An event as bytes ready to go.
+public struct RenderedEvent: Sendable {
+    enum Source: Sendable {
+        case memory(EventMemory.Entry)
+        case rendered([UInt8])
+    }
+
+    public let version: Int32
+    let source: Source
+
+    /// Gives the bytes, which are valid until the end of `body` only.
+    public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        switch source {
+        case .memory(let entry): try entry.withJSON(body)
+        case .rendered(let json): try json.withUnsafeBytes(body)
+        }
+    }
+}
+
+/// The events of an answer, in its order, as bytes ready to go.
+public struct RenderedEvents: Sendable {
+    enum Source: Sendable {
+        case memory(EventMemory.Page)
+        case rendered(json: [UInt8], ends: [Int], next: NearbySearch.Cursor?)
+    }
+
+    let source: Source
+
+    public var count: Int {
+        switch source {
+        case .memory(let page): page.count
+        case .rendered(_, let ends, _): ends.count
+        }
+    }
+
+    /// Of all of them.
+    public var jsonBytes: Int {
+        switch source {
+        case .memory(let page): page.jsonBytes
+        case .rendered(let json, _, _): json.count
+        }
+    }
+
+    /// Where to go on; nil at the end.
+    public var next: NearbySearch.Cursor? {
+        switch source {
+        case .memory(let page): page.next
+        case .rendered(_, _, let next): next
+        }
+    }
+
+    /// Gives the bytes of each in turn, which are valid until the end of `body` only.
+    public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        switch source {
+        case .memory(let page): try page.forEachJSON(body)
+        case .rendered(let json, let ends, _):
+            try json.withUnsafeBytes { bytes in
+                var start = 0
+                for end in ends {
+                    try body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                    start = end
+                }
+            }
+        }
+    }
+}
+
+/// The position that a reader asks for was not reached in time, or is none that the log has.
+public struct PositionNotReached: Error, Hashable, CustomStringConvertible {
+    public var position: Int64
+    public var description: String { "position \(position) is not reached yet" }
+}
+
+extension EventsModule {
+    private static let staleAfter = Duration.seconds(3)
+
+    /// The events as they can be read now.
+    /// - Parameter position: of a write that is to show; the reading waits a little for it
+    /// - Throws: ``PositionNotReached``
+    public func reading(since position: Int64? = nil) async throws -> EventsReading {
+        if let memory, let snapshot = await memory.snapshot(since: position) {
+            reads.readMemory()
+            let age = memory.standing.age
+            return EventsReading(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
+        }
+        reads.readDatabase()
+        // Read models change in the append's transaction: whatever the log has, they show.
+        if let position, try await LogReader(client: database).tail() < position { throw PositionNotReached(position: position) }
+        return EventsReading(snapshot: nil, staleFor: nil, module: self)
+    }
+
+    /// - Returns: all of them on end, and where each ends
+    fileprivate func rendered(_ events: [Event]) -> (json: [UInt8], ends: [Int]) {
+        var json: [UInt8] = []
+        let ends = events.map { event in
+            render(event, &json)
+            return json.count
+        }
+        return (json, ends)
+    }
+}

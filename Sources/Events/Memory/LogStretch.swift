@@ -1,0 +1,71 @@
+internal import EventStore
+
+/// A stretch of the log without a gap, and what is recorded of events in it.
+struct LogStretch: Sendable {
+    /// It begins behind this position.
+    let after: Int64
+    /// And ends with this one.
+    private(set) var through: Int64
+    private var events: [(position: Int64, occurrence: Occurrence<EventDomainEvent>)]
+
+    init(after: Int64, through: Int64, events: [(position: Int64, occurrence: Occurrence<EventDomainEvent>)]) {
+        self.after = after
+        self.through = through
+        self.events = events
+    }
+
+    /// - Throws: `FormatError`
+    init(_ page: LogPage) throws {
+        after = page.after
+        through = page.through
+        events = try page.events.map { ($0.position, try $0.decoded()) }
+    }
+
+    init(_ commit: Commit) {
+        after = commit.firstPosition - 1
+        through = commit.through
+        events = zip(commit.firstPosition..., commit.occurrences).compactMap { position, occurrence in
+            occurrence.of(EventDomainEvent.self).map { (position, $0) }
+        }
+    }
+
+    /// What happened behind a position, in order.
+    func occurrences(after position: Int64) -> [Occurrence<EventDomainEvent>] {
+        events.drop { $0.position <= position }.map(\.occurrence)
+    }
+
+    /// Adds what a later one has beyond this one's end.
+    mutating func append(_ next: LogStretch) {
+        events += next.events.drop { $0.position <= through }
+        through = next.through
+    }
+}
+
+/// Stretches of the log that have come before what stands before them.
+struct WaitingLine: Sendable {
+    /// What does not fit in is read from the log in its time.
+    private static let limit = 1_000
+
+    private var isOpen = false
+    private var stretches: [LogStretch] = []
+
+    mutating func open() { isOpen = true }
+
+    mutating func close() { self = WaitingLine() }
+
+    /// The stretch with all that waits and joins on to it; nil where it says nothing new, or does not join on to the position
+    /// itself, and waits from now on.
+    mutating func join(_ stretch: LogStretch, to position: Int64) -> LogStretch? {
+        guard isOpen, stretch.through > position else { return nil }
+        guard stretch.after <= position else {
+            if stretches.count < Self.limit { stretches.append(stretch) }
+            return nil
+        }
+        var joined = stretch
+        while let next = stretches.firstIndex(where: { $0.after <= joined.through }) {
+            let next = stretches.remove(at: next)
+            if next.through > joined.through { joined.append(next) }
+        }
+        return joined
+    }
+}

@@ -1,0 +1,143 @@
+internal import EventStore
+internal import Notation
+internal import Postgres
+internal import Synchronization
+
+/// Whether the memory of a node holds what the read model says at the same position.
+public struct MemoryExamination: Sendable, Hashable {
+    /// At which both were compared.
+    public let position: Int64
+    /// In the read model.
+    public fileprivate(set) var events = 0
+    public fileprivate(set) var differing = 0
+    /// The first of them, in sentences that name the event and nothing that is said of it.
+    public fileprivate(set) var differences: [String] = []
+
+    /// So many differences are told.
+    private static let told = 20
+
+    fileprivate mutating func note(_ difference: String, events: Int = 1) {
+        differing += events
+        if differences.count < Self.told { differences.append(difference) }
+    }
+}
+
+/// There is nothing to compare: the node reads from PostgreSQL now.
+public struct MemoryNotInUse: Error, Hashable, CustomStringConvertible {
+    public var description: String { "the memory is not in use" }
+}
+
+/// The read model did not come to where the memory is.
+struct ReadModelBehind: Error, Hashable, CustomStringConvertible {
+    var position: Int64
+    var description: String { "the read model does not reach position \(position), which the memory has" }
+}
+
+extension MemoryKeeper {
+    private static let attempts = 50
+    private static let attemptSeconds = 0.1
+
+    /// Compares every event, while the memory goes on changing: what it holds now is brought to the position at which a transaction
+    /// sees the read model, and put beside that.
+    func examine() async throws -> MemoryExamination {
+        guard standing.isInUse else { throw MemoryNotInUse() }
+        let held = memory.snapshot
+        for _ in 0..<Self.attempts {
+            if let examination = try await examine(held) { return examination }
+            // As long as another version of the program appends, the read model follows, as the memory does.
+            try await Task.sleep(for: .seconds(Self.attemptSeconds))
+        }
+        throw ReadModelBehind(position: held.position)
+    }
+
+    /// nil where the read model is not there yet, or others took its place meanwhile.
+    private func examine(_ held: EventMemory.Snapshot) async throws -> MemoryExamination? {
+        let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            let state = try await ReadModelState.of(EventsProjection.self, connection)
+            guard state.position >= held.position else { return (state, nil) }
+            let snapshot = try await bring(held, to: state.position, connection)
+            let comparison = RowComparison(with: snapshot, render: render)
+            try await connection.withoutTimeout { connection in
+                try await EventsProjection.copyRows(connection) { row in try comparison.take(&row) }
+            }
+            return (state, comparison)
+        }
+        guard try await ReadModelState.of(EventsProjection.self, client).incarnation == state.incarnation else { return nil }
+        return comparison?.result()
+    }
+
+    private func bring(
+        _ held: EventMemory.Snapshot, to position: Int64, _ connection: PostgresConnection
+    ) async throws -> EventMemory.Snapshot {
+        let reader = LogReader(client: connection)
+        var snapshot = held
+        let filter = LogFilter(categories: [EventDomainEvent.category])
+        while snapshot.position < position {
+            let limit = min(LogFeed.pageLimit, position - snapshot.position)
+            let stretch = try LogStretch(await reader.page(after: snapshot.position, limit: limit, filter: filter))
+            guard stretch.through > snapshot.position else { throw LogTooShort(position: position) }
+            let changes = EventsProjection().fold(stretch.occurrences(after: snapshot.position))
+            snapshot = snapshot.applying(
+                try EventMemory.Batch(changes, on: snapshot, render: render), position: stretch.through)
+        }
+        return snapshot
+    }
+}
+
+/// Takes the rows of the read model, on the connection's thread, and looks each up in a snapshot.
+private final class RowComparison: Sendable {
+    private struct State: Sendable {
+        var examination: MemoryExamination
+        /// How many of the rows are held.
+        var held = 0
+        var json: [UInt8] = []
+    }
+
+    /// One in so many events is also searched for. Kilometres around its place.
+    private static let (searched, searchRadius) = (16, 0.001)
+
+    private let snapshot: EventMemory.Snapshot
+    private let render: EventRendering
+    private let state: Mutex<State>
+    private let offset = Int.random(in: 0..<searched)
+
+    init(with snapshot: EventMemory.Snapshot, render: @escaping EventRendering) {
+        self.snapshot = snapshot
+        self.render = render
+        state = Mutex(State(examination: MemoryExamination(position: snapshot.position)))
+    }
+
+    func take(_ row: inout CopiedRow) throws {
+        let (event, _) = try row.event()
+        state.withLock { state in
+            state.json.removeAll(keepingCapacity: true)
+            render(event, &state.json)
+            let isSearched = state.examination.events % Self.searched == offset
+            state.examination.events += 1
+            guard let held = snapshot.event(event.id) else {
+                return state.examination.note("event \(event.id.rawValue) is not held")
+            }
+            state.held += 1
+            if held.version != event.version || held.owner != event.owner || !held.withJSON({ $0.elementsEqual(state.json) }) {
+                state.examination.note("event \(event.id.rawValue) is held with version \(held.version), not \(event.version)")
+            } else if isSearched, !isFound(event) {
+                state.examination.note("event \(event.id.rawValue) is not found at its place")
+            }
+        }
+    }
+
+    func result() -> MemoryExamination {
+        state.withLock { state in
+            let surplus = snapshot.count - state.held
+            if surplus > 0 { state.examination.note("\(surplus) events are held that are not there", events: surplus) }
+            return state.examination
+        }
+    }
+
+    private func isFound(_ event: Event) -> Bool {
+        let found = snapshot.nearest(NearbySearch(centre: event.details.coordinates, radius: Self.searchRadius))
+        // More than a page of them in one place: it may be on the next.
+        return found.next != nil || (0..<found.count).contains { found[$0].id == event.id }
+    }
+}

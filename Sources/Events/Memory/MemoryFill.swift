@@ -1,0 +1,129 @@
+internal import EventStore
+internal import Logging
+internal import Postgres
+internal import Synchronization
+internal import Users
+
+extension MemoryKeeper {
+    /// Reads all rows of the read model at one position into the memory.
+    /// - Returns: which rows they are
+    func fill() async throws -> ReadModelState {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let (state, rows) = try await client.withTransaction { connection in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            let state = try await ReadModelState.of(EventsProjection.self, connection)
+            let estimate = try await connection.query(
+                "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
+            ).decode(Int64.self)
+            let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limitBytes, render: render, logger: logger)
+            try await connection.withoutTimeout { connection in
+                try await EventsProjection.copyRows(connection) { row in try rows.take(&row) }
+            }
+            return (state, rows)
+        }
+        guard try await ReadModelState.of(EventsProjection.self, client).incarnation == state.incarnation else {
+            throw ReadModelReplaced()
+        }
+        let copied = clock.now
+        memory.apply(rows.batch, position: state.position)
+        let (count, seconds) = (memory.snapshot.count, (clock.now - start) / .seconds(1))
+        logger.info(
+            "the memory is filled",
+            metadata: [
+                "events": "\(count)", "seconds": "\(seconds)", "of_which_reading": "\((copied - start) / .seconds(1))",
+                "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(state.position)",
+            ])
+        return state
+    }
+}
+
+extension EventsProjection {
+    /// All events as the read model has them, with the vectors that whoever wrote them has computed: another processor may come
+    /// to another last bit.
+    static func copyRows(
+        _ connection: PostgresConnection, _ body: @escaping @Sendable (inout CopiedRow) throws -> Void
+    ) async throws {
+        let columns = ["id", "version", "owner_id", "name", "address", "lat", "lon", "started_at", "ended_at", "x", "y", "z"]
+        try await connection.copyRows(of: "events", in: schema, columns: columns, body)
+    }
+}
+
+extension CopiedRow {
+    /// Of ``EventsProjection/copyRows(_:_:)``.
+    mutating func event() throws -> (Event, UnitVector) {
+        let id = EventID(rawValue: try next())
+        let version: Int32 = try next()
+        let owner = UserID(rawValue: try next())
+        let details = EventDetails(
+            name: try next(), address: try next(), coordinates: Coordinates(lat: try next(), lon: try next()),
+            startedAt: try next(), endedAt: try next())
+        let vector = UnitVector(x: try next(), y: try next(), z: try next())
+        return (Event(id: id, owner: owner, version: version, details: details), vector)
+    }
+}
+
+/// Takes the rows of a COPY, on the connection's thread, and says now and then how far it is.
+private final class CopiedEvents: Sendable {
+    private struct State: Sendable {
+        var batch = EventMemory.Batch()
+        var json: [UInt8] = []
+        var count = 0
+        var saidAt = ContinuousClock.now
+    }
+
+    /// Rows between two looks at the clock.
+    private static let look = 10_000
+
+    private let state = Mutex(State())
+    private let estimate: Int
+    private let limitBytes: Int
+    private let render: EventRendering
+    private let logger: Logger
+
+    init(estimate: Int, limitBytes: Int, render: @escaping EventRendering, logger: Logger) {
+        self.estimate = estimate
+        self.limitBytes = limitBytes
+        self.render = render
+        self.logger = logger
+    }
+
+    var batch: EventMemory.Batch { state.withLock { $0.batch } }
+
+    func take(_ row: inout CopiedRow) throws {
+        let (event, vector) = try row.event()
+        try state.withLock { state in
+            state.json.removeAll(keepingCapacity: true)
+            render(event, &state.json)
+            state.batch.put(event.id, owner: event.owner, version: event.version, vector: vector, json: state.json)
+            state.count += 1
+            guard state.count % Self.look == 0 else { return }
+            guard state.batch.json.count <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
+            guard .now - state.saidAt >= .seconds(1) else { return }
+            state.saidAt = .now
+            logger.notice(
+                "filling the memory", metadata: ["events": "\(state.count)", "of_about": "\(max(estimate, state.count))"])
+        }
+    }
+}
+
+extension EventMemory.Batch {
+    /// What these changes do to what is held.
+    /// - Throws: ``UnknownEvent``
+    init(_ changes: EventsProjection.Changes, on snapshot: EventMemory.Snapshot, render: EventRendering) throws {
+        self.init()
+        var json: [UInt8] = []
+        for row in changes.created + changes.updated {
+            guard let owner = row.owner ?? snapshot.event(row.id)?.owner else { throw UnknownEvent(id: row.id) }
+            json.removeAll(keepingCapacity: true)
+            render(Event(id: row.id, owner: owner, version: row.version, details: row.details), &json)
+            put(row.id, owner: owner, version: row.version, coordinates: row.details.coordinates, json: json)
+        }
+    }
+}
+
+/// The log tells of a change to an event that the memory does not hold.
+struct UnknownEvent: Error, Hashable, CustomStringConvertible {
+    var id: EventID
+    var description: String { "event \(id.rawValue) is changed and was never created" }
+}

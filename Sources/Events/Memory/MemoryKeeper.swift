@@ -1,0 +1,176 @@
+package import EventStore
+package import Logging
+package import Postgres
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Fills the memory of a node from the read model, keeps it in step with the log, and says whether it can be read.
+///
+/// What this process records it is told, and applies before those who asked for it are answered; what others record it reads
+/// from the log.
+package final class MemoryKeeper: Service {
+    /// How long a command waits for its own change to show, and a reader for the position that it asks for.
+    static let patienceSeconds = 1.0
+    private static let firstBackOffSeconds = 0.25
+    private static let longestBackOffSeconds = 30.0
+
+    let memory = EventMemory()
+    let standing = MemoryStanding()
+    let client: PostgresClient
+    let limitBytes: Int
+    let render: EventRendering
+    let logger: Logger
+    private let watch: LogWatch
+    private let arrivals = Arrivals()
+    /// Held by whoever writes to the memory: those who commit, and the one who reads the log.
+    private let line = Mutex(WaitingLine())
+
+    /// - Parameters:
+    ///   - watch: must run
+    ///   - limitBytes: a memory that would be larger is given up, and PostgreSQL read instead
+    package init(
+        client: PostgresClient, watch: LogWatch, limitBytes: Int, render: @escaping EventRendering, logger: Logger
+    ) {
+        self.client = client
+        self.watch = watch
+        self.limitBytes = limitBytes
+        self.render = render
+        self.logger = logger
+    }
+
+    /// Fills and follows, and begins anew after whatever fault, until the service group shuts down.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            var backOffSeconds = Self.firstBackOffSeconds
+            while !Task.isCancelled {
+                let start = ContinuousClock.now
+                do {
+                    try await keep()
+                } catch is CancellationError {
+                    return
+                } catch let error as MemoryTooSmall {
+                    leave(.tooSmall)
+                    logger.warning("events are read from PostgreSQL", metadata: ["because": "\(error)"])
+                    // Events do not get fewer by themselves; whoever raises the limit starts the server again.
+                    return await untilCancelled()
+                } catch {
+                    leave(.interrupted)
+                    logger.warning("the memory is filled anew", metadata: ["because": "\(error)"])
+                    // Filling is work for the database too: what fails again and again is not to be done again and again.
+                    let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
+                    let isAway = (error as? PostgresError)?.isUnavailability == true
+                    backOffSeconds =
+                        isNew || isAway ? Self.firstBackOffSeconds : min(backOffSeconds * 2, Self.longestBackOffSeconds)
+                    try? await Task.sleep(for: .seconds(backOffSeconds))
+                }
+            }
+        }
+    }
+
+    private func keep() async throws {
+        let filled = try await fill()
+        while true {
+            do { try await follow(filled) } catch let error as PostgresError {
+                // What is held is no worse for it, and readers are told how old it is.
+                logger.warning("the memory may be behind", metadata: ["error": "\(error)"])
+                try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
+            }
+        }
+    }
+
+    /// From now on it is PostgreSQL that is read.
+    private func leave(_ phase: MemoryStatus.Phase) {
+        standing.enter(phase)
+        line.withLock { line in
+            line.close()
+            memory.removeAll()
+        }
+    }
+
+    private func follow(_ filled: ReadModelState) async throws {
+        let feed = LogFeed(
+            client: client, watch: watch, after: memory.snapshot.position,
+            filter: LogFilter(categories: [EventDomainEvent.category]),
+            reached: { [memory] in memory.snapshot.position })
+        line.withLock { $0.open() }
+        for try await page in feed {
+            try take(LogStretch(page))
+            if page.through - page.after < LogFeed.pageLimit { sawEnd(at: page.askedAt) }
+            if page.through == page.after {
+                let current = try await ReadModelState.of(EventsProjection.self, client)
+                guard current.incarnation == filled.incarnation else { throw ReadModelReplaced() }
+            }
+        }
+    }
+
+    private func sawEnd(at instant: ContinuousClock.Instant) {
+        standing.isInStep(at: instant)
+        guard !standing.isInUse else { return }
+        standing.enter(.inUse)
+        let snapshot = memory.snapshot
+        logger.notice(
+            "events are read from memory",
+            metadata: [
+                "events": "\(snapshot.count)", "megabytes": "\(snapshot.bytes / 1_000_000)", "position": "\(snapshot.position)",
+            ])
+    }
+
+    /// Applies it, with what waits behind it, if it joins on to what the memory holds; otherwise it waits until what is missing
+    /// has been read from the log.
+    private func take(_ stretch: LogStretch) throws {
+        let snapshot = try line.withLock { line in
+            let snapshot = memory.snapshot
+            guard let joined = line.join(stretch, to: snapshot.position) else { return snapshot }
+            let changes = EventsProjection().fold(joined.occurrences(after: snapshot.position))
+            memory.apply(try EventMemory.Batch(changes, on: snapshot, render: render), position: joined.through)
+            return memory.snapshot
+        }
+        guard snapshot.bytes <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
+        arrivals.reached(snapshot.position)
+    }
+}
+
+extension MemoryKeeper: CommitListener {
+    package func committed(_ commit: Commit) {
+        do { try take(LogStretch(commit)) } catch {
+            // Whoever reads the log comes to the same place, and deals with it.
+            logger.debug("a commit is left for the one who reads the log", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+extension MemoryKeeper {
+    /// What can be read now and is no older than the position; nil where PostgreSQL is to be asked.
+    func snapshot(since position: Int64?) async -> EventMemory.Snapshot? {
+        guard standing.isInUse else { return nil }
+        let snapshot = memory.snapshot
+        let wanted = max(position ?? 0, standing.shown)
+        if snapshot.position >= wanted { return snapshot }
+        return await isReached(wanted) ? memory.snapshot : nil
+    }
+
+    /// Returns when the memory shows what was recorded there or, where that takes too long, makes sure that nobody reads it before.
+    func show(_ position: Int64) async {
+        guard standing.isInUse, memory.snapshot.position < position, await !isReached(position) else { return }
+        standing.mustShow(position)
+    }
+
+    private func isReached(_ position: Int64) async -> Bool {
+        await arrivals.wait(for: position, seconds: Self.patienceSeconds) { [memory] in memory.snapshot.position }
+    }
+}
+
+/// The events have more to remember than they may take.
+struct MemoryTooSmall: Error, Hashable, CustomStringConvertible {
+    var limitBytes: Int
+    var description: String {
+        "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_MEMORY_MEGABYTES, if there is more"
+    }
+}
+
+/// Others took the place of the tables that the memory was filled from.
+struct ReadModelReplaced: Error, Hashable, CustomStringConvertible {
+    var description: String { "the read model was replaced" }
+}
+
+private func untilCancelled() async { while (try? await Task.sleep(for: .seconds(3_600))) != nil {} }

@@ -1,0 +1,44 @@
+internal import Synchronization
+
+/// Whether the memory of a node can be read, and how new it is.
+final class MemoryStanding: Sendable {
+    private let phases = Mutex(MemoryStatus.Phase.filling)
+    private let usable = Atomic(false)
+    private let mustBeShown = Atomic<Int64>(0)
+    private let start = ContinuousClock.now
+    /// Nanoseconds since the start.
+    private let inStep = Atomic<Int64>(0)
+    /// Ends when the first phase does.
+    let beginning: AsyncStream<Never>
+    private let begun: AsyncStream<Never>.Continuation
+
+    init() { (beginning, begun) = AsyncStream.makeStream(of: Never.self) }
+
+    var phase: MemoryStatus.Phase { phases.withLock { $0 } }
+
+    var isInUse: Bool { usable.load(ordering: .acquiring) }
+
+    func enter(_ phase: MemoryStatus.Phase) {
+        phases.withLock { current in
+            // Until it was read once it is being filled, however often that has to be begun.
+            guard current != .filling || phase != .interrupted else { return }
+            current = phase
+            usable.store(phase == .inUse, ordering: .releasing)
+        }
+        if phase == .inUse || phase == .tooSmall { begun.finish() }
+    }
+
+    /// The log was seen not to go on behind what the memory holds.
+    func isInStep(at instant: ContinuousClock.Instant) {
+        let (seconds, attoseconds) = (instant - start).components
+        inStep.max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+    }
+
+    /// How long ago the memory was last known to hold all that the log has.
+    var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }
+
+    /// Was acknowledged here: the memory is not to be read before it holds that.
+    func mustShow(_ position: Int64) { mustBeShown.max(position, ordering: .relaxed) }
+
+    var shown: Int64 { mustBeShown.load(ordering: .relaxed) }
+}

@@ -1,0 +1,63 @@
+internal import Synchronization
+
+/// How the memory of a node is, for operators and their tools.
+public struct MemoryStatus: Sendable, Hashable {
+    public enum Phase: String, Sendable, CaseIterable {
+        case off
+        /// For the first time since the process was started.
+        case filling
+        case inUse = "in_use"
+        /// The events need more than they may take.
+        case tooSmall = "too_small"
+        /// It had to be given up, and is filled again.
+        case interrupted
+    }
+
+    public var phase: Phase
+    /// Up to which it has followed the log.
+    public var position: Int64
+    public var events: Int
+    /// Held for them.
+    public var bytes: Int
+    public var limitBytes: Int
+    /// Since it was last known to hold all that the log has.
+    public var age: Duration
+    /// How many requests were answered from memory, and how many from PostgreSQL.
+    public var readsFromMemory: Int
+    public var readsFromDatabase: Int
+}
+
+extension EventsModule {
+    public var memoryStatus: MemoryStatus {
+        let snapshot = memory?.memory.snapshot ?? .empty
+        return MemoryStatus(
+            phase: memory?.standing.phase ?? .off, position: max(snapshot.position, 0), events: snapshot.count,
+            bytes: snapshot.bytes, limitBytes: memory?.limitBytes ?? 0, age: memory?.standing.age ?? .zero,
+            readsFromMemory: reads.fromMemory,
+            readsFromDatabase: reads.fromDatabase)
+    }
+
+    /// Returns as soon as reads are answered from where they are to be answered from.
+    public func untilReady() async {
+        guard let memory else { return }
+        for await _ in memory.standing.beginning {}
+    }
+
+    /// - Throws: ``MemoryNotInUse``, and what PostgreSQL fails with
+    public func examineMemory() async throws -> MemoryExamination {
+        guard let memory else { throw MemoryNotInUse() }
+        return try await memory.examine()
+    }
+}
+
+/// How many readings there were.
+final class ReadCounts: Sendable {
+    private let ofMemory = Atomic(0)
+    private let ofDatabase = Atomic(0)
+
+    var fromMemory: Int { ofMemory.load(ordering: .relaxed) }
+    var fromDatabase: Int { ofDatabase.load(ordering: .relaxed) }
+
+    func readMemory() { ofMemory.add(1, ordering: .relaxed) }
+    func readDatabase() { ofDatabase.add(1, ordering: .relaxed) }
+}

@@ -1,0 +1,86 @@
+import EventStore
+import Foundation
+import Notation
+import Testing
+
+@testable import Events
+
+@Suite struct `Stretches of the log that come in any order` {
+    @Test func `join on to each other once what stands before them is there`() throws {
+        var line = WaitingLine()
+        line.open()
+        waits(stretch(3...4), to: 0, in: &line)
+        waits(stretch(7...9), to: 0, in: &line)
+        waits(stretch(5...6), to: 0, in: &line)
+        let found = line.join(stretch(1...2), to: 0)
+        let joined = try #require(found)
+        #expect((joined.after, joined.through) == (0, 9))
+        #expect(versions(joined, after: 0) == Array(1...9))
+        let next = line.join(stretch(10...10), to: 9)
+        #expect(next.map { versions($0, after: 9) } == [10])
+    }
+
+    @Test func `that overlap say everything once`() throws {
+        var line = WaitingLine()
+        line.open()
+        waits(stretch(4...6), to: 2, in: &line)
+        waits(stretch(5...5), to: 2, in: &line)
+        let found = line.join(stretch(1...5), to: 2)
+        let joined = try #require(found)
+        #expect((joined.after, joined.through) == (0, 6))
+        #expect(versions(joined, after: 2) == [3, 4, 5, 6])
+    }
+
+    @Test func `that say nothing new are left out, and so is everything before the line opens`() {
+        var line = WaitingLine()
+        waits(stretch(1...2), to: 0, in: &line)
+        line.open()
+        waits(stretch(1...2), to: 2, in: &line)
+        let next = line.join(stretch(3...3), to: 2)
+        #expect(next?.through == 3)
+        line.close()
+        waits(stretch(1...2), to: 0, in: &line)
+    }
+
+    private func waits(_ stretch: LogStretch, to position: Int64, in line: inout WaitingLine) {
+        let joined = line.join(stretch, to: position)
+        #expect(joined == nil)
+    }
+
+    /// One event, changed at every position; its version is the position.
+    private func stretch(_ positions: ClosedRange<Int64>) -> LogStretch {
+        LogStretch(
+            after: positions.lowerBound - 1, through: positions.upperBound,
+            events: positions.map { position in
+                let occurrence = Occurrence(
+                    id: UUID(), stream: EventID(rawValue: 1).stream, version: Int32(position),
+                    recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil),
+                    event: EventDomainEvent.updated(EventUpdated(details: .picnic)))
+                return (position, occurrence)
+            })
+    }
+
+    private func versions(_ stretch: LogStretch, after position: Int64) -> [Int32] {
+        stretch.occurrences(after: position).map(\.version)
+    }
+}
+
+@Suite struct `Who waits for a position` {
+    @Test func `goes on when it is reached, and not before`() async throws {
+        let arrivals = Arrivals()
+        #expect(await arrivals.wait(for: 5, seconds: 0) { 5 })
+        async let waiting = arrivals.wait(for: 5, seconds: 60) { 3 }
+        try await Task.sleep(for: .milliseconds(20))
+        arrivals.reached(4)
+        arrivals.reached(5)
+        #expect(await waiting)
+    }
+
+    @Test func `gives up after its time, and when it is cancelled`() async {
+        let arrivals = Arrivals()
+        #expect(await arrivals.wait(for: 5, seconds: 0.01) { 3 } == false)
+        let waiting = Task { await arrivals.wait(for: 5, seconds: 60) { 3 } }
+        waiting.cancel()
+        #expect(await waiting.value == false)
+    }
+}

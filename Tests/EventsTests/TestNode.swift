@@ -1,0 +1,87 @@
+import EventStore
+import Notation
+import Postgres
+import ServiceLifecycle
+import TestDatabase
+import Users
+
+@testable import Events
+
+/// What is of events in one server: a log to write to, the module, and its memory.
+struct TestNode: Sendable {
+    let module: EventsModule
+    let memory: MemoryKeeper
+    let client: PostgresClient
+
+    static let render: EventRendering = { event, bytes in
+        let owner = "\(event.id.rawValue) of \(event.owner.rawValue), version \(event.version): \(event.details)"
+        bytes.append(contentsOf: owner.utf8)
+    }
+
+    /// A migrated database with an empty read model.
+    static func withDatabase(_ body: @escaping @Sendable (TestDatabase) async throws -> Void) async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app", connections: 4) { client in
+                try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).prepare()
+            }
+            try await body(database)
+        }
+    }
+
+    /// - Parameter isFilled: whether the body is to find the memory in use
+    static func with(
+        _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
+        _ body: @escaping @Sendable (TestNode) async throws -> Void
+    ) async throws {
+        try await database.withClient(role: "humon_app", connections: 5) { client in
+            let watch = LogWatch(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
+            let memory = MemoryKeeper(client: client, watch: watch, limitBytes: limitBytes, render: render, logger: .quiet)
+            try await database.withClient(role: "humon_app", connections: 1) { writer in
+                let log = EventLog(
+                    client: writer, projections: [EventsProjection()], watch: watch, listeners: [memory], logger: .quiet)
+                let module = EventsModule(
+                    log: log, database: client, memory: memory, render: render, surroundings: .system)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for service in [watch, memory, log] as [any Service] { group.addTask { try await service.run() } }
+                    defer { group.cancelAll() }
+                    if isFilled { await module.untilReady() }
+                    try await body(TestNode(module: module, memory: memory, client: client))
+                }
+            }
+        }
+    }
+
+    @discardableResult
+    func create(_ details: EventDetails = .picnic, by owner: UserID = .ann) async throws -> (id: EventID, position: Int64) {
+        try await module.create(CreateEvent(details: details, owner: owner), origin: Origin(requestID: "test"))
+    }
+
+    @discardableResult
+    func update(_ id: EventID, to details: EventDetails, by owner: UserID = .ann) async throws -> Int64 {
+        let command = UpdateEvent(id: id, change: .replace(details), by: owner, condition: VersionCondition())
+        return try await module.update(command, origin: Origin(requestID: "test")).position
+    }
+
+    /// What the API would answer of all events around a place.
+    func found(by search: NearbySearch, since position: Int64? = nil) async throws -> [String] {
+        try await module.reading(since: position).nearest(search).texts
+    }
+
+    func isReadFromMemory() async throws -> Bool { try await module.reading().position != nil }
+}
+
+extension NearbySearch {
+    static let everywhere = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: NearbySearch.radiusLimit)
+}
+
+extension RenderedEvents {
+    var texts: [String] {
+        var texts: [String] = []
+        forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
+        return texts
+    }
+}
+
+extension RenderedEvent {
+    var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
+}
