@@ -22,7 +22,9 @@ public struct AdminResponder: HTTPResponder {
         router.get("/memory/check") { _, context in
             do { return Response(json: try await api.events.examineMemory().json) } catch {
                 context.logger.warning("the memory could not be compared", metadata: ["error": "\(error)"])
-                return Response(status: .serviceUnavailable, json: ["message": .string("\(error)")])
+                return Response(
+                    status: .serviceUnavailable,
+                    json: ["message": .string("\(error)"), "memory": .string(api.events.memoryStatus.phase.rawValue)])
             }
         }
         self.router = router.buildResponder()

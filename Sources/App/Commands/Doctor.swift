@@ -5,7 +5,8 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything around the service, a line each: what is wrong, and what to do.",
         discussion: """
-            Settings, the database and its rights, disk, log, read models, followers, clock. Nothing is changed. What can be seen \
+            Settings, the database and its rights, disk, log, read models, the memory of the server that HUMON_ADMIN_PORT names, \
+            followers, clock. Nothing is changed. What can be seen \
             quickly is seen: of the log the newest 100,000 positions; humon log verify reads all. Exits with 2 when a line is bad.
 
             EXAMPLE: humon doctor

@@ -43,6 +43,7 @@ enum Checkup {
             Check.looking(at: "log") { try await log.newest() },
             Check.looking(at: "sequences") { try await log.sequences() },
         ] + models.readModels() + [
+            MemoryCheck(settings: settings).look(),
             Check.looking(at: "followers") { try await models.followers() },
             Check.looking(at: "clock") { try await server.clock() },
         ]
@@ -52,7 +53,7 @@ enum Checkup {
     private static func notLookedAt(_ reason: String, butDatabase: Bool = false) -> [Check] {
         let names =
             (butDatabase ? [] : ["database"]) + ["durability", "migrations", "grants", "disk", "log", "sequences"]
-            + ReadModelChecks.names + ["followers", "clock"]
+            + ReadModelChecks.names + [MemoryCheck.name, "followers", "clock"]
         return names.map { Check($0, .warn, "not looked at: \(reason)") }
     }
 }

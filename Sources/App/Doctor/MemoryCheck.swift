@@ -1,0 +1,68 @@
+internal import AsyncHTTPClient
+internal import EventStore
+internal import NIOCore
+internal import Notation
+
+/// Whether the server that the settings name holds in its memory what the read model says.
+struct MemoryCheck: Sendable {
+    static let name = "memory"
+    /// A comparison reads all events.
+    private static let timeout = TimeAmount.minutes(5)
+    private static let answerLimitBytes = 1 << 20
+
+    let settings: Settings
+
+    private var address: String { settings.adminAddress(port: settings.adminPort) }
+
+    func look() async -> Check {
+        guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not looked at: HUMON_ADMIN_PORT names no port") }
+        let (status, answer): (UInt, JSON)
+        do {
+            let request = HTTPClientRequest(url: address + "/memory/check")
+            let response = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
+            status = response.status.code
+            answer = try JSON(utf8: Array(buffer: await response.body.collect(upTo: Self.answerLimitBytes)))
+        } catch is JSONSyntaxError {
+            return Check(Self.name, .warn, "what answers on \(address) is no humon", remedy: "See what HUMON_ADMIN_PORT names.")
+        } catch {
+            return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
+        }
+        return Self.check(status: status, answer)
+    }
+
+    /// - Parameter answer: of `/memory/check`
+    static func check(status: UInt, _ answer: JSON) -> Check {
+        guard status == 200, let events = answer["events"]?.storedInteger, let position = answer["position"]?.storedInteger,
+            let differing = answer["differing"]?.storedInteger
+        else { return notCompared(answer) }
+        guard differing > 0 else {
+            return Check(
+                name, .ok,
+                "holds all \(Field.grouped(events)) events as the read model has them at position \(Field.grouped(position))")
+        }
+        let first: String = if case .array(let found) = answer["differences"] { found.first?.storedString ?? "" } else { "" }
+        return Check(
+            name, .bad,
+            "differs from the read model in \(Field.grouped(differing)) events at position \(Field.grouped(position)): \(first)",
+            remedy: "Run humon projections verify events. If it finds no difference, restart the server, and report this.")
+    }
+
+    private static func notCompared(_ answer: JSON) -> Check {
+        switch answer["memory"]?.storedString {
+        case "off": Check(name, .ok, "is off: events are read from PostgreSQL")
+        case "filling": Check(name, .warn, "is being filled", remedy: "Look again in a moment.")
+        case "too_small":
+            Check(
+                name, .warn, "is too small: events are read from PostgreSQL",
+                remedy: "Raise HUMON_MEMORY_MEGABYTES, if the machine has more, and restart the server.")
+        case "interrupted":
+            Check(
+                name, .bad, "was given up: events are read from PostgreSQL",
+                remedy: "The server's log says why. It tries again by itself.")
+        default:
+            Check(
+                name, .bad, "could not be compared: \(answer["message"]?.storedString ?? "the server does not say why")",
+                remedy: "See the server's log.")
+        }
+    }
+}
