@@ -37,7 +37,14 @@ struct MemoryBenchmark: ParsableCommand {
             _ = fill(other, from: &world)
             reading.measureBesideWriter(world: world, other: other)
         }
-        soak(memory, world: &world)
+        var writing = Writing(memory: memory, world: world, events: events)
+        for batchSize in [1, 50] { writing.measure(changes: changes / 4, batchSize: batchSize) }
+        for part in 1...4 {
+            writing.measure(changes: changes / 4, batchSize: 50, removalPercent: 10)
+            let snapshot = memory.snapshot
+            let each = snapshot.bytes / snapshot.count
+            print("  soak, part \(part) of 4: \(each) bytes an event with JSON, the process has \(residentMegabytes) MB")
+        }
     }
 
     /// The same events several times over, so that what is measured is not how they come into being.
@@ -71,36 +78,6 @@ struct MemoryBenchmark: ParsableCommand {
         print(
             "\(snapshot.bytes / 1_000_000) MB held, \(beside.rounded(1)) bytes an event beside its JSON; the process has \(residentMegabytes) MB"
         )
-    }
-
-    /// Changes one event after another, half of which move; as many are removed as come in.
-    private func soak(_ memory: EventMemory, world: inout ClusteredWorld) {
-        var generator = SeededGenerator(seed: 3)
-        var position = memory.snapshot.position
-        let batchSize = 50
-        for part in 1...4 {
-            var seconds = 0.0
-            for _ in 0..<changes / 4 / batchSize {
-                var batch = EventMemory.Batch()
-                for _ in 0..<batchSize {
-                    let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
-                    if generator.happens(inPercent: 10) {
-                        batch.remove(id)
-                    } else {
-                        _ = world.put(id, version: 1 + Int32(part), in: &batch)
-                    }
-                }
-                position += 1
-                let clock = ThreadClock()
-                memory.apply(batch, position: position)
-                seconds += clock.seconds
-            }
-            let snapshot = memory.snapshot
-            print(
-                "after \(changes / 4 * part) changes, \((Double(changes) / 4 / seconds).rounded(0)) a second in batches of \(batchSize): "
-                    + "\(snapshot.count) events, \(snapshot.bytes / snapshot.count) bytes each with JSON, the process has \(residentMegabytes) MB"
-            )
-        }
     }
 
     private var residentMegabytes: Int {

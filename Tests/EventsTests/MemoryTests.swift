@@ -110,6 +110,42 @@ import Users
         #expect(snapshot.nearest(search).ids.sorted() == events.keys.sorted())
     }
 
+    @Test func `lets readers keep what they have taken when it is gone itself`() {
+        var world = MemoryWorld(.clustered, seed: 65)
+        func taken() -> (snapshot: EventMemory.Snapshot, page: EventMemory.Page, entry: EventMemory.Entry?) {
+            let memory = EventMemory()
+            memory.apply(world.batch(of: 1_000, ids: 500, removalPercent: 0), position: 1)
+            let page = memory.snapshot.nearest(NearbySearch(centre: berlin, radius: 50_000))
+            let entry = memory.snapshot.event(EventID(rawValue: page.ids[0]))
+            memory.apply(world.batch(of: 1_000, ids: 500), position: 2)
+            return (memory.snapshot, page, entry)
+        }
+        let (snapshot, page, entry) = taken()
+        #expect(world.events.allSatisfy { snapshot.event(EventID(rawValue: $0))?.text == $1.json })
+        #expect(page.texts.count == page.count)
+        #expect(entry?.text == page.texts[0])
+    }
+
+    @Test func `frees what was replaced as soon as no earlier snapshot is held`() {
+        struct Weak {
+            weak var retired: Retired?
+        }
+        let memory = EventMemory()
+        var (kept, retired): (EventMemory.Snapshot?, [Weak]) = (nil, [])
+        for position in 1...1_000 {
+            var batch = EventMemory.Batch()
+            batch.put(EventID(rawValue: 1), owner: owner, version: 1, coordinates: berlin, json: "\(position)".utf8)
+            memory.apply(batch, position: Int64(position))
+            if position == 10 { kept = memory.snapshot }
+            if position.isMultiple(of: 10) { retired.append(Weak(retired: memory.snapshot.retired)) }
+        }
+        #expect(retired.allSatisfy { $0.retired != nil })
+        #expect(kept?.event(EventID(rawValue: 1))?.text == "10")
+        kept = nil
+        #expect(retired.dropLast().allSatisfy { $0.retired == nil })
+        #expect(retired.last?.retired != nil)
+    }
+
     /// Every batch gives all events the version of its position, and moves them from one city to the other.
     @Test func `shows readers beside a writer whole batches only`() async throws {
         let memory = EventMemory()

@@ -7,12 +7,14 @@ public import Users
 /// then puts the new root in the place of the old one; a reader goes on with the root that it has taken. So a reader sees whole
 /// batches only, and the lock is held for no longer than it takes to copy a reference.
 public final class EventMemory: Sendable {
-    private let current = Mutex(Snapshot.empty)
+    private let current = Mutex(Snapshot())
     /// Held by the one that writes; the snapshot before the current one. So it is the writer, a batch later, who frees what was
     /// replaced, and not a reader that was under way then.
-    private let previous = Mutex(Snapshot.empty)
+    private let previous = Mutex<Snapshot?>(nil)
 
     public init() {}
+
+    deinit { snapshot.close() }
 
     /// All events at one position, for as long as it is held.
     public var snapshot: Snapshot { current.withLock { $0 } }
@@ -25,7 +27,7 @@ public final class EventMemory: Sendable {
         previous.withLock { previous in
             let last = snapshot
             guard position >= last.position else { return }
-            let next = last.applying(batch, position: position)
+            let next = last.next(batch, position: position)
             current.withLock { $0 = next }
             previous = last
         }

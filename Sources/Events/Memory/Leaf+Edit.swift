@@ -1,55 +1,35 @@
-extension Leaf {
-    /// What becomes of it: nothing, a leaf, or as many as it takes. The edits are by key.
-    func edited(by edits: ArraySlice<LeafEdit>) -> [Leaf] {
-        withExtendedLifetime(self) {
-            let rows = rows(after: edits)
-            let low = edits.first.map { min(self.low, $0.key) } ?? self.low
-            if rows.isEmpty { return [] }
-            return rows.count <= Self.capacity ? [Leaf(rows, low: low)] : Self.leaves(of: rows, low: low)
-        }
+/// One row of a leaf that is made anew.
+struct LeafEdit {
+    var key: LeafKey
+    /// nil where the event leaves.
+    var row: Leaf.Row?
+}
+
+extension Child<Leaf> {
+    /// - Parameter rows: by id
+    init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ turnover: inout Turnover) {
+        let leaf = Leaf(count: rows.count, jsonBytes: rows.reduce(0) { $0 + $1.json.count }, &turnover)
+        for (index, row) in rows.enumerated() { leaf.write(row, at: index) }
+        self.init(leaf, low: low)
     }
 
-    func joined(with next: Leaf) -> Leaf {
-        withExtendedLifetime((self, next)) {
-            let rows = (0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }
-            return Leaf(rows.sorted { $0.id < $1.id }, low: low)
-        }
+    fileprivate init(_ leaf: Leaf, low: LeafKey) {
+        let box = (0..<leaf.count).reduce(into: Box.empty) { $0.cover(leaf.vector($1)) }
+        self.init(node: leaf, low: low, box: box)
     }
 
-    /// By id.
-    private func rows(after edits: ArraySlice<LeafEdit>) -> [Row] {
-        // An event that moves within the leaf leaves it before it comes in.
-        let edits = edits.sorted { ($0.key.id, $0.row == nil ? 0 : 1) < ($1.key.id, $1.row == nil ? 0 : 1) }
-        var rows: [Row] = []
-        rows.reserveCapacity(count + edits.count)
-        var next = 0
-        for edit in edits {
-            while next < count, id(next) < edit.key.id {
-                rows.append(self[next])
-                next += 1
-            }
-            if next < count, id(next) == edit.key.id { next += 1 }
-            if let row = edit.row { rows.append(row) }
-        }
-        while next < count {
-            rows.append(self[next])
-            next += 1
-        }
-        return rows
-    }
-
-    private static func leaves(of rows: [Row], low: LeafKey) -> [Leaf] {
+    /// As many as it takes, of at least one row.
+    static func leaves(of rows: [Leaf.Row], low: LeafKey, _ turnover: inout Turnover) -> [Self] {
         let order = rows.indices.map { (key: rows[$0].key, index: $0) }.sorted { $0.key < $1.key }
-        var leaves: [Leaf] = []
+        var leaves: [Self] = []
         var ends = [order.count]
         var start = 0
         while let end = ends.last {
-            if end - start > capacity {
+            if end - start > Leaf.capacity {
                 ends.append(cut(start..<end) { order[$0 - 1].key.cell.sharedBits(with: order[$0].key.cell) })
             } else {
-                // Rows are by id, and so are their indices.
-                let own = order[start..<end].map(\.index).sorted().map { rows[$0] }
-                leaves.append(Leaf(own, low: start == 0 ? low : order[start].key))
+                let own = order[start..<end].sorted { $0.key.id < $1.key.id }.map { rows[$0.index] }
+                leaves.append(Self(own, low: start == 0 ? low : order[start].key, &turnover))
                 ends.removeLast()
                 start = end
             }
@@ -65,5 +45,77 @@ extension Leaf {
         return (middle - reach...middle + reach).min { left, right in
             (sharedBits(left), abs(left - middle)) < (sharedBits(right), abs(right - middle))
         } ?? middle
+    }
+}
+
+/// What a new leaf is put together from.
+private enum Piece {
+    /// Rows that stay as they are, next to each other.
+    case kept(Range<Int>)
+    case new(Leaf.Row)
+
+    var count: Int {
+        switch self {
+        case .kept(let rows): rows.count
+        case .new: 1
+        }
+    }
+
+    func jsonBytes(in leaf: Leaf) -> Int {
+        switch self {
+        case .kept(let rows): leaf.jsonRange(rows).count
+        case .new(let row): row.json.count
+        }
+    }
+
+    func rows(in leaf: Leaf) -> [Leaf.Row] {
+        switch self {
+        case .kept(let rows): rows.map { leaf[$0] }
+        case .new(let row): [row]
+        }
+    }
+}
+
+extension Leaf: TreeNode {
+    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ turnover: inout Turnover) -> [Child<Leaf>] {
+        let pieces = pieces(after: edits)
+        let count = pieces.reduce(0) { $0 + $1.count }
+        turnover.replace(block, bytes)
+        if count == 0 { return [] }
+        if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, low: low, &turnover) }
+        let new = Leaf(count: count, jsonBytes: pieces.reduce(0) { $0 + $1.jsonBytes(in: self) }, &turnover)
+        var row = 0
+        for piece in pieces {
+            switch piece {
+            case .kept(let rows): new.write(rows, of: self, at: row)
+            case .new(let event): new.write(event, at: row)
+            }
+            row += piece.count
+        }
+        return [Child(new, low: low)]
+    }
+
+    func joined(with next: Leaf, low: LeafKey, _ turnover: inout Turnover) -> Child<Leaf> {
+        let rows = (0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }
+        return Child(rows.sorted { $0.id < $1.id }, low: low, &turnover)
+    }
+
+    /// By id.
+    private func pieces(after edits: ArraySlice<LeafEdit>) -> [Piece] {
+        // An event that moves within the leaf leaves it before it comes in.
+        let edits =
+            edits.count == 1
+            ? Array(edits) : edits.sorted { ($0.key.id, $0.row == nil ? 0 : 1) < ($1.key.id, $1.row == nil ? 0 : 1) }
+        var pieces: [Piece] = []
+        pieces.reserveCapacity(2 * edits.count + 1)
+        var next = 0
+        for edit in edits {
+            let row = firstRow(from: next, notBefore: edit.key.id)
+            if next < row { pieces.append(.kept(next..<row)) }
+            next = row < count && id(row) == edit.key.id ? row + 1 : row
+            if let row = edit.row { pieces.append(.new(row)) }
+        }
+        if next < count { pieces.append(.kept(next..<count)) }
+        return pieces
     }
 }

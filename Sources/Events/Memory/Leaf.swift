@@ -2,12 +2,13 @@ internal import Users
 
 /// Up to ``capacity`` events that are mostly neighbours, by id, in one block of memory of exactly their size.
 ///
-/// Since a change makes the leaf anew, there is no room to spare in it and nothing to compact.
+/// Since a change makes the leaf anew, there is no room to spare in it and nothing to compact. It is no object, and nobody counts who
+/// looks at it: whoever does holds a snapshot that it is in (``Retired``).
 ///
-/// `@unchecked`: the block is written in `init` only, and freed with the leaf.
-final class Leaf: @unchecked Sendable {
+/// `@unchecked`: the block is written by whoever makes it, before anybody else sees it.
+struct Leaf: BitwiseCopyable, @unchecked Sendable {
     /// Larger ones are copied for longer by every change, smaller ones are more to look through; measured in decision 16.
-    static let capacity = 128
+    static let capacity = 64
 
     /// What a leaf is made of. The JSON is only looked at, in another leaf or in a batch.
     struct Row {
@@ -20,43 +21,21 @@ final class Leaf: @unchecked Sendable {
         var key: LeafKey { LeafKey(cell: OctreeCell(vector), id: id) }
     }
 
-    let count: Int
-    /// No event of the leaf stands before it, and none of an earlier leaf stands behind.
-    let low: LeafKey
-    let box: Box
-    /// Of the block. A column after another: three of coordinates, ids, owners, versions, ends of the JSON, and then the JSON.
-    private let size: Int
-    private let block: UnsafeMutableRawPointer
+    /// The count, and then a column after another: three of coordinates, ids, owners, versions, ends of the JSON; then the JSON.
+    let block: UnsafeMutableRawPointer
 
-    /// - Parameter rows: by id
-    init(_ rows: some RandomAccessCollection<Row>, low: LeafKey) {
-        count = rows.count
-        self.low = low
-        size = rows.reduce(0) { $0 + Self.columnBytes + $1.json.count }
-        block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Double>.alignment)
-        box = rows.reduce(into: .empty) { $0.cover($1.vector) }
-        var end = 0
-        for (row, event) in rows.enumerated() {
-            column(0, Double.self)[row] = event.vector.x
-            column(8, Double.self)[row] = event.vector.y
-            column(16, Double.self)[row] = event.vector.z
-            column(24, Int64.self)[row] = event.id
-            column(32, Int64.self)[row] = event.owner.rawValue
-            column(40, Int32.self)[row] = event.version
-            UnsafeMutableRawBufferPointer(start: block + count * Self.columnBytes + end, count: event.json.count)
-                .copyMemory(from: event.json)
-            end += event.json.count
-            column(44, UInt32.self)[row] = UInt32(end)
-        }
+    /// Of rows that are yet to be written, from the first to the last.
+    init(count: Int, jsonBytes: Int, _ turnover: inout Turnover) {
+        block = turnover.allocate(Self.headBytes + count * Self.columnBytes + jsonBytes)
+        block.storeBytes(of: count, as: Int.self)
     }
 
-    deinit { block.deallocate() }
+    var count: Int { block.load(as: Int.self) }
 
-    /// What is held for it, with the allocator's share.
-    var bytes: Int { size + MemoryLayout<Int>.size * 2 + Self.objectBytes }
+    /// Of the block.
+    var bytes: Int { Self.headBytes + count * Self.columnBytes + jsonRange(0..<count).count }
 
-    /// The leaf itself: 128 bytes, and the allocator's 16.
-    private static let objectBytes = 144
+    private static let headBytes = MemoryLayout<Int>.stride
     /// Of all columns, a row.
     private static let columnBytes = 48
 
@@ -66,20 +45,31 @@ final class Leaf: @unchecked Sendable {
 
     func version(_ row: Int) -> Int32 { column(40, Int32.self)[row] }
 
-    /// Valid as long as the leaf is there.
-    func json(_ row: Int) -> UnsafeRawBufferPointer {
+    func json(_ row: Int) -> UnsafeRawBufferPointer { json(row..<row + 1) }
+
+    /// Side by side.
+    private func json(_ rows: Range<Int>) -> UnsafeRawBufferPointer {
+        let range = jsonRange(rows)
+        return UnsafeRawBufferPointer(start: json + range.lowerBound, count: range.count)
+    }
+
+    func jsonRange(_ rows: Range<Int>) -> Range<Int> {
         let ends = column(44, UInt32.self)
-        let start = row == 0 ? 0 : Int(ends[row - 1])
-        return UnsafeRawBufferPointer(start: block + count * Self.columnBytes + start, count: Int(ends[row]) - start)
+        func start(_ row: Int) -> Int { row == 0 ? 0 : Int(ends[row - 1]) }
+        return start(rows.lowerBound)..<start(rows.upperBound)
+    }
+
+    /// The first row, from the given one on, whose id is not smaller.
+    func firstRow(from start: Int = 0, notBefore id: Int64) -> Int {
+        let ids = column(24, Int64.self)
+        return (start..<count).partitioningIndex { ids[$0] >= id }
     }
 
     func row(of id: Int64) -> Int? {
-        let ids = column(24, Int64.self)
-        let row = (0..<count).partitioningIndex { ids[$0] >= id }
-        return row < count && ids[row] == id ? row : nil
+        let row = firstRow(notBefore: id)
+        return row < count && self.id(row) == id ? row : nil
     }
 
-    /// Valid as long as the leaf is there.
     subscript(row: Int) -> Row {
         Row(id: id(row), owner: owner(row), version: version(row), vector: vector(row), json: json(row))
     }
@@ -100,7 +90,44 @@ final class Leaf: @unchecked Sendable {
     /// - Parameter offset: the bytes a row of all columns before it
     @inline(__always)
     private func column<Value>(_ offset: Int, _: Value.Type) -> UnsafeMutablePointer<Value> {
-        (block + offset * count).assumingMemoryBound(to: Value.self)
+        (block + Self.headBytes + offset * count).assumingMemoryBound(to: Value.self)
+    }
+
+    private var json: UnsafeMutableRawPointer { block + Self.headBytes + count * Self.columnBytes }
+}
+
+/// Only while it is made: each row after the one before it, behind whose JSON its own comes.
+extension Leaf {
+    func write(_ event: Row, at row: Int) {
+        column(0, Double.self)[row] = event.vector.x
+        column(8, Double.self)[row] = event.vector.y
+        column(16, Double.self)[row] = event.vector.z
+        column(24, Int64.self)[row] = event.id
+        column(32, Int64.self)[row] = event.owner.rawValue
+        column(40, Int32.self)[row] = event.version
+        let start = jsonRange(0..<row).upperBound
+        column(44, UInt32.self)[row] = UInt32(start + event.json.count)
+        UnsafeMutableRawBufferPointer(start: json + start, count: event.json.count).copyMemory(from: event.json)
+    }
+
+    func write(_ rows: Range<Int>, of other: Leaf, at row: Int) {
+        func copy<Value: BitwiseCopyable>(_ offset: Int, _: Value.Type) {
+            let from = other.column(offset, Value.self) + rows.lowerBound
+            (column(offset, Value.self) + row).update(from: from, count: rows.count)
+        }
+        copy(0, Double.self)
+        copy(8, Double.self)
+        copy(16, Double.self)
+        copy(24, Int64.self)
+        copy(32, Int64.self)
+        copy(40, Int32.self)
+        let start = jsonRange(0..<row).upperBound
+        let from = other.json(rows)
+        let (ends, otherEnds) = (column(44, UInt32.self) + row, other.column(44, UInt32.self) + rows.lowerBound)
+        // Modulo 2³², since the JSON may come to stand before where it was.
+        let shift = UInt32(truncatingIfNeeded: start - other.jsonRange(rows).lowerBound)
+        for index in 0..<rows.count { ends[index] = otherEnds[index] &+ shift }
+        UnsafeMutableRawBufferPointer(start: json + start, count: from.count).copyMemory(from: from)
     }
 }
 

@@ -6,12 +6,12 @@ extension EventMemory.Snapshot {
     /// It looks outwards: whichever branch or leaf is nearest is next, until none can hold anything that the answer lacks.
     public func nearest(_ search: NearbySearch) -> EventMemory.Page {
         var outwards = OutwardSearch(search)
-        return outwards.page(of: self)
+        return withExtendedLifetime(self) { outwards.page(of: self) }
     }
 }
 
 extension EventMemory {
-    /// The events of an answer, nearest first.
+    /// The events of an answer, nearest first. It keeps their snapshot.
     public struct Page: Sendable {
         struct Hit: Sendable, Comparable {
             var squaredChord: Double
@@ -20,6 +20,7 @@ extension EventMemory {
             var row: Int32
         }
 
+        let snapshot: Snapshot
         let hits: [Hit]
         let leaves: [Leaf]
         /// Where to go on; nil at the end.
@@ -30,15 +31,19 @@ extension EventMemory {
 
         public subscript(index: Int) -> Entry {
             let hit = hits[index]
-            return Entry(leaf: leaves[Int(hit.leaf)], row: Int(hit.row))
+            return Entry(snapshot: snapshot, leaf: leaves[Int(hit.leaf)], row: Int(hit.row))
         }
 
         /// Of the JSON of all its events.
-        public var jsonBytes: Int { hits.reduce(0) { $0 + leaves[Int($1.leaf)].json(Int($1.row)).count } }
+        public var jsonBytes: Int {
+            withExtendedLifetime(snapshot) { hits.reduce(0) { $0 + leaves[Int($1.leaf)].json(Int($1.row)).count } }
+        }
 
         /// Gives the bytes of each event's answer in turn, which are valid until the end of `body` only.
         public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-            for hit in hits { try body(leaves[Int(hit.leaf)].json(Int(hit.row))) }
+            try withExtendedLifetime(snapshot) {
+                for hit in hits { try body(leaves[Int(hit.leaf)].json(Int(hit.row))) }
+            }
         }
     }
 }
@@ -72,15 +77,15 @@ private struct OutwardSearch {
     }
 
     mutating func page(of snapshot: EventMemory.Snapshot) -> EventMemory.Page {
-        let room = max(snapshot.branches.count, Branch.capacity, Leaf.capacity)
+        let room = max(snapshot.root.count, Branch.capacity, Leaf.capacity)
         withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
-            consider(snapshot.boxes, chords) { Candidate(nearest: $0, branch: $1, leaf: -1) }
+            consider(snapshot.root, chords) { Candidate(nearest: $0, branch: $1, leaf: -1) }
             while let next = candidates.popMin(), next.nearest <= bound {
-                let branch = snapshot.branches[Int(next.branch)]
+                let branch = snapshot.root.node(Int(next.branch))
                 if next.leaf < 0 {
-                    consider(branch.boxes, chords) { Candidate(nearest: $0, branch: next.branch, leaf: $1) }
+                    consider(branch, chords) { Candidate(nearest: $0, branch: next.branch, leaf: $1) }
                 } else {
-                    look(into: branch.leaves[Int(next.leaf)], chords)
+                    look(into: branch.node(Int(next.leaf)), chords)
                 }
             }
         }
@@ -88,15 +93,15 @@ private struct OutwardSearch {
         let isLast = hits.count <= limit
         if !isLast { hits.removeLast(hits.count - limit) }
         let cursor = hits.last.map { NearbySearch.Cursor(squaredChord: $0.squaredChord, id: EventID(rawValue: $0.id)) }
-        return EventMemory.Page(hits: hits, leaves: leaves, next: isLast ? nil : cursor)
+        return EventMemory.Page(snapshot: snapshot, hits: hits, leaves: leaves, next: isLast ? nil : cursor)
     }
 
-    private mutating func consider(
-        _ boxes: Boxes, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Double, Int32) -> Candidate
+    private mutating func consider<Node>(
+        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Double, Int32) -> Candidate
     ) {
-        boxes.nearest(to: centre, into: chords)
-        for index in 0..<boxes.count where chords[index] <= bound {
-            if after.squaredChord > 0, boxes.farthest(index, from: centre) < after.squaredChord { continue }
+        children.nearest(to: centre, into: chords)
+        for index in 0..<children.count where chords[index] <= bound {
+            if after.squaredChord > 0, children.farthest(index, from: centre) < after.squaredChord { continue }
             candidates.insert(candidate(chords[index], Int32(index)))
         }
     }

@@ -5,53 +5,61 @@ extension EventMemory {
     public final class Snapshot: Sendable {
         /// Up to and with which the log is in it; -1 where nothing is.
         public let position: Int64
-        let branches: [Branch]
-        /// Of the branches, beside each other.
-        let boxes: Boxes
-        let lows: [LeafKey]
+        /// How many events there are.
+        public let count: Int
+        let blockBytes: Int
+        let root: Children<Branch>
         let cells: CellsByID
+        /// What the next snapshot has no more.
+        let retired = Retired()
 
-        static let empty = Snapshot(position: -1, branches: [], cells: CellsByID())
-
-        init(position: Int64, branches: [Branch], cells: CellsByID) {
+        init(position: Int64, count: Int, blockBytes: Int, root: Children<Branch>, cells: CellsByID) {
             self.position = position
-            self.branches = branches
-            boxes = Boxes(branches.map(\.box))
-            lows = branches.map(\.low)
+            self.count = count
+            self.blockBytes = blockBytes
+            self.root = root
             self.cells = cells
         }
 
-        /// How many events there are.
-        public var count: Int { branches.reduce(0) { $0 + $1.count } }
-
-        /// What is held in memory, the JSON of the events with all that finds it.
-        public var bytes: Int {
-            branches.reduce(cells.bytes) { $0 + $1.bytes + Branch.bytesPerChild }
+        /// Of nothing.
+        convenience init() {
+            var turnover = Turnover()
+            let root = Children<Branch>(EmptyCollection(), &turnover)
+            self.init(position: -1, count: 0, blockBytes: turnover.bytes, root: root, cells: CellsByID())
         }
 
-        /// nil where there is none of that id.
-        public func event(_ id: EventID) -> Entry? { cells[id.rawValue].flatMap { entry(id.rawValue, in: $0) } }
+        /// What is held in memory, the JSON of the events with all that finds it.
+        public var bytes: Int { blockBytes + cells.bytes }
 
-        func entry(_ id: Int64, in cell: OctreeCell) -> Entry? {
-            guard !branches.isEmpty else { return nil }
+        /// nil where there is none of that id.
+        public func event(_ id: EventID) -> Entry? {
+            withExtendedLifetime(self) {
+                cells[id.rawValue].flatMap { find(id.rawValue, in: $0) }.map { Entry(snapshot: self, leaf: $0.leaf, row: $0.row) }
+            }
+        }
+
+        func find(_ id: Int64, in cell: OctreeCell) -> (leaf: Leaf, row: Int)? {
+            guard root.count > 0 else { return nil }
             let key = LeafKey(cell: cell, id: id)
-            let leaf = branches[lows.index(for: key)].leaf(for: key)
-            return leaf.row(of: id).map { Entry(leaf: leaf, row: $0) }
+            let branch = root.node(root.index(for: key))
+            let leaf = branch.node(branch.index(for: key))
+            return leaf.row(of: id).map { (leaf, $0) }
         }
     }
 
-    /// An event as a snapshot holds it.
+    /// An event as a snapshot holds it, which it keeps.
     public struct Entry: Sendable {
+        let snapshot: Snapshot
         let leaf: Leaf
         let row: Int
 
-        public var id: EventID { EventID(rawValue: leaf.id(row)) }
-        public var owner: UserID { leaf.owner(row) }
-        public var version: Int32 { leaf.version(row) }
+        public var id: EventID { withExtendedLifetime(snapshot) { EventID(rawValue: leaf.id(row)) } }
+        public var owner: UserID { withExtendedLifetime(snapshot) { leaf.owner(row) } }
+        public var version: Int32 { withExtendedLifetime(snapshot) { leaf.version(row) } }
 
         /// Gives the bytes of the event's answer, which are valid until the end of `body` only.
         public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
-            try withExtendedLifetime(leaf) { try body(leaf.json(row)) }
+            try withExtendedLifetime(snapshot) { try body(leaf.json(row)) }
         }
     }
 }

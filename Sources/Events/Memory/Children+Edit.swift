@@ -1,0 +1,89 @@
+extension Children {
+    /// Itself after the edits, which are by key, in as many parts as it takes; none where nothing is left.
+    func edited(by edits: ArraySlice<LeafEdit>, inPartsOf capacity: Int, _ turnover: inout Turnover) -> [Self] {
+        let replacements = replacements(edits, &turnover)
+        turnover.replace(block, bytes)
+        // As a rule a child is replaced by one child, and the rest is as it was.
+        if replacements.allSatisfy(takesItsPlace) {
+            let new = Self(copying: self, &turnover)
+            for (index, children) in replacements { new.write(children[0], at: index) }
+            return [new]
+        }
+        var all: [Child<Node>] = []
+        all.reserveCapacity(count + replacements.count)
+        var next = 0
+        for (index, children) in replacements {
+            all += (next..<index).map { self[$0] }
+            for child in children { all.append(child, &turnover) }
+            next = index + 1
+        }
+        all += (next..<count).map { self[$0] }
+        return Self.parts(of: all, capacity: capacity, &turnover)
+    }
+
+    /// As many as it takes.
+    static func parts(of children: [Child<Node>], capacity: Int, _ turnover: inout Turnover) -> [Self] {
+        guard !children.isEmpty else { return [] }
+        let parts = (children.count - 1) / capacity + 1
+        return (0..<parts).map { part in
+            Self(children[children.count * part / parts..<children.count * (part + 1) / parts], &turnover)
+        }
+    }
+
+    private typealias Replacement = (index: Int, children: [Child<Node>])
+
+    /// What becomes of those that the edits touch.
+    private func replacements(_ edits: ArraySlice<LeafEdit>, _ turnover: inout Turnover) -> [Replacement] {
+        var replacements: [Replacement] = []
+        replacements.reserveCapacity(Swift.min(edits.count, count))
+        var rest = edits
+        while let key = rest.first?.key {
+            let index = index(for: key)
+            let end = index + 1 < count ? rest.partitioningIndex { low(index + 1) <= $0.key } : rest.endIndex
+            let children = node(index).edited(by: rest[..<end], low: Swift.min(low(index), key), &turnover)
+            replacements.append((index, children))
+            rest = rest[end...]
+        }
+        return replacements
+    }
+
+    private func takesItsPlace(_ replacement: Replacement) -> Bool {
+        guard replacement.children.count == 1 else { return false }
+        return replacement.index == 0 || !replacement.children[0].node.isJoined(to: node(replacement.index - 1))
+    }
+}
+
+extension TreeNode {
+    /// Where both are small. The one before is not looked at in vain, since it may be far away.
+    fileprivate func isJoined(to last: Self) -> Bool {
+        count <= Self.capacity / 2 && last.count + count <= Self.capacity / 2
+    }
+}
+
+extension Array {
+    /// Joins it with the last where both are small.
+    fileprivate mutating func append<Node>(_ child: Child<Node>, _ turnover: inout Turnover) where Element == Child<Node> {
+        guard let last, child.node.isJoined(to: last.node) else { return append(child) }
+        self[count - 1] = last.node.joined(with: child.node, low: last.low, &turnover)
+        turnover.replace(last.node.block, last.node.bytes)
+        turnover.replace(child.node.block, child.node.bytes)
+    }
+}
+
+extension Children: TreeNode {
+    static var capacity: Int { 64 }
+
+    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ turnover: inout Turnover) -> [Child<Self>] {
+        edited(by: edits, inPartsOf: Self.capacity, &turnover).map(Child.init)
+    }
+
+    func joined(with next: Self, low: LeafKey, _ turnover: inout Turnover) -> Child<Self> {
+        Child(Self((0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }, &turnover))
+    }
+}
+
+extension Child {
+    init<Grandchild>(_ children: Children<Grandchild>) where Node == Children<Grandchild> {
+        self.init(node: children, low: children.low(0), box: children.box)
+    }
+}
