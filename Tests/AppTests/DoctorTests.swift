@@ -137,7 +137,9 @@ import Testing
                     #expect(lines["memory"]?.text.contains("holds all 20 events as the read model has them at position") == true)
 
                     // The read model now lies; the memory does not, so they differ.
-                    _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7") }
+                    _ = try await database.withClient {
+                        try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7")
+                    }
                     let (again, differing) = try await Self.screen(directory, environment)
                     #expect((again, differing["memory"]?["state"]) == (2, "bad"))
                     #expect(differing["memory"]?.text.contains("in 1 events at position") == true)

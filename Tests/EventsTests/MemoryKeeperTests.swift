@@ -193,8 +193,8 @@ import Users
                 #expect(examination.differing == 4)
                 #expect(
                     examination.differences.sorted() == [
-                        "1 events are held that are not there", "event 3 is held with version 1, not 1",
-                        "event 4 is held with version 1, not 1", "event 77 is not held",
+                        "1 events are held that are not there", "event 3 is held with other content",
+                        "event 4 is held with other content", "event 77 is held with version 0, not 1",
                     ])
             }
         }

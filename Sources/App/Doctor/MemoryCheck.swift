@@ -1,6 +1,7 @@
 internal import AsyncHTTPClient
 internal import EventStore
 internal import NIOCore
+internal import NIOHTTP1
 internal import Notation
 
 /// Whether the server that the settings name holds in its memory what the read model says.

@@ -38,8 +38,10 @@ extension EventMemory {
     /// Forgets everything; readers keep what they have taken.
     func removeAll() {
         previous.withLock { previous in
-            current.withLock { $0 = .empty }
-            previous = .empty
+            let last = snapshot
+            current.withLock { $0 = Snapshot() }
+            last.close()
+            previous = nil
         }
     }
 

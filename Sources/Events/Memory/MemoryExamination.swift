@@ -37,8 +37,8 @@ extension MemoryKeeper {
     private static let attempts = 50
     private static let attemptSeconds = 0.1
 
-    /// Compares every event, while the memory goes on changing: what it holds now is brought to the position at which a transaction
-    /// sees the read model, and put beside that.
+    /// Compares every event while the memory goes on changing: what it holds now, and what the log has recorded since, with the read
+    /// model as a transaction sees it.
     func examine() async throws -> MemoryExamination {
         guard standing.isInUse else { throw MemoryNotInUse() }
         let held = memory.snapshot
@@ -56,8 +56,8 @@ extension MemoryKeeper {
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
             guard state.position >= held.position else { return (state, nil) }
-            let snapshot = try await bring(held, to: state.position, connection)
-            let comparison = RowComparison(with: snapshot, render: render)
+            let changed = try await changes(after: held.position, through: state.position, connection)
+            let comparison = RowComparison(with: held, changed: changed, at: state.position, render: render)
             try await connection.withoutTimeout { connection in
                 try await EventsProjection.copyRows(connection) { row in try comparison.take(&row) }
             }
@@ -67,21 +67,22 @@ extension MemoryKeeper {
         return comparison?.result()
     }
 
-    private func bring(
-        _ held: EventMemory.Snapshot, to position: Int64, _ connection: PostgresConnection
-    ) async throws -> EventMemory.Snapshot {
-        let reader = LogReader(client: connection)
-        var snapshot = held
-        let filter = LogFilter(categories: [EventDomainEvent.category])
-        while snapshot.position < position {
-            let limit = min(LogFeed.pageLimit, position - snapshot.position)
-            let stretch = try LogStretch(await reader.page(after: snapshot.position, limit: limit, filter: filter))
-            guard stretch.through > snapshot.position else { throw LogTooShort(position: position) }
-            let changes = EventsProjection().fold(stretch.occurrences(after: snapshot.position))
-            snapshot = snapshot.applying(
-                try EventMemory.Batch(changes, on: snapshot, render: render), position: stretch.through)
+    /// The events that were changed in a stretch of the log, each with the version that it had before: 0 where there was none.
+    private func changes(
+        after position: Int64, through end: Int64, _ connection: PostgresConnection
+    ) async throws -> [EventID: Int32] {
+        let (reader, filter) = (LogReader(client: connection), LogFilter(categories: [EventDomainEvent.category]))
+        var (position, before) = (position, [EventID: Int32]())
+        while position < end {
+            let page = try await reader.page(after: position, limit: min(LogFeed.pageLimit, end - position), filter: filter)
+            guard page.through > position else { throw LogTooShort(position: end) }
+            for occurrence in page.events.map(\.occurrence) {
+                guard let id = EventID(stream: occurrence.stream), before[id] == nil else { continue }
+                before[id] = occurrence.version - 1
+            }
+            position = page.through
         }
-        return snapshot
+        return before
     }
 }
 
@@ -98,31 +99,40 @@ private final class RowComparison: Sendable {
     private static let (searched, searchRadius) = (16, 0.001)
 
     private let snapshot: EventMemory.Snapshot
+    private let changed: [EventID: Int32]
     private let render: EventRendering
     private let state: Mutex<State>
     private let offset = Int.random(in: 0..<searched)
 
-    init(with snapshot: EventMemory.Snapshot, render: @escaping EventRendering) {
+    /// - Parameter changed: since the snapshot, with the versions before
+    init(
+        with snapshot: EventMemory.Snapshot, changed: [EventID: Int32], at position: Int64, render: @escaping EventRendering
+    ) {
         self.snapshot = snapshot
+        self.changed = changed
         self.render = render
-        state = Mutex(State(examination: MemoryExamination(position: snapshot.position)))
+        state = Mutex(State(examination: MemoryExamination(position: position)))
     }
 
     func take(_ row: inout CopiedRow) throws {
         let (event, _) = try row.event()
         state.withLock { state in
-            state.json.removeAll(keepingCapacity: true)
-            render(event, &state.json)
             let isSearched = state.examination.events % Self.searched == offset
             state.examination.events += 1
-            guard let held = snapshot.event(event.id) else {
-                return state.examination.note("event \(event.id.rawValue) is not held")
-            }
-            state.held += 1
-            if held.version != event.version || held.owner != event.owner || !held.withJSON({ $0.elementsEqual(state.json) }) {
-                state.examination.note("event \(event.id.rawValue) is held with version \(held.version), not \(event.version)")
-            } else if isSearched, !isFound(event) {
-                state.examination.note("event \(event.id.rawValue) is not found at its place")
+            let held = snapshot.event(event.id)
+            if held != nil { state.held += 1 }
+            let before = changed[event.id]
+            let version = before ?? event.version
+            if (held?.version ?? 0) != version {
+                state.examination.note("event \(event.id.rawValue) is held with version \(held?.version ?? 0), not \(version)")
+            } else if let held, before == nil {
+                state.json.removeAll(keepingCapacity: true)
+                render(event, &state.json)
+                if held.owner != event.owner || !held.withJSON({ $0.elementsEqual(state.json) }) {
+                    state.examination.note("event \(event.id.rawValue) is held with other content")
+                } else if isSearched, !isFound(event) {
+                    state.examination.note("event \(event.id.rawValue) is not found at its place")
+                }
             }
         }
     }

@@ -29,10 +29,10 @@ public struct MemoryStatus: Sendable, Hashable {
 
 extension EventsModule {
     public var memoryStatus: MemoryStatus {
-        let snapshot = memory?.memory.snapshot ?? .empty
+        let snapshot = memory?.memory.snapshot
         return MemoryStatus(
-            phase: memory?.standing.phase ?? .off, position: max(snapshot.position, 0), events: snapshot.count,
-            bytes: snapshot.bytes, limitBytes: memory?.limitBytes ?? 0, age: memory?.standing.age ?? .zero,
+            phase: memory?.standing.phase ?? .off, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
+            bytes: snapshot?.bytes ?? 0, limitBytes: memory?.limitBytes ?? 0, age: memory?.standing.age ?? .zero,
             readsFromMemory: reads.fromMemory,
             readsFromDatabase: reads.fromDatabase)
     }
