@@ -6,6 +6,13 @@ internal import Users
 
 /// Events around the demo's cities, clustered in the demo's way, with JSON of the size of the demo's.
 struct ClusteredWorld: Sendable {
+    struct Gathering {
+        var id: EventID
+        var owner: UserID
+        var place: Coordinates
+        var json: [UInt8]
+    }
+
     private struct City {
         var lat: Double
         var lon: Double
@@ -47,15 +54,18 @@ struct ClusteredWorld: Sendable {
             lat: (min(max(lat, -90), 90) * 1e6).rounded() / 1e6, lon: (min(max(lon, -180), 180) * 1e6).rounded() / 1e6)
     }
 
-    /// - Returns: how many bytes the JSON has
-    mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) -> Int {
+    mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) {
+        let event = gathering(id)
+        batch.put(id, owner: event.owner, version: version, coordinates: event.place, json: event.json)
+    }
+
+    mutating func gathering(_ id: EventID) -> Gathering {
         let (place, owner) = (place(), UserID(rawValue: id.rawValue % 10_000))
         let json =
             #"{"address":"\#(id.rawValue % 180) Market Street, Springfield","ended_at":"2030-09-14T02:00:00.000Z","id":\#(id.rawValue),"#
             + #""lat":\#(place.lat),"lon":\#(place.lon),"name":"Board games evening","started_at":"2030-09-14T00:00:00.000Z","#
             + #""owner":{"id":\#(owner.rawValue)}}"#
-        batch.put(id, owner: owner, version: version, coordinates: place, json: json.utf8)
-        return json.utf8.count
+        return Gathering(id: id, owner: owner, place: place, json: Array(json.utf8))
     }
 
     /// Standard normal. Source: Box and Muller, 1958.
