@@ -7,6 +7,13 @@ internal import Users
 
 /// Events around the demo's cities, clustered in the demo's way, of the size of the demo's.
 struct ClusteredWorld: Sendable {
+    struct Gathering {
+        var id: EventID
+        var owner: UserID
+        var place: Coordinates
+        var json: [UInt8]
+    }
+
     private struct City {
         var lat: Double
         var lon: Double
@@ -48,21 +55,20 @@ struct ClusteredWorld: Sendable {
             lat: (min(max(lat, -90), 90) * 1e6).rounded() / 1e6, lon: (min(max(lon, -180), 180) * 1e6).rounded() / 1e6)
     }
 
-    mutating func event(_ id: EventID, version: Int32) -> Event {
-        Event(
-            id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: version,
+    mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) {
+        let event = gathering(id)
+        batch.put(id, owner: event.owner, version: version, coordinates: event.place, json: event.json)
+    }
+
+    mutating func gathering(_ id: EventID) -> Gathering {
+        let event = Event(
+            id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: 1,
             details: EventDetails(
                 name: "Board games evening", address: "\(id.rawValue % 180) Market Street, Springfield", coordinates: place(),
                 startedAt: Timestamp(milliseconds: 1_915_574_400_000), endedAt: Timestamp(milliseconds: 1_915_581_600_000)))
-    }
-
-    /// - Returns: how many bytes the JSON has
-    mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) -> Int {
-        let event = event(id, version: version)
         var json: [UInt8] = []
         event.writeJSON(into: &json)
-        batch.put(id, owner: event.owner, version: version, coordinates: event.details.coordinates, json: json)
-        return json.count
+        return Gathering(id: id, owner: event.owner, place: event.details.coordinates, json: json)
     }
 
     /// Standard normal. Source: Box and Muller, 1958.

@@ -61,15 +61,20 @@ struct MemoryBenchmark: ParsableCommand {
     }
 
     private func fill(_ memory: EventMemory, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
-        var batch = EventMemory.Batch()
-        var jsonBytes = 0
-        for id in 1...events {
-            let json = world.put(EventID(rawValue: Int64(id)), version: 1, in: &batch)
-            jsonBytes += json
+        var filling = EventMemory.Filling()
+        var (jsonBytes, seconds) = (0, 0.0)
+        for start in stride(from: 1, through: events, by: 1_000) {
+            let some = (start..<min(start + 1_000, events + 1)).map { world.gathering(EventID(rawValue: Int64($0))) }
+            let clock = ThreadClock()
+            for event in some {
+                jsonBytes += event.json.count
+                filling.put(event.id, owner: event.owner, version: 1, coordinates: event.place, json: event.json)
+            }
+            seconds += clock.seconds
         }
         let clock = ThreadClock()
-        memory.apply(batch, position: 0)
-        return (clock.seconds, jsonBytes)
+        memory.fill(from: &filling, position: 0)
+        return (seconds + clock.seconds, jsonBytes)
     }
 
     private func report(_ memory: EventMemory, jsonBytes: Int) {

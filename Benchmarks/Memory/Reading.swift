@@ -107,7 +107,7 @@ struct Reading: Sendable {
             var batch = EventMemory.Batch()
             let size = Self.changesPerSecond / Self.batchesPerSecond
             for _ in 0..<size {
-                _ = world.put(EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator)), version: 1, in: &batch)
+                world.put(EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator)), version: 1, in: &batch)
             }
             position += 1
             memory.apply(batch, position: position)

@@ -23,7 +23,7 @@ struct Writing {
                 if generator.happens(inPercent: removalPercent) {
                     batch.remove(id)
                 } else {
-                    _ = world.put(id, version: Int32(truncatingIfNeeded: position), in: &batch)
+                    world.put(id, version: Int32(truncatingIfNeeded: position), in: &batch)
                 }
             }
             let clock = ThreadClock()

@@ -32,6 +32,33 @@ import Users
     }
 
     @Test(arguments: MemoryWorld.Spread.allCases)
+    func `finds the same where the memory was filled at once, and goes on from there`(spread: MemoryWorld.Spread) throws {
+        var world = MemoryWorld(spread, seed: 54)
+        let memory = EventMemory()
+        // Of which nothing may stay.
+        var other = MemoryWorld(.uniform, seed: 55)
+        memory.apply(other.batch(of: 500, ids: 5_000), position: 1)
+        _ = world.batch(of: 3_000, ids: 4_000)
+        var filling = world.filling
+        memory.fill(from: &filling, position: 2)
+        #expect(filling.count == 0)
+        for position in Int64(2)..<10 {
+            let snapshot = memory.snapshot
+            try #require((snapshot.position, snapshot.count) == (position, world.events.count))
+            let search = NearbySearch(centre: world.place(), radius: world.radius())
+            let everyone = world.everyone(within: search.radius, of: search.centre)
+            let page = snapshot.nearest(search)
+            try #require(page.ids == everyone.prefix(search.limit).map(\.id.rawValue), "\(search)")
+            try #require(page.texts == page.ids.map { world.events[$0]?.json })
+            for id in Int64(0)...5_001 {
+                let entry = snapshot.event(EventID(rawValue: id))
+                try #require(entry?.owner == world.events[id]?.owner, "\(id)")
+            }
+            memory.apply(world.batch(of: 200, ids: 4_000), position: position + 1)
+        }
+    }
+
+    @Test(arguments: MemoryWorld.Spread.allCases)
     func `turns all pages without losing or repeating an event`(spread: MemoryWorld.Spread) throws {
         var world = MemoryWorld(spread, seed: 52)
         let memory = EventMemory()

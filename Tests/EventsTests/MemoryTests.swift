@@ -64,6 +64,11 @@ import Users
         batch.put(EventID(rawValue: 1), owner: owner, version: 1, coordinates: berlin, json: "anew".utf8)
         memory.apply(batch, position: 7)
         #expect(memory.snapshot.event(EventID(rawValue: 1))?.text == "anew")
+        var filling = EventMemory.Filling()
+        memory.fill(from: &filling, position: 6)
+        #expect((memory.snapshot.count, memory.snapshot.position) == (1, 7))
+        memory.fill(from: &filling, position: 7)
+        #expect((memory.snapshot.count, memory.snapshot.position) == (0, 7))
     }
 
     @Test func `knows ids of any size`() {
@@ -85,7 +90,10 @@ import Users
             return (memory.snapshot.bytes - json) / memory.snapshot.count
         }
         let filled = bytesEach()
-        #expect(filled < 70)
+        #expect(filled < 80)
+        var filling = world.filling
+        memory.fill(from: &filling, position: 4)
+        #expect(bytesEach() < 70)
         for round in 0..<200 { memory.apply(world.batch(of: 50, ids: 5_000, removalPercent: 0), position: Int64(4 + round)) }
         #expect(bytesEach() < filled + 7)
         for round in 0..<150 { memory.apply(world.batch(of: 400, ids: 5_000, removalPercent: 97), position: Int64(204 + round)) }

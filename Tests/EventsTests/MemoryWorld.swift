@@ -78,6 +78,15 @@ struct MemoryWorld {
         return batch
     }
 
+    /// All events as they stand.
+    var filling: EventMemory.Filling {
+        events.reduce(into: EventMemory.Filling()) { filling, event in
+            let (id, held) = (EventID(rawValue: event.key), event.value)
+            filling.put(
+                id, owner: held.owner, version: held.version, coordinates: held.coordinates, json: held.json.utf8)
+        }
+    }
+
     /// The cursors of all events within the radius, nearest first, by a look at every one of them.
     func everyone(within radius: Double, of centre: Coordinates) -> [NearbySearch.Cursor] {
         let bound = Sphere.squaredChord(kilometres: radius)

@@ -22,7 +22,7 @@ extension Children {
     }
 
     /// As many as it takes.
-    static func parts(of children: [Child<Node>], capacity: Int, _ turnover: inout Turnover) -> [Self] {
+    private static func parts(of children: [Child<Node>], capacity: Int, _ turnover: inout Turnover) -> [Self] {
         guard !children.isEmpty else { return [] }
         let parts = (children.count - 1) / capacity + 1
         return (0..<parts).map { part in
@@ -62,7 +62,7 @@ extension TreeNode {
 
 extension Array {
     /// Joins it with the last where both are small.
-    fileprivate mutating func append<Node>(_ child: Child<Node>, _ turnover: inout Turnover) where Element == Child<Node> {
+    mutating func append<Node>(_ child: Child<Node>, _ turnover: inout Turnover) where Element == Child<Node> {
         guard let last, child.node.isJoined(to: last.node) else { return append(child) }
         self[count - 1] = last.node.joined(with: child.node, low: last.low, &turnover)
         turnover.replace(last.node.block, last.node.bytes)
@@ -79,6 +79,13 @@ extension Children: TreeNode {
 
     func joined(with next: Self, low: LeafKey, _ turnover: inout Turnover) -> Child<Self> {
         Child(Self((0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }, &turnover))
+    }
+}
+
+extension Children<Branch> {
+    init(of leaves: [Child<Leaf>], _ turnover: inout Turnover) {
+        let branches = Branch.parts(of: leaves, capacity: Branch.capacity, &turnover)
+        self.init(branches.map(Child.init), &turnover)
     }
 }
 

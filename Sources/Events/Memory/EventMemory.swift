@@ -21,13 +21,16 @@ public final class EventMemory: Sendable {
 
     /// Makes the changes of a batch, all at once, after which the memory stands at this position.
     ///
-    /// A batch of an earlier position than the memory stands at is left out: it has been applied. To fill the memory, apply what
-    /// the read model holds at a position, in one batch or in several of the same position.
+    /// A batch of an earlier position than the memory stands at is left out: it has been applied.
     public func apply(_ batch: Batch, position: Int64) {
+        replace { position < $0.position ? nil : $0.next(batch, position: position) }
+    }
+
+    /// - Parameter next: nil where the last one stays
+    func replace(_ next: (_ last: Snapshot) -> Snapshot?) {
         previous.withLock { previous in
             let last = snapshot
-            guard position >= last.position else { return }
-            let next = last.next(batch, position: position)
+            guard let next = next(last) else { return }
             current.withLock { $0 = next }
             previous = last
         }
@@ -79,7 +82,10 @@ extension EventMemory {
             _ id: EventID, owner: UserID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>
         ) {
             let start = self.json.count
-            self.json.append(contentsOf: json)
+            // Bytes side by side are copied at once, which `append` of a sequence that the compiler does not know does not do.
+            if json.withContiguousStorageIfAvailable({ self.json.append(contentsOf: $0) }) == nil {
+                self.json.append(contentsOf: json)
+            }
             let event = Placed(owner: owner, version: version, vector: vector, json: start..<self.json.count)
             changes.append(Change(id: id.rawValue, event: event))
         }

@@ -19,7 +19,7 @@ extension Child<Leaf> {
     }
 
     /// As many as it takes, of at least one row.
-    static func leaves(of rows: [Leaf.Row], low: LeafKey, _ turnover: inout Turnover) -> [Self] {
+    static func leaves(of rows: [Leaf.Row], _ turnover: inout Turnover) -> [Self] {
         let order = rows.indices.map { (key: rows[$0].key, index: $0) }.sorted { $0.key < $1.key }
         var leaves: [Self] = []
         var ends = [order.count]
@@ -29,7 +29,7 @@ extension Child<Leaf> {
                 ends.append(cut(start..<end) { order[$0 - 1].key.cell.sharedBits(with: order[$0].key.cell) })
             } else {
                 let own = order[start..<end].sorted { $0.key.id < $1.key.id }.map { rows[$0.index] }
-                leaves.append(Self(own, low: start == 0 ? low : order[start].key, &turnover))
+                leaves.append(Self(own, low: order[start].key, &turnover))
                 ends.removeLast()
                 start = end
             }
@@ -82,7 +82,7 @@ extension Leaf: TreeNode {
         let count = pieces.reduce(0) { $0 + $1.count }
         turnover.replace(block, bytes)
         if count == 0 { return [] }
-        if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, low: low, &turnover) }
+        if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, &turnover) }
         let new = Leaf(count: count, jsonBytes: pieces.reduce(0) { $0 + $1.jsonBytes(in: self) }, &turnover)
         var row = 0
         for piece in pieces {

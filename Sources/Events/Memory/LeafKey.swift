@@ -29,6 +29,8 @@ struct OctreeCell: Sendable, Hashable {
     /// How many cells of one size after another hold both: 63 for a cell and itself, three a size.
     func sharedBits(with other: Self) -> Int { (number ^ other.number).leadingZeroBitCount - 1 }
 
+    func leading(bits: UInt64) -> Int { Int(number >> (3 * Self.bitsPerAxis - bits)) }
+
     /// A coordinate from -1 to 1 as a whole number, with two bits' room between its bits.
     private static func spread(_ coordinate: Double) -> UInt64 {
         let steps = Double(UInt64(1) << (bitsPerAxis - 1))

@@ -26,7 +26,7 @@ extension MemoryKeeper {
             throw ReadModelReplaced()
         }
         let copied = clock.now
-        memory.apply(rows.batch, position: state.position)
+        rows.fill(memory, position: state.position)
         let (count, seconds) = (memory.snapshot.count, (clock.now - start) / .seconds(1))
         logger.info(
             "the memory is filled",
@@ -66,9 +66,9 @@ extension CopiedRow {
 /// Takes the rows of a COPY, on the connection's thread, and says now and then how far it is.
 private final class CopiedEvents: Sendable {
     private struct State: Sendable {
-        var batch = EventMemory.Batch()
+        var filling = EventMemory.Filling()
         var json: [UInt8] = []
-        var count = 0
+        var bytes = 0
         var saidAt = ContinuousClock.now
     }
 
@@ -88,22 +88,25 @@ private final class CopiedEvents: Sendable {
         self.logger = logger
     }
 
-    var batch: EventMemory.Batch { state.withLock { $0.batch } }
-
     func take(_ row: inout CopiedRow) throws {
         let (event, vector) = try row.event()
         try state.withLock { state in
             state.json.removeAll(keepingCapacity: true)
             render(event, &state.json)
-            state.batch.put(event.id, owner: event.owner, version: event.version, vector: vector, json: state.json)
-            state.count += 1
-            guard state.count % Self.look == 0 else { return }
-            guard state.batch.json.count <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
+            state.filling.put(event.id, owner: event.owner, version: event.version, vector: vector, json: state.json)
+            state.bytes += state.json.count
+            let count = state.filling.count
+            guard count % Self.look == 0 else { return }
+            guard state.bytes <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
             logger.notice(
-                "filling the memory", metadata: ["events": "\(state.count)", "of_about": "\(max(estimate, state.count))"])
+                "filling the memory", metadata: ["events": "\(count)", "of_about": "\(max(estimate, count))"])
         }
+    }
+
+    func fill(_ memory: EventMemory, position: Int64) {
+        state.withLock { memory.fill(from: &$0.filling, position: position) }
     }
 }
 

@@ -17,18 +17,6 @@ extension EventMemory.Snapshot {
         }
     }
 
-    /// There will be no next one: what is in this one goes with it.
-    func close() {
-        var turnover = Turnover()
-        cells.retire(&turnover)
-        for branch in (0..<root.count).map(root.node) {
-            for leaf in (0..<branch.count).map(branch.node) { turnover.replace(leaf.block, leaf.bytes) }
-            turnover.replace(branch.block, branch.bytes)
-        }
-        turnover.replace(root.block, root.bytes)
-        retired.close(turnover.replaced, next: nil)
-    }
-
     /// By key: what leaves the leaf there, and what comes in. An event that moves does both, in two places. And by id, in which cell
     /// it is then.
     private func edits(
@@ -55,10 +43,7 @@ extension EventMemory.Snapshot {
             // What was removed may begin anew.
             let isRemovedBefore = own.contains { $0.event == nil }
             if let held, !isRemovedBefore, let (leaf, row) = find(id, in: held), leaf.version(row) > event.version { continue }
-            let row = Leaf.Row(
-                id: id, owner: event.owner, version: event.version, vector: event.vector,
-                json: UnsafeRawBufferPointer(rebasing: json[event.json])
-            )
+            let row = Leaf.Row(id, event, json: json)
             let key = row.key
             if let held, held != key.cell { edits.append(LeafEdit(key: LeafKey(cell: held, id: id), row: nil)) }
             edits.append(LeafEdit(key: key, row: row))
@@ -71,9 +56,7 @@ extension EventMemory.Snapshot {
         if root.count > 0 {
             return root.edited(by: edits[...], inPartsOf: .max, &turnover).first ?? Children([], &turnover)
         }
-        let leaves = Child.leaves(of: edits.compactMap(\.row), low: .lowest, &turnover)
         turnover.replace(root.block, root.bytes)
-        let branches = Branch.parts(of: leaves, capacity: Branch.capacity, &turnover)
-        return Children(branches.map(Child.init), &turnover)
+        return Children(of: Child.leaves(of: edits.compactMap(\.row), &turnover), &turnover)
     }
 }

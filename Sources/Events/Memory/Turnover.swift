@@ -26,6 +26,7 @@ struct Turnover {
 /// `@unchecked`: ``close(_:next:)`` is called by the writer, once, while it holds the snapshot; after that only `deinit` looks.
 final class Retired: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
+    /// The compiler frees such a chain link after link, however long, and not each from within the one before.
     private var next: Retired?
 
     /// - Parameter next: of the next snapshot; nil where there will be none
@@ -36,11 +37,5 @@ final class Retired: @unchecked Sendable {
 
     deinit {
         for block in blocks { block.deallocate() }
-        // One after another: each from the end of the one before would take as much stack as a snapshot was held for batches.
-        while isKnownUniquelyReferenced(&next) {
-            let following = next?.next
-            next?.next = nil
-            next = following
-        }
     }
 }

@@ -1,0 +1,51 @@
+public import Users
+
+extension EventMemory {
+    /// All events of the read model at a position, each once, in any order: for a node that starts.
+    ///
+    /// They are put apart by region as they come in, so that one region after another can become leaves and be freed, and what is
+    /// sorted and copied then is near at hand.
+    public struct Filling: Sendable {
+        /// By the first bits of the cell: some 400 km wide.
+        private var regions = Array(repeating: Batch(), count: 1 << Int(bitsOfRegion))
+        private(set) var cells: [CellsByID.Change] = []
+
+        public init() {}
+
+        public var count: Int { cells.count }
+
+        public mutating func put(
+            _ id: EventID, owner: UserID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>
+        ) {
+            put(id, owner: owner, version: version, vector: UnitVector(coordinates), json: json)
+        }
+
+        /// The same with the vector of the read model, which whoever wrote it has computed.
+        mutating func put(
+            _ id: EventID, owner: UserID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>
+        ) {
+            let cell = OctreeCell(vector)
+            cells.append((id.rawValue, cell))
+            regions[cell.leading(bits: Self.bitsOfRegion)].put(id, owner: owner, version: version, vector: vector, json: json)
+        }
+
+        mutating func takeRegions(_ body: (Batch) -> Void) {
+            for region in regions.indices where !regions[region].isEmpty {
+                var batch = Batch()
+                swap(&batch, &regions[region])
+                body(batch)
+            }
+        }
+
+        /// Three a size of cells.
+        private static let bitsOfRegion: UInt64 = 15
+    }
+
+    /// Holds the events of the filling from now on, and no others; the filling is empty then.
+    ///
+    /// Left out, as a batch is, where the memory stands at a later position.
+    public func fill(from filling: inout Filling, position: Int64) {
+        replace { position < $0.position ? nil : $0.next(&filling, position: position) }
+        filling = Filling()
+    }
+}

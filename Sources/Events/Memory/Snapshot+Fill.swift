@@ -1,0 +1,46 @@
+extension EventMemory.Snapshot {
+    /// The next snapshot, of the filling alone. Only the writer calls it, once.
+    func next(_ filling: inout EventMemory.Filling, position: Int64) -> EventMemory.Snapshot {
+        var turnover = Turnover()
+        retireAll(&turnover)
+        var cells = CellsByID()
+        cells.apply(filling.cells.sorted { $0.id < $1.id }[...], &turnover)
+        var leaves: [Child<Leaf>] = []
+        filling.takeRegions { region in
+            region.json.withUnsafeBytes { json in
+                let rows = region.changes.compactMap { change in change.event.map { Leaf.Row(change.id, $0, json: json) } }
+                for leaf in Child.leaves(of: rows, &turnover) { leaves.append(leaf, &turnover) }
+            }
+        }
+        let root = Children<Branch>(of: leaves, &turnover)
+        let next = EventMemory.Snapshot(
+            position: position, count: filling.count, blockBytes: blockBytes + turnover.bytes, root: root, cells: cells)
+        retired.close(turnover.replaced, next: next.retired)
+        return next
+    }
+
+    /// There will be no next one: what is in this one goes with it.
+    func close() {
+        var turnover = Turnover()
+        retireAll(&turnover)
+        retired.close(turnover.replaced, next: nil)
+    }
+
+    private func retireAll(_ turnover: inout Turnover) {
+        cells.retire(&turnover)
+        for branch in (0..<root.count).map(root.node) {
+            for leaf in (0..<branch.count).map(branch.node) { turnover.replace(leaf.block, leaf.bytes) }
+            turnover.replace(branch.block, branch.bytes)
+        }
+        turnover.replace(root.block, root.bytes)
+    }
+}
+
+extension Leaf.Row {
+    init(_ id: Int64, _ event: EventMemory.Batch.Placed, json: UnsafeRawBufferPointer) {
+        self.init(
+            id: id, owner: event.owner, version: event.version, vector: event.vector,
+            json: UnsafeRawBufferPointer(rebasing: json[event.json])
+        )
+    }
+}
