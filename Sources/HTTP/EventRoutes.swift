@@ -1,6 +1,7 @@
 internal import Events
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 internal import Notation
 internal import Users
 
@@ -51,7 +52,7 @@ extension API {
         guard !condition.notMatching.contains(event.version) else {
             return Response(status: .notModified, headers: [.eTag: tag.description])
         }
-        var response = Response(jsonBytes: event.jsonBytes)
+        var response = Response(jsonBytes: ByteBuffer(bytes: event.jsonBytes))
         response.headers[.eTag] = tag.description
         return response
     }
@@ -61,7 +62,7 @@ extension API {
         let search = try NearbySearch(request.queryFields())
         let page = try await events.nearest(search)
         guard !page.events.isEmpty else { return Response(json: ["message": "No Events Found"]) }
-        var response = Response(jsonBytes: page.events.jsonBytes)
+        var response = Response(jsonBytes: ByteBuffer(bytes: page.events.jsonBytes))
         if let next = page.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
         return response
     }

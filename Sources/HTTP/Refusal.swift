@@ -97,14 +97,14 @@ extension Refusal {
 }
 
 extension Response {
-    init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, jsonBytes: json.utf8) }
+    init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, jsonBytes: ByteBuffer(bytes: json.utf8)) }
 
     /// - Parameter jsonBytes: a JSON text
-    init(status: HTTPResponse.Status = .ok, jsonBytes: [UInt8]) {
+    init(status: HTTPResponse.Status = .ok, jsonBytes: ByteBuffer) {
         self.init(
             status: status,
             headers: [.contentType: "application/json; charset=utf-8"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: jsonBytes))
+            body: ResponseBody(byteBuffer: jsonBytes)
         )
     }
 }

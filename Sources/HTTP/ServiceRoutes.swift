@@ -5,15 +5,14 @@ internal import Notation
 extension API {
     var serviceRoutes: [Route] {
         let document = ByteBuffer(bytes: OpenAPIDocument.utf8)
+        let health: JSON = ["status": "ok"]
+        let alive = ByteBuffer(bytes: health.utf8)
         return [
-            Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in
-                Response(
-                    status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
-                    body: ResponseBody(byteBuffer: document))
-            },
+            Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in Response(jsonBytes: document) },
+            Route(.get, "/health/live", "getLiveness") { _, _ in Response(jsonBytes: alive) },
             Route(.get, "/health", "getHealth") { _, _ in
                 do { try await checkHealth() } catch { throw Refusal.unavailable }
-                return Response(json: ["status": "ok"])
+                return Response(json: health)
             },
         ]
     }
