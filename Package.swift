@@ -101,6 +101,15 @@ let package = Package(
             resources: [.embedInCode("Demo/cities.tsv")]
         ),
         .executableTarget(
+            name: "BareServer",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Benchmarks/Bare"
+        ),
+        .executableTarget(
             name: "LogBenchmark",
             dependencies: [
                 "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
@@ -167,6 +176,7 @@ let package = Package(
             dependencies: [
                 "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),

@@ -61,14 +61,18 @@ struct ClusteredWorld: Sendable {
     }
 
     mutating func gathering(_ id: EventID) -> Gathering {
-        let event = Event(
+        let event = event(id)
+        var json: [UInt8] = []
+        event.writeJSON(into: &json)
+        return Gathering(id: id, owner: event.owner, place: event.details.coordinates, json: json)
+    }
+
+    mutating func event(_ id: EventID) -> Event {
+        Event(
             id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: 1,
             details: EventDetails(
                 name: "Board games evening", address: "\(id.rawValue % 180) Market Street, Springfield", coordinates: place(),
                 startedAt: Timestamp(milliseconds: 1_915_574_400_000), endedAt: Timestamp(milliseconds: 1_915_581_600_000)))
-        var json: [UInt8] = []
-        event.writeJSON(into: &json)
-        return Gathering(id: id, owner: event.owner, place: event.details.coordinates, json: json)
     }
 
     /// Standard normal. Source: Box and Muller, 1958.

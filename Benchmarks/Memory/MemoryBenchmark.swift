@@ -50,7 +50,7 @@ struct MemoryBenchmark: ParsableCommand {
     /// The same events several times over, so that what is measured is not how they come into being.
     private func render(_ world: inout ClusteredWorld) {
         let (some, repetitions) = (min(events, 100_000), 10)
-        let rendered = (1...some).map { world.event(EventID(rawValue: Int64($0)), version: 1) }
+        let rendered = (1...some).map { world.event(EventID(rawValue: Int64($0))) }
         var json: [UInt8] = []
         let clock = ThreadClock()
         for _ in 0..<repetitions {

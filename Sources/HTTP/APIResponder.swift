@@ -66,7 +66,11 @@ public struct APIResponder: HTTPResponder {
 extension Request {
     /// A `.json` at the end of a path says what is so anyway, and some clients write it.
     fileprivate var droppingFormatSuffix: Request {
-        guard uri.path.hasSuffix(".json"), uri.path != "/v1/openapi.json" else { return self }
+        // In bytes first: almost no path has it, and the URI makes its path anew whenever it is asked.
+        guard let target = head.path?.utf8,
+            target.prefix(while: { $0 != UInt8(ascii: "?") }).suffix(5).elementsEqual(".json".utf8),
+            uri.path != "/v1/openapi.json"
+        else { return self }
         var head = head
         head.path = String(uri.path.dropLast(".json".count)) + (uri.query.map { "?\($0)" } ?? "")
         return Request(head: head, body: body)

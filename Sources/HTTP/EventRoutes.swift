@@ -52,7 +52,7 @@ extension API {
         let (tag, condition) = (EntityTag(version: event.version), request.versionCondition)
         guard condition.matching.contains(event.version) else { throw Refusal.preconditionFailed }
         let isKnown = condition.notMatching.contains(event.version)
-        var response = isKnown ? Response(status: .notModified) : Response(json: event.withJSON { ByteBuffer(bytes: $0) })
+        var response = isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
         response.headers[.eTag] = tag.description
         return response.read(from: reading)
     }
@@ -63,7 +63,7 @@ extension API {
         let reading = try await events.reading(since: try request.position())
         let found = try await reading.nearest(search)
         guard found.count > 0 else { return Response(json: ["message": "No Events Found"]).read(from: reading) }
-        var response = Response(json: found.json)
+        var response = Response(jsonBytes: found.json)
         if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
         return response.read(from: reading)
     }

@@ -97,11 +97,14 @@ extension Refusal {
 }
 
 extension Response {
-    init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, json: ByteBuffer(bytes: json.utf8)) }
+    init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, jsonBytes: ByteBuffer(bytes: json.utf8)) }
 
-    /// - Parameter json: a JSON text
-    init(status: HTTPResponse.Status = .ok, json: ByteBuffer) {
+    /// - Parameter jsonBytes: a JSON text
+    init(status: HTTPResponse.Status = .ok, jsonBytes: ByteBuffer) {
         self.init(
-            status: status, headers: [.contentType: "application/json; charset=utf-8"], body: ResponseBody(byteBuffer: json))
+            status: status,
+            headers: [.contentType: "application/json; charset=utf-8"],
+            body: ResponseBody(byteBuffer: jsonBytes)
+        )
     }
 }

@@ -1,16 +1,13 @@
 internal import Hummingbird
 internal import NIOCore
-internal import Notation
 
 extension API {
     var serviceRoutes: [Route] {
         let document = ByteBuffer(bytes: OpenAPIDocument.utf8)
+        let alive = ByteBuffer(string: #"{"status":"ok"}"#)
         return [
-            Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in
-                Response(
-                    status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
-                    body: ResponseBody(byteBuffer: document))
-            },
+            Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in Response(jsonBytes: document) },
+            Route(.get, "/health/live", "getLiveness") { _, _ in Response(jsonBytes: alive) },
             Route(.get, "/health", "getHealth") { _, _ in await health().response },
         ]
     }

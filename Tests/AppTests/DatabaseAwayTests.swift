@@ -84,6 +84,8 @@ import Testing
                     #expect(away.headers["retry-after"] == ["1"])
                     #expect(away.body == #"{"message":"Service Unavailable"}"#)
                     #expect(try await exchange("GET", base + "/health").status == 503)
+                    let alive = try await exchange("GET", base + "/health/live")
+                    #expect((alive.status, alive.body) == (200, #"{"status":"ok"}"#))
                     let again = try await EmbeddedCluster.start(place, logger: .quiet)
                     let ids = try await group.reduce(into: []) { $0 += $1 }
                     for id in ids {

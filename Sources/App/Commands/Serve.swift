@@ -83,7 +83,7 @@ struct Serve: AsyncParsableCommand {
 extension Logger {
     /// Writes to standard error.
     static func humon(_ level: Logger.Level) -> Logger {
-        var logger = Logger(label: "humon", factory: { StreamLogHandler.standardError(label: $0) })
+        var logger = Logger(label: "humon", factory: { LazyLogHandler(StreamLogHandler.standardError(label: $0)) })
         logger.logLevel = level
         return logger
     }

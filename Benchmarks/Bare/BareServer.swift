@@ -1,0 +1,33 @@
+internal import ArgumentParser
+internal import Hummingbird
+internal import Logging
+
+/// What Hummingbird makes of a route that asks nobody, as it comes out of the box: what our own routes are measured against.
+@main
+struct BareServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "BareServer",
+        abstract: "Serves GET /bare, a constant of the size of an event, on 127.0.0.1 until SIGTERM or Ctrl-C."
+    )
+
+    @Argument(help: "The port to listen on.")
+    var port: Int
+
+    /// 214 bytes, the mean of the demo's events.
+    private static let event =
+        #"{"address":"117 Market Street, Springfield","ended_at":"2030-09-14T02:00:00.000Z","id":123456,"lat":37.748701,"#
+        + #""lon":-122.418201,"name":"Board games evening","started_at":"2030-09-14T00:00:00.000Z","owner":{"id":12345}}"#
+
+    func run() async throws {
+        let body = ByteBuffer(string: Self.event)
+        let router = Router()
+        router.get("/bare") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "application/json; charset=utf-8"], body: ResponseBody(byteBuffer: body))
+        }
+        var logger = Logger(label: "bare")
+        logger.logLevel = .notice
+        let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
+        try await Application(router: router, configuration: configuration, logger: logger).runService()
+    }
+}
