@@ -25,6 +25,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Notation"),
         .target(
             name: "Postgres",
@@ -70,7 +71,7 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "Attendances", "Events", "Users", "Notation",
+                "Attendances", "Events", "Users", "Notation", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -157,7 +158,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: [
-                "HTTP", "TestChance", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "HTTP", "CZlib", "TestChance", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird"),
             ]
         ),
         .testTarget(
