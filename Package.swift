@@ -25,6 +25,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Notation"),
         .target(
             name: "Postgres",
@@ -72,7 +73,7 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "Attendances", "Events", "Users", "Notation",
+                "Attendances", "Events", "Users", "Notation", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -168,7 +169,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: [
-                "HTTP", "TestChance", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "HTTP", "CZlib", "TestChance", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird"),
             ]
         ),
         .testTarget(

@@ -17,7 +17,7 @@ public struct APIResponder: HTTPResponder {
         routes = api.routes
         paths = Set(routes.map(\.path))
         isUnavailability = api.isUnavailability
-        let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
+        let router = Router(context: APIContext.self)
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in try await route.handle(request, context)
             }
@@ -29,13 +29,14 @@ public struct APIResponder: HTTPResponder {
         let request = request.droppingFormatSuffix
         var response: Response
         do {
-            response = try await router.respond(to: request, context: context)
+            response = try await router.respond(to: request.withGetForHead, context: context)
             if !wasRouted(context) { response = notRouted(request).response }
         } catch {
             response = refusal(for: error, request, context).response
         }
         response.headers[.xRequestID] = request.requestID(context)
-        return response
+        response = await response.coded(for: request)
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     /// The router names the route that it found; otherwise it answers an empty 404.
@@ -64,6 +65,14 @@ public struct APIResponder: HTTPResponder {
 }
 
 extension Request {
+    /// HEAD is answered as GET is, up to the body: its length and its coding are told, too.
+    fileprivate var withGetForHead: Request {
+        guard method == .head else { return self }
+        var head = head
+        head.method = .get
+        return Request(head: head, body: body)
+    }
+
     /// A `.json` at the end of a path says what is so anyway, and some clients write it.
     fileprivate var droppingFormatSuffix: Request {
         // In bytes first: almost no path has it, and the URI makes its path anew whenever it is asked.

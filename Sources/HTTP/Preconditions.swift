@@ -2,22 +2,27 @@ internal import Events
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The name of an event's version. A strong one: an event has one representation a version, the same bytes on every node. If
-/// the representation ever changes, so must the form of its tags.
+/// The name of a representation of an event's version. A strong one: the plain bytes of a version are the same on every node, and
+/// compressed ones have a name of their own. If the representation ever changes, so must the form of its tags.
 /// Source: RFC 9110, section 8.8.3.
 struct EntityTag: Hashable, CustomStringConvertible {
     var version: Int32
+    /// nil for the plain bytes.
+    var coding: ContentCoding?
 
-    var description: String { "\"\(version)\"" }
+    var description: String { "\"\(version)\(coding.map { "-\($0.rawValue)" } ?? "")\"" }
 
-    init(version: Int32) { self.version = version }
+    init(version: Int32, coding: ContentCoding? = nil) {
+        self.version = version
+        self.coding = coding
+    }
 
     /// nil for what is no tag of ours.
     init?(_ text: some StringProtocol) {
-        guard let version = Int32(text.dropFirst().dropLast()), EntityTag(version: version).description == text else {
-            return nil
-        }
-        self.init(version: version)
+        let parts = text.dropFirst().dropLast().split(separator: "-", maxSplits: 1)
+        guard let version = parts.first.flatMap({ Int32($0) }) else { return nil }
+        self.init(version: version, coding: parts.count > 1 ? ContentCoding(rawValue: String(parts[1])) : nil)
+        guard description == text else { return nil }
     }
 }
 
@@ -26,21 +31,32 @@ extension Request {
     /// are as good as strong ones in the second.
     var versionCondition: VersionCondition {
         var condition = VersionCondition()
-        if let header = headers[.ifMatch] { condition.matching = VersionCondition.Versions(tags: header) { $0 } }
+        if let header = headers[.ifMatch] { condition.matching = VersionCondition.Versions(header, EntityTag.list(header)) }
         if let header = headers[.ifNoneMatch] {
-            condition.notMatching = VersionCondition.Versions(tags: header) { $0.hasPrefix("W/") ? $0.dropFirst(2) : $0 }
+            condition.notMatching = VersionCondition.Versions(header, tagsNotToMatch)
         }
         return condition
+    }
+
+    /// Those in `If-None-Match`. What a read would be answered plainly is not said to be what the client holds compressed.
+    var tagsNotToMatch: [EntityTag] {
+        guard let header = headers[.ifNoneMatch] else { return [] }
+        let tags = EntityTag.list(header) { $0.hasPrefix("W/") ? $0.dropFirst(2) : $0 }
+        guard method == .get || method == .head, tags.contains(where: { $0.coding != nil }) else { return tags }
+        let accepted = AcceptedCodings(headers[.acceptEncoding])
+        return tags.filter { $0.coding.map(accepted.accepts) ?? true }
+    }
+}
+
+extension EntityTag {
+    /// Our own tags have no comma; what others have between theirs matches nothing either way.
+    fileprivate static func list(_ header: String, strong: (Substring) -> Substring = { $0 }) -> [EntityTag] {
+        header.split(separator: ",").compactMap { EntityTag(strong($0.trimmingSpaces)) }
     }
 }
 
 extension VersionCondition.Versions {
-    /// Our own tags have no comma; what others have between theirs matches nothing either way.
-    fileprivate init(tags header: String, strong: (Substring) -> Substring) {
-        guard header[...].trimmingSpaces != "*" else {
-            self = .any
-            return
-        }
-        self = .these(Set(header.split(separator: ",").compactMap { EntityTag(strong($0.trimmingSpaces))?.version }))
+    fileprivate init(_ header: String, _ tags: [EntityTag]) {
+        self = header[...].trimmingSpaces == "*" ? .any : .these(Set(tags.map(\.version)))
     }
 }

@@ -24,8 +24,9 @@ struct TestAPI: Sendable {
     struct Answer: Sendable {
         var status: Int
         var headers: HTTPFields
-        var body: String
+        var bytes: [UInt8]
 
+        var body: String { String(decoding: bytes, as: UTF8.self) }
         func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
         var json: JSON? { try? JSON(utf8: body.utf8) }
         var id: Int64? {
@@ -85,7 +86,7 @@ struct TestAPI: Sendable {
         )
         return Answer(
             status: response.status.code, headers: response.headers,
-            body: String(decoding: response.body.readableBytesView, as: UTF8.self)
+            bytes: Array(response.body.readableBytesView)
         )
     }
 

@@ -1,0 +1,170 @@
+import CZlib
+import HTTPTypes
+import HummingbirdTesting
+import Testing
+
+@testable import HTTP
+
+@Suite struct `An answer of 1 KiB or more` {
+    @Test(arguments: [
+        ("gzip", "gzip"), ("deflate", "deflate"), ("gzip, deflate, br", "gzip"), ("gzip;q=0.5, deflate", "deflate"),
+        ("*", "gzip"),
+        ("GZIP ; Q=0.2, identity;q=0.1", "gzip"), ("x-gzip", "gzip"), ("*, gzip;q=0", "deflate"), ("br, gzip;q=0.001", "gzip"),
+    ])
+    func `is compressed as the client asks`(accepted: String, coding: String) async throws {
+        try await TestAPI.with { api in
+            let plain = try await api.send(.get, "/v1/openapi.json", headers: [:])
+            let answer = try await api.send(.get, "/v1/openapi.json", headers: ["accept-encoding": accepted])
+            #expect(answer.status == 200)
+            #expect(answer.header("content-encoding") == coding)
+            #expect(answer.header("vary") == "Accept-Encoding")
+            #expect(answer.header("content-length") == "\(answer.bytes.count)")
+            #expect(answer.bytes.count < plain.bytes.count / 4)
+            #expect(answer.bytes.first == (coding == "gzip" ? 0x1F : 0x78))
+            #expect(decompressed(answer.bytes) == plain.bytes)
+        }
+    }
+
+    @Test(arguments: [
+        nil, "", "identity", "br", "gzip;q=0", "gzip;q=0.5, identity", "*;q=0", "gzip;q=x", "gzip;q=2",
+        "gzip;q=0.000, deflate;q=0",
+    ])
+    func `is plain where the client does not ask`(accepted: String?) async throws {
+        try await TestAPI.with { api in
+            let headers = accepted.map { ["accept-encoding": $0] } ?? [:]
+            let answer = try await api.send(.get, "/v1/openapi.json", headers: headers)
+            #expect(answer.header("content-encoding") == nil)
+            #expect(answer.header("vary") == "Accept-Encoding")
+            #expect(answer.json == OpenAPIDocument.json)
+        }
+    }
+
+    @Test(arguments: [TestingSetup.router, .live])
+    func `is told about by HEAD as by GET`(setup: TestingSetup) async throws {
+        try await TestAPI.with(setup) { api in
+            let headers = ["accept-encoding": "gzip"]
+            let got = try await api.send(.get, "/v1/openapi.json", headers: headers)
+            let told = try await api.send(.head, "/v1/openapi.json", headers: headers)
+            #expect((told.status, told.bytes) == (200, []))
+            for name in ["content-encoding", "content-length", "content-type", "vary"] {
+                #expect(told.header(name) == got.header(name), "\(name)")
+            }
+        }
+    }
+
+    @Test func `may be a list of events`() async throws {
+        try await TestAPI.with { api in
+            for _ in 0..<10 { _ = try await api.createEvent() }
+            let path = "/v1/events/nearests?lat=37.76&lon=-122.43"
+            let plain = try await api.send(.get, path, headers: [:])
+            let answer = try await api.send(.get, path, headers: ["accept-encoding": "gzip"])
+            #expect(answer.header("content-encoding") == "gzip")
+            #expect(decompressed(answer.bytes) == plain.bytes)
+        }
+    }
+}
+
+@Suite struct `A small answer` {
+    @Test(arguments: ["/v1/events/1", "/health", "/v1/events/9"])
+    func `is left as it is`(path: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent()
+            let answer = try await api.send(.get, path, headers: ["accept-encoding": "gzip"])
+            #expect(answer.json != nil)
+            #expect(answer.header("content-encoding") == nil)
+            #expect(answer.header("vary") == nil)
+        }
+    }
+
+    @Test(arguments: [TestingSetup.router, .live])
+    func `to HEAD has no body, refusals neither`(setup: TestingSetup) async throws {
+        try await TestAPI.with(setup) { api in
+            for path in ["/v1/events/1", "/v1/nothing"] {
+                let answer = try await api.send(.head, path, headers: [:])
+                #expect((answer.status, answer.bytes) == (404, []))
+                #expect(answer.header("content-length") == "\(notFound.utf8.count)")
+            }
+            #expect(try await api.send(.head, "/v1/users", headers: [:]).header("allow") == "POST")
+        }
+    }
+}
+
+@Suite struct `A compressed event` {
+    private static let gzip = ["accept-encoding": "gzip"]
+
+    /// Of more than 1 KiB, since its characters take four bytes each.
+    private static func create(_ api: TestAPI) async throws -> String {
+        "/v1/events/\(try await api.createEvent("owner", name: String(repeating: "🎉", count: 255)))"
+    }
+
+    @Test func `has a tag of its own, a strong one`() async throws {
+        try await TestAPI.with { api in
+            let path = try await Self.create(api)
+            #expect(try await api.send(.get, path, headers: [:]).header("etag") == #""1""#)
+            for (coding, tag) in [("gzip", #""1-gzip""#), ("deflate", #""1-deflate""#)] {
+                for method in [HTTPRequest.Method.get, .head] {
+                    let answer = try await api.send(method, path, headers: ["accept-encoding": coding])
+                    #expect((answer.header("etag"), answer.header("content-encoding")) == (tag, coding))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#""1-gzip""#, #""1-gzip""#), (#"W/"1-gzip""#, #""1-gzip""#), (#""1""#, #""1""#), (#""7", "1-gzip""#, #""1-gzip""#),
+        (#""1-gzip", "1""#, #""1""#), ("*", #""1""#),
+    ])
+    func `is not answered again under the tag that the client holds`(condition: String, tag: String) async throws {
+        try await TestAPI.with { api in
+            let path = try await Self.create(api)
+            let answer = try await api.send(.get, path, headers: Self.gzip.merging(["if-none-match": condition]) { $1 })
+            #expect((answer.status, answer.body) == (304, ""))
+            #expect(answer.header("etag") == tag)
+            #expect(answer.header("vary") == "Accept-Encoding")
+            #expect(answer.header("content-encoding") == nil)
+        }
+    }
+
+    @Test func `is answered to a client that cannot unpack what is held, and where the event has changed`() async throws {
+        try await TestAPI.with { api in
+            let path = try await Self.create(api)
+            let plain = try await api.send(.get, path, headers: ["if-none-match": #""1-gzip""#])
+            #expect((plain.status, plain.header("etag")) == (200, #""1""#))
+            for condition in [#""2-gzip""#, #""1-br""#, #""1-""#, #""-gzip""#, #""01-gzip""#] {
+                let answer = try await api.send(.get, path, headers: Self.gzip.merging(["if-none-match": condition]) { $1 })
+                #expect(answer.status == 200, "\(condition)")
+            }
+        }
+    }
+
+    @Test func `may be changed under its tag`() async throws {
+        try await TestAPI.with { api in
+            let path = try await Self.create(api)
+            for (condition, status) in [(#""2-gzip""#, 412), (#"W/"1-gzip""#, 412), (#""1-gzip""#, 200), (#""2-deflate""#, 200)] {
+                let answer = try await api.send(
+                    .patch, path, token: "owner", type: mergePatch, "{}", headers: ["if-match": condition])
+                #expect(answer.status == status, "\(condition)")
+            }
+            let refused = try await api.send(
+                .patch, path, token: "owner", type: mergePatch, "{}", headers: ["if-none-match": #""3-gzip""#])
+            #expect(refused.status == 412)
+        }
+    }
+}
+
+/// Of either format.
+private func decompressed(_ bytes: [UInt8]) -> [UInt8]? {
+    var stream = z_stream()
+    guard inflateInit2_(&stream, 15 + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
+    defer { inflateEnd(&stream) }
+    var input = bytes
+    var output = [UInt8](repeating: 0, count: 1 << 20)
+    return input.withUnsafeMutableBufferPointer { input in
+        output.withUnsafeMutableBufferPointer { output in
+            (stream.next_in, stream.avail_in) = (input.baseAddress, UInt32(input.count))
+            (stream.next_out, stream.avail_out) = (output.baseAddress, UInt32(output.count))
+            return inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0
+                ? Array(output[..<Int(stream.total_out)]) : nil
+        }
+    }
+}
