@@ -15,7 +15,7 @@ extension JSON {
     /// `{"event":{"id":"7"}}`, `tag[]=a&tag[]=b` becomes `{"tag":["a","b"]}`. Values are strings.
     public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) {
         var root = JSON.object(JSONObject())
-        for (index, pair) in try formPairs(bytes).enumerated() {
+        for (index, pair) in try formPairs(Array(bytes)).enumerated() {
             guard let path = formPath(pair.name) else {
                 throw FormSyntaxError(
                     reason: "a name that is empty or whose brackets do not match or nest deeper than \(JSON.depthLimit)",
@@ -31,7 +31,7 @@ extension JSON {
     /// Reads the query of a URL, whose names mean themselves, brackets and all. Of several values the last counts.
     public init(query bytes: some Collection<UInt8>) throws(FormSyntaxError) {
         self = .object(
-            JSONObject(members: try formPairs(bytes).map { JSONObject.Member(name: $0.name, value: .string($0.value)) }))
+            JSONObject(members: try formPairs(Array(bytes)).map { JSONObject.Member(name: $0.name, value: .string($0.value)) }))
     }
 
     /// False where a value already stands on the way.
@@ -71,14 +71,15 @@ extension JSON {
     }
 }
 
-private func formPairs(_ bytes: some Collection<UInt8>) throws(FormSyntaxError) -> [(name: String, value: String)] {
+/// Of an array, whatever the bytes were in: this is done for every search, and so without a detour a byte.
+private func formPairs(_ bytes: [UInt8]) throws(FormSyntaxError) -> [(name: String, value: String)] {
     var pairs: [(name: String, value: String)] = []
     for pair in bytes.split(separator: UInt8(ascii: "&")) {
         guard pairs.count < JSON.formPairLimit else {
             throw FormSyntaxError(reason: "more than \(JSON.formPairLimit) pairs", pair: pairs.count + 1)
         }
-        let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = percentDecoded(parts[0]), let value = percentDecoded(parts.count > 1 ? parts[1] : pair.prefix(0)) else {
+        let sign = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+        guard let name = percentDecoded(pair[..<sign]), let value = percentDecoded(pair[sign...].dropFirst()) else {
             throw FormSyntaxError(reason: "bytes that are no percent-encoded UTF-8", pair: pairs.count + 1)
         }
         pairs.append((name, value))
@@ -96,7 +97,10 @@ private func formPath(_ name: String) -> [String]? {
     return [String(name[..<bracket])] + parts.map(String.init)
 }
 
-private func percentDecoded(_ bytes: some Collection<UInt8>) -> String? {
+private func percentDecoded(_ bytes: ArraySlice<UInt8>) -> String? {
+    guard bytes.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
+        return String(validating: bytes, as: UTF8.self)
+    }
     var decoded: [UInt8] = []
     var iterator = bytes.makeIterator()
     func hexadecimalDigit(_ byte: UInt8?) -> UInt8? {
