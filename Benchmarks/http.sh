@@ -1,56 +1,133 @@
 #!/usr/bin/env bash
-# Measures the API from outside, each route beside one that answers a constant: the figures of the README.
-# Beside POST stands pgbench with single rows into a table of the log's columns and keys, on the same PostgreSQL.
-# Usage: Benchmarks/http.sh [SECONDS-A-MEASUREMENT]. Needs wrk, pgbench and .build/release/humon; ends by itself in about three
-# minutes.
+# Measures the API from outside, on a million events, from memory and without it: the figures of the README. Each round measures every
+# row once, and the bare route of a Hummingbird without our code beside them, so that all rows see the same machine; what is told
+# is the median of the rounds. Beside start-up stands a binary COPY of the same rows, beside POST stands pgbench with single rows
+# into a table of the log's columns and keys, both on the same PostgreSQL.
+# Usage: Benchmarks/http.sh [ROUNDS [SECONDS-A-ROW]], EVENTS=1000000. Needs wrk, psql, pgbench, .build/release/humon and BareServer.
 set -euo pipefail
-seconds=${1:-8}
+rounds=${1:-5} seconds=${2:-4} events=${EVENTS:-1000000}
 cd "$(dirname "$0")/.."
-humon=$PWD/.build/release/humon
+humon=$PWD/.build/release/humon bare=$PWD/.build/release/BareServer
 cities=$PWD/Sources/App/Demo/cities.tsv
-place=$(mktemp -d)
+# A directory named in PLACE is kept, with its events, for the next run.
+place=${PLACE:-$(mktemp -d)}
+mkdir -p "$place"
 chmod 755 "$place"
 cd "$place"
-export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18321} TB_APP_SECRET=bench
-base=http://127.0.0.1:$HUMON_PORT
-"$humon" serve >"$place/out" 2>"$place/err" &
-server=$!
-trap 'kill $server; wait $server || true; rm -rf "$place"' EXIT
-for _ in $(seq 300); do grep -q curl "$place/out" && break; sleep 0.1; done
-"$humon" demo --events 100000 >/dev/null 2>&1
-curl -s -X POST -H 'tb-app-secret: bench' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
+export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18321} HUMON_ADMIN_PORT=0 TB_APP_SECRET=bench HUMON_LOG_LEVEL=info
+base=http://127.0.0.1:$HUMON_PORT bare_port=$((HUMON_PORT + 1))
+server='' bare_server=''
+finish() {
+    kill $server $bare_server 2>/dev/null || true
+    wait || true
+    [ -n "${PLACE:-}" ] || rm -rf "$place"
+}
+trap finish EXIT
+"$bare" $bare_port 2>/dev/null &
+bare_server=$!
 
-cat >create.lua <<'LUA'
-wrk.method = "POST"
-wrk.headers["content-type"] = "application/json"
-wrk.headers["tb-device-token"] = "bench"
-wrk.body = '{"name":"Party at the park","address":"85 2nd Street","lat":37.7612,"lon":-122.4312,"started_at":"2013-09-16T00:00:00.000Z"}'
-LUA
-cat >near.lua <<'LUA'
-local places, number = {}, 0
-for line in io.lines(os.getenv("CITIES")) do
-    local lat, lon = line:match("^[^\t]+\t[^\t]+\t([^\t]+)\t([^\t]+)")
-    if lat then table.insert(places, "lat=" .. lat .. "&lon=" .. lon) end
+start() { # megabytes of memory
+    HUMON_MEMORY_MEGABYTES=$1 "$humon" serve >out 2>err &
+    server=$!
+    for _ in $(seq 1200); do
+        grep -q curl out && return
+        sleep 0.1
+    done
+    cat err
+    exit 1
+}
+stop() {
+    kill $server
+    wait $server || true
+}
+psql() { command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
+
+# Paths, one a line; requests made of them beforehand, since wrk shares the machine with the server.
+cat >requests.lua <<'LUA'
+local requests, number = {}, 0
+init = function()
+    local headers = { ["content-type"] = "application/json", ["tb-device-token"] = "bench" }
+    for line in io.lines(os.getenv("REQUESTS")) do
+        local method, path, body = line:match("^(%S+) (%S+) ?(.*)")
+        table.insert(requests, wrk.format(method, path, method == "POST" and headers or {}, body ~= "" and body or nil))
+    end
 end
 request = function()
-    number = number + 1
-    return wrk.format("GET", "/v1/events/nearests?" .. places[number % #places + 1] .. "&radius=" .. os.getenv("RADIUS"))
+    number = number % #requests + 1
+    return requests[number]
 end
 LUA
+echo "GET /bare" >bare.txt
+awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
+for radius in 1 5; do
+    awk -F'\t' -v radius=$radius '$4 + 0 == $4 { print "GET /v1/events/nearests?lat=" $3 "&lon=" $4 "&radius=" radius }' "$cities" \
+        >near$radius.txt
+done
+awk -F'\t' '$4 + 0 == $4 { printf "POST /v1/events {\"name\":\"Party at the park\",\"address\":\"85 2nd Street\",\"lat\":%s,\"lon\":%s," \
+    "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $3, $4 }' "$cities" >post.txt
 
-measure() { # name, wrk's arguments
-    local name=$1
-    shift
-    wrk -t1 -c64 "-d${seconds}s" --latency "$@" | awk -v name="$name" '
-        /50%/ { p50 = $2 } /99%/ { p99 = $2 } /Requests\/sec/ { rate = $2 } /Non-2xx/ { refused = "  refused: " $NF }
-        END { printf "| %-46s | %8.0f | %9s | %9s |%s\n", name, rate, p50, p99, refused }'
+measure() { # row, port
+    REQUESTS=$1.txt wrk -t1 -c64 "-d${seconds}s" --latency -s requests.lua "http://127.0.0.1:$2" | awk -v row="$1" '
+        function ms(text) { return text ~ /us$/ ? text / 1000 : text ~ /ms$/ ? text + 0 : text * 1000 }
+        function mb(text) { return text ~ /GB$/ ? text * 1024 : text ~ /KB$/ ? text / 1024 : text + 0 }
+        /50%/ { p50 = ms($2) } /99%/ { p99 = ms($2) } /Requests\/sec/ { rate = $2 } /Transfer\/sec/ { sent = mb($2) }
+        /Non-2xx/ { refused = $NF }
+        END { print row, rate, p50, p99, sent, refused + 0 }' >>rows.txt
+}
+table() {
+    rm -f rows.txt
+    for _ in $(seq "$rounds"); do
+        for row in get near1 near5 post; do
+            measure bare $bare_port
+            measure $row "$HUMON_PORT"
+        done
+    done
+    printf '| %-26s | %8s | %7s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|\n' "64 connections" "per s" "of bare" "p50" "p99" "MB/s"
+    sort -k1,1 -k2,2n rows.txt | awk '
+        { rates[$1] = rates[$1] " " $2; p50[$1] = p50[$1] " " $3; p99[$1] = p99[$1] " " $4; sent[$1] = sent[$1] " " $5; refused[$1] += $6 }
+        function median(list,   n, v, i, j, t) {
+            n = split(list, v)
+            for (i = 2; i <= n; i++) for (j = i; j > 1 && v[j - 1] + 0 > v[j] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+            return v[int((n + 1) / 2)]
+        }
+        function row(key, name) {
+            printf "| %-26s | %8.0f | %7.2f | %6.1f ms | %6.1f ms | %6.1f |%s\n", name, median(rates[key]), \
+                median(rates[key]) / median(rates["bare"]), median(p50[key]), median(p99[key]), median(sent[key]), \
+                refused[key] ? "  refused: " refused[key] : ""
+        }
+        END {
+            row("bare", "a bare Hummingbird"); row("get", "`GET /v1/events/:id`"); row("near1", "`nearests`, 1 km")
+            row("near5", "`nearests`, 5 km"); row("post", "`POST /v1/events`, fsync on")
+        }'
 }
 
-# Columns and keys of log.recorded_events, but numbers of a sequence, which promise no order.
-psql() { command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
-psql -c 'CREATE TABLE plain (position bigserial PRIMARY KEY, id uuid NOT NULL UNIQUE, stream text COLLATE "C" NOT NULL,
+start 4000
+if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v1.events')" = t ]; then
+    "$humon" demo --events "$events" >/dev/null 2>&1
+    psql -c 'VACUUM ANALYZE'
+fi
+curl -s -X POST -H 'tb-app-secret: bench' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
+
+echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events_v1.events') events, rows a second:"
+columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, x, y, z'
+for _ in 1 2 3; do
+    stop
+    start 4000
+    begin=$(date +%s%N)
+    psql -c "COPY events_v1.events ($columns) TO STDOUT (FORMAT binary)" >/dev/null
+    end=$(date +%s%N)
+    psql -At -c 'SELECT count(*) FROM events_v1.events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err | tail -1)" '
+        { sub("events_per_second=", "", filled); copied = $1 / ns * 1e9
+          printf "  COPY to psql %.0f, memory ready %.0f: %.2f\n", copied, filled, filled / copied }'
+done
+echo
+echo "From memory:"
+table
+echo
+psql -c 'DROP TABLE IF EXISTS plain; DROP SEQUENCE IF EXISTS streams;
+    CREATE TABLE plain (position bigserial PRIMARY KEY, id uuid NOT NULL UNIQUE, stream text COLLATE "C" NOT NULL,
     version integer NOT NULL, type text NOT NULL, format smallint NOT NULL, recorded_at timestamptz NOT NULL,
-    data json NOT NULL, metadata json NOT NULL, UNIQUE (stream, version)); CREATE SEQUENCE streams CACHE 1000'
+    data json NOT NULL, metadata json NOT NULL, UNIQUE (stream, version)); CREATE SEQUENCE streams CACHE 1000' 2>/dev/null
 # A blank after each colon: pgbench would take what follows for a variable.
 cat >plain.sql <<'SQL'
 INSERT INTO plain (id, stream, version, type, format, recorded_at, data, metadata) VALUES (gen_random_uuid(),
@@ -58,22 +135,10 @@ INSERT INTO plain (id, stream, version, type, format, recorded_at, data, metadat
     '{"owner": 1,"name": "Party at the park","address": "85 2nd Street","lat": 37.7612,"lon": -122.4312,"started_at": "2013-09-16","ended_at": null}',
     '{"request_id": "0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11","actor": 1,"trace_id": null}')
 SQL
-plain() { # clients
-    pgbench -h "$HUMON_DATA/socket" -U humon -n -M prepared -f plain.sql -c "$1" -j 1 -T "$seconds" postgres 2>/dev/null |
-        awk -v clients="$1" '/^tps/ { rate = $3 } /latency average/ { mean = $4 }
-            END { printf "| %-46s | %8.0f | %7.2fms* | %9s |\n", "pgbench, single rows, " clients " clients", rate, mean, "" }'
-}
-
-printf '| %-46s | %8s | %9s | %9s |\n|---|---:|---:|---:|\n' "64 connections" "per s" "p50" "p99"
-measure 'a constant: `GET /v1/openapi.json`' -H 'accept: application/json' "$base/v1/openapi.json"
-measure '`GET /v1/events/:id`' "$base/v1/events/777"
-plain 32
-measure '`POST /v1/events`, fsync on' -s create.lua "$base/v1/events"
-plain 64
-measure '`POST /v1/events` again' -s create.lua "$base/v1/events"
-plain 32
-for radius in 1 5; do
-    CITIES=$cities RADIUS=$radius measure "\`nearests\`, $radius km, around 600 cities" -s near.lua "$base"
-done
-measure 'the constant again' "$base/v1/openapi.json"
-echo '* the mean'
+pgbench -h "$HUMON_DATA/socket" -U humon -n -M prepared -f plain.sql -c 64 -j 1 -T "$seconds" postgres 2>/dev/null |
+    awk '/^tps/ { printf "pgbench, single rows, 64 clients: %.0f a second\n\n", $3 }'
+psql -c 'DROP TABLE plain; DROP SEQUENCE streams'
+stop
+start 0
+echo "Without memory (HUMON_MEMORY_MEGABYTES=0):"
+table

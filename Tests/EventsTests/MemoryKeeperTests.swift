@@ -116,6 +116,35 @@ import Users
         }
     }
 
+    @Test func `fills its memory anew when the log has lost its end and goes on from further back`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                for number in 0..<5 { try await node.create(.at(number)) }
+                #expect(try await node.found(by: .everywhere).count == 5)
+                // As after a fail-over to a server that did not have the last of it.
+                _ = try await database.withClient { client in
+                    try await client.withConnection { connection in
+                        try await connection.execute(
+                            script: """
+                                ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
+                                DELETE FROM log.recorded_events WHERE position > 3;
+                                ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
+                                DELETE FROM events_v1.events WHERE id > 3;
+                                UPDATE log.checkpoints SET position = 3 WHERE schema = 'events_v1';
+                                """)
+                    }
+                }
+                let (id, position) = try await node.create(.concert)
+                #expect(position == 4)
+                #expect(try await node.module.reading().event(id)?.version == 1)
+                #expect(try await node.found(by: .everywhere).count == 4)
+                try await eventually { try await node.isReadFromMemory() }
+                #expect(try await node.found(by: .everywhere).count == 4)
+                #expect(try await node.module.examineMemory().differences == [])
+            }
+        }
+    }
+
     @Test func `fills its memory anew when others take the place of the read model`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in

@@ -46,7 +46,7 @@ struct WaitingLine: Sendable {
     /// What does not fit in is read from the log in its time.
     private static let limit = 1_000
 
-    private var isOpen = false
+    private(set) var isOpen = false
     private var stretches: [LogStretch] = []
 
     mutating func open() { isOpen = true }

@@ -13,6 +13,8 @@ package final class MemoryKeeper: Service {
     static let patienceSeconds = 1.0
     private static let firstBackOffSeconds = 0.25
     private static let longestBackOffSeconds = 30.0
+    /// How often it is asked whether the read model is still the one that the memory was filled from.
+    private static let checkSeconds = 1.0
 
     let memory = EventMemory()
     let standing = MemoryStanding()
@@ -93,13 +95,16 @@ package final class MemoryKeeper: Service {
             filter: LogFilter(categories: [EventDomainEvent.category]),
             reached: { [memory] in memory.snapshot.position })
         line.withLock { $0.open() }
+        var checkedAt: ContinuousClock.Instant?
         for try await page in feed {
-            try take(LogStretch(page))
-            if page.through - page.after < LogFeed.pageLimit { sawEnd(at: page.askedAt) }
-            if page.through == page.after {
+            if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
+                checkedAt = .now
                 let current = try await ReadModelState.of(EventsProjection.self, client)
                 guard current.incarnation == filled.incarnation else { throw ReadModelReplaced() }
             }
+            guard line.withLock({ $0.isOpen }) else { throw ReadModelReplaced() }
+            try take(LogStretch(page))
+            if page.through - page.after < LogFeed.pageLimit { sawEnd(at: page.askedAt) }
         }
     }
 
@@ -132,10 +137,14 @@ package final class MemoryKeeper: Service {
 
 extension MemoryKeeper: CommitListener {
     package func committed(_ commit: Commit) {
-        do { try take(LogStretch(commit)) } catch {
+        let stretch = LogStretch(commit)
+        do { try take(stretch) } catch {
             // Whoever reads the log comes to the same place, and deals with it.
-            logger.debug("a commit is left for the one who reads the log", metadata: ["error": "\(error)"])
+            return logger.debug("a commit is left for the one who reads the log", metadata: ["error": "\(error)"])
         }
+        let snapshot = memory.snapshot
+        // The place was taken by something else: the log has lost its end, in a fail-over say, and goes on from further back.
+        if standing.isInUse, snapshot.position >= stretch.through, !snapshot.holds(stretch) { leave(.interrupted) }
     }
 }
 
@@ -168,9 +177,18 @@ struct MemoryTooSmall: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Others took the place of the tables that the memory was filled from.
+/// Others took the place of the tables that the memory was filled from, or of what it has read in the log.
 struct ReadModelReplaced: Error, Hashable, CustomStringConvertible {
-    var description: String { "the read model was replaced" }
+    var description: String { "the read model or the log is not the one that the memory was filled from" }
+}
+
+extension EventMemory.Snapshot {
+    /// Whether it has seen all of these changes.
+    fileprivate func holds(_ stretch: LogStretch) -> Bool {
+        stretch.occurrences(after: 0).allSatisfy { occurrence in
+            EventID(stream: occurrence.stream).flatMap { event($0)?.version } ?? 0 >= occurrence.version
+        }
+    }
 }
 
 private func untilCancelled() async { while (try? await Task.sleep(for: .seconds(3_600))) != nil {} }
