@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-memory bench-nearby bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -62,8 +62,9 @@ sanitize: install
 	swift test --sanitize thread --scratch-path .build-sanitize \
 		--filter '^(NotationTests|EventsTests|UsersTests|AttendancesTests)\.' --skip QueryTests
 
-## bench-http    measure the API from outside, beside a route that answers a constant (needs wrk)
+## bench-http    measure the API from outside on a million events, from memory and without, beside a bare Hummingbird (needs wrk)
 bench-http: build
+	swift build --configuration release --product BareServer
 	Benchmarks/http.sh
 
 ## bench-log     measure the log beside pgbench and COPY, on one PostgreSQL (needs pgbench)
@@ -79,6 +80,10 @@ bench-memory: install
 ## bench-nearby  measure the candidates for the index of nearby search beside each other
 bench-nearby: install
 	Benchmarks/nearby-index.sh
+
+## bench-nodes   measure two servers: how soon one shows what the other recorded, reads beside writes, a soak (needs wrk, Python 3)
+bench-nodes: build
+	Benchmarks/nodes.py
 
 ## bench-rebuild measure the rebuild and verification of a million recorded events beside plain SQL (needs psql)
 bench-rebuild: build

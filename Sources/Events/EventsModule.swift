@@ -87,10 +87,8 @@ public struct EventsModule: Sendable {
         }
     }
 
-    /// Events do not end: one that the memory holds is there.
     public func exists(_ id: EventID) async throws -> Bool {
-        if memory?.memory.snapshot.event(id) != nil { return true }
-        return try await database.query(
+        try await database.query(
             "SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)"
         )
         .isEmpty == false
