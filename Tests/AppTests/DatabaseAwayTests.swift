@@ -14,7 +14,7 @@ import Testing
             let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
             let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
             let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret"]
-            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+            try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 let base = "http://127.0.0.1:\(port)"
                 let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone"), ("content-type", "application/json")]
                 let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
@@ -41,6 +41,12 @@ import Testing
                 let health = try await exchange("GET", base + "/health")
                 #expect(
                     (health.status, health.body) == (200, #"{"status":"degraded","database":"away","memory":"in_use"}"#))
+                let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+                let ready = try await exchange("GET", operators + "/health/ready")
+                #expect((ready.status, ready.body) == (health.status, health.body))
+                let check = try await exchange("GET", operators + "/memory/check")
+                #expect(check.status == 503 && check.body.hasSuffix(#""memory":"in_use"}"#), "\(check.body)")
+                #expect(try await exchange("GET", operators + "/metrics").body.contains("\nhumon_memory_events 1\n"))
 
                 let again = try await EmbeddedCluster.start(place, logger: .quiet)
                 var written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
@@ -84,6 +90,9 @@ import Testing
                     #expect(away.headers["retry-after"] == ["1"])
                     #expect(away.body == #"{"message":"Service Unavailable"}"#)
                     #expect(try await exchange("GET", base + "/health").status == 503)
+                    let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+                    let ready = try await exchange("GET", operators + "/health/ready")
+                    #expect((ready.status, ready.headers["retry-after"]) == (503, ["1"]))
                     let alive = try await exchange("GET", base + "/health/live")
                     #expect((alive.status, alive.body) == (200, #"{"status":"ok"}"#))
                     let again = try await EmbeddedCluster.start(place, logger: .quiet)

@@ -1,6 +1,9 @@
-import HTTP
+import Events
 import HTTPTypes
+import Hummingbird
 import Testing
+
+@testable import HTTP
 
 @Suite struct `The health of the server` {
     private static let alive = #"{"status":"ok"}"#
@@ -13,6 +16,24 @@ import Testing
             #expect((answer.status, answer.body) == (200, body))
             #expect(answer.header("content-type") == "application/json; charset=utf-8")
             #expect(answer.header("x-request-id") != nil)
+        }
+    }
+
+    @Test func `depends on the database, and on where events are read from`() {
+        typealias Case = (memory: MemoryStatus.Phase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
+        let cases: [Case] = [
+            (.inUse, true, .ok, true), (.inUse, false, .degraded, true),
+            (.filling, true, .starting, false), (.filling, false, .starting, false),
+            (.off, true, .ok, true), (.off, false, .unavailable, false),
+            (.tooSmall, true, .ok, true), (.tooSmall, false, .unavailable, false),
+            (.interrupted, true, .ok, true), (.interrupted, false, .unavailable, false),
+        ]
+        #expect(cases.count == 2 * MemoryStatus.Phase.allCases.count)
+        for expected in cases {
+            let health = Health(isDatabaseThere: expected.isDatabaseThere, memory: expected.memory)
+            #expect((health.status, health.isReady) == (expected.status, expected.isReady), "\(expected)")
+            #expect(health.response.status == (expected.isReady ? .ok : .serviceUnavailable), "\(expected)")
+            #expect(health.response.headers[.retryAfter] == (expected.isReady ? nil : "1"), "\(expected)")
         }
     }
 }

@@ -17,6 +17,8 @@ struct TestAPI: Sendable {
     static let secret = "s3cret-of-the-app"
 
     let client: any TestClientProtocol
+    /// Asks at the address for operators.
+    let operators: any TestClientProtocol
     let database: TestDatabase
     let log: LogReader
     let routes: [Route]
@@ -25,6 +27,12 @@ struct TestAPI: Sendable {
         var status: Int
         var headers: HTTPFields
         var bytes: [UInt8]
+
+        init(_ response: TestResponse) {
+            status = response.status.code
+            headers = response.headers
+            bytes = Array(response.body.readableBytesView)
+        }
 
         var body: String { String(decoding: bytes, as: UTF8.self) }
         func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
@@ -36,6 +44,7 @@ struct TestAPI: Sendable {
 
     static func with(
         _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasMemory: Bool = true,
+        memoryBytes: Int = 1_000_000_000,
         _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         try await TestDatabase.with { database in
@@ -47,7 +56,7 @@ struct TestAPI: Sendable {
             let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
             let watch = LogWatch(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
             let memory = MemoryKeeper(
-                client: readers, watch: watch, limitBytes: 1_000_000_000, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
+                client: readers, watch: watch, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
             let log = EventLog(
                 client: writer, projections: projections, watch: watch, listeners: hasMemory ? [memory] : [], logger: .quiet)
             try await database.withClient(role: "humon_app") { client in
@@ -69,9 +78,19 @@ struct TestAPI: Sendable {
                 logger: .quiet)
             try await application.test(setup) { client in
                 await events.untilReady()
-                try await body(TestAPI(client: client, database: database, log: LogReader(client: readers), routes: api.routes))
+                try await Application(responder: AdminResponder(api), logger: .quiet).test(.router) { operators in
+                    try await body(
+                        TestAPI(
+                            client: client, operators: operators, database: database, log: LogReader(client: readers),
+                            routes: api.routes))
+                }
             }
         }
+    }
+
+    /// Sent to the address for operators.
+    func ask(_ path: String, _ method: HTTPRequest.Method = .get) async throws -> Answer {
+        try await Answer(operators.executeRequest(uri: path, method: method, headers: [:], body: nil))
     }
 
     func send(
@@ -84,10 +103,7 @@ struct TestAPI: Sendable {
         let response = try await client.executeRequest(
             uri: path, method: method, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) }
         )
-        return Answer(
-            status: response.status.code, headers: response.headers,
-            bytes: Array(response.body.readableBytesView)
-        )
+        return Answer(response)
     }
 
     func send(

@@ -9,6 +9,8 @@ enum Check: String, Sendable, CaseIterable {
     case positions = "positions are contiguous from 1"
     case versions = "the versions of every stream are contiguous from 1"
     case readModels = "every read model equals a replay from nothing"
+    case memory = "every server's memory is in use and equals the read model"
+    case readings = "a read that sends back the position of a write shows it"
     case follower = "the follower saw every position once and in order"
     case repetition = "a repeated command is answered as it was the first time"
     case answers = "every answer is the one expected, or says that it is to be tried again"
@@ -28,12 +30,13 @@ struct Checker {
     static let told = 10
 
     var clients: [CommandRecord]
+    var readings: [ReadingRecord] = []
     var log: [LogRow]
     /// In the order in which the follower wrote them; nil where none ran.
     var followed: [Int64]?
 
     func violations() -> [Violation] {
-        let found = commandViolations() + nothingElse() + positions() + versions() + follower()
+        let found = commandViolations() + nothingElse() + positions() + versions() + readingViolations() + follower()
         return Check.allCases.flatMap { check in found.filter { $0.check == check }.prefix(Self.told) }
     }
 
@@ -94,6 +97,23 @@ struct Checker {
             return Violation(
                 check: .versions,
                 sentence: "\(row.stream) has version \(row.version) at position \(row.position), where \(expected) should be")
+        }
+    }
+
+    private func readingViolations() -> [Violation] {
+        let rows = Dictionary(log.map { ($0.position, $0) }) { first, _ in first }
+        return readings.compactMap { reading in
+            let written = rows[reading.position].flatMap { $0.stream == reading.stream ? $0.version : nil }
+            guard let written else {
+                return Violation(
+                    check: .readings, sentence: "\(reading.name) was to be at position \(reading.position), which is another's")
+            }
+            let shown = reading.version ?? 0
+            guard shown < written else { return nil }
+            return Violation(
+                check: .readings,
+                sentence: "\(reading.name) is version \(written), and a read from position \(reading.position) on showed \(shown)"
+            )
         }
     }
 

@@ -5,6 +5,7 @@ import Testing
 @Suite struct `The checker` {
     private struct Case {
         var commands: [CommandRecord]
+        var readings: [ReadingRecord]
         var log: [LogRow]
         var followed: [Int64]
 
@@ -17,6 +18,11 @@ import Testing
                 command("f", "EventCreated", nil, .refused(status: 422)), command("g", "EventCreated", nil, .unknown),
                 // The same again, by somebody who was never told.
                 command("a", "UserCreated", nil, .unknown),
+            ],
+            readings: [
+                // Somebody else was faster.
+                ReadingRecord(name: "c", stream: "event-1", position: 2, version: 2),
+                ReadingRecord(name: "d", stream: "event-1", position: 4, version: 3),
             ],
             log: [
                 row(1, "user-1", 1, "UserCreated", "a"), row(2, "event-1", 1, "EventCreated", "c"),
@@ -37,7 +43,7 @@ import Testing
         }
 
         var violated: Set<Check> {
-            Set(Checker(clients: commands, log: log, followed: followed).violations().map(\.check))
+            Set(Checker(clients: commands, readings: readings, log: log, followed: followed).violations().map(\.check))
         }
     }
 
@@ -126,6 +132,13 @@ import Testing
         #expect(Self.violated { $0.log[5].version = 4 } == [.versions])
         #expect(Self.violated { $0.log[3].version = 1 } == [.versions])
         #expect(Self.violated { $0.log[1].version = 2 } == [.versions])
+    }
+
+    @Test func `finds a read that does not show what was written, and an answer that names another's position`() {
+        #expect(Self.violated { $0.readings[1].version = 1 } == [.readings])
+        #expect(Self.violated { $0.readings[0].version = nil } == [.readings])
+        #expect(Self.violated { $0.readings[0].position = 3 } == [.readings])
+        #expect(Self.violated { $0.readings[0].position = 7 } == [.readings])
     }
 
     @Test func `finds a follower that skipped, repeated, overtook, stopped early or made something up`() {

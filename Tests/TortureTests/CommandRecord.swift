@@ -23,6 +23,17 @@ struct CommandRecord: Sendable, Hashable {
     var fate: Fate
 }
 
+/// What a client was shown when it read what it had just written.
+struct ReadingRecord: Sendable, Hashable {
+    /// Of the command.
+    var name: String
+    var stream: String
+    /// That the answer to the command named.
+    var position: Int64
+    /// nil where the event was said to be unknown.
+    var version: Int32?
+}
+
 /// What makes a command recognizable in the log: words in the data, the digest of a device, or the name of the stream.
 enum Mark {
     /// In PostgreSQL's words.
@@ -40,6 +51,7 @@ enum Mark {
 /// Everything that clients know in the end.
 struct ClientsRecord: Sendable {
     var commands: [CommandRecord] = []
+    var readings: [ReadingRecord] = []
     /// What needs no look at the log to be wrong.
     var complaints: [Violation] = []
     var requests = 0
@@ -49,6 +61,7 @@ struct ClientsRecord: Sendable {
 
     mutating func add(_ other: ClientsRecord) {
         commands += other.commands
+        readings += other.readings
         complaints += other.complaints
         requests += other.requests
         repeated += other.repeated

@@ -13,13 +13,20 @@ final class Fleet: Sendable {
     private static let executable =
         ProcessInfo.processInfo.environment["TORTURE_SERVER"].map { URL(fileURLWithPath: $0) } ?? HumonProcess.executable
 
-    struct Answer: Sendable, Hashable {
+    struct Answer: Sendable {
         var status: Int
         var etag: String?
+        /// Of the log; see `Humon-Position`.
+        var position: Int64?
         var body: String
+
+        /// But for the position: what is there already is there from a later one on, too.
+        func isSame(as other: Answer) -> Bool { (status, etag, body) == (other.status, other.etag, other.body) }
     }
 
     let ports: [Int]
+    /// For operators.
+    let adminPorts: [Int]
     private let directory: URL
     private let environment: [String: String]
     private let servers = Mutex<[Int: HumonProcess]>([:])
@@ -28,7 +35,8 @@ final class Fleet: Sendable {
     init(directory: URL, databaseURL: String) throws {
         self.directory = directory
         environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
-        ports = try Self.freePorts(2)
+        let free = try Self.freePorts(4)
+        (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))
         var configuration = HTTPClient.Configuration()
         // A node that is down is to be noticed at once.
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -41,9 +49,9 @@ final class Fleet: Sendable {
     /// Like a supervisor: again until it runs, since a server does not start while PostgreSQL is away.
     func start(_ node: Int) async throws {
         try await wait(for: "server \(node) to start") {
+            let own = ["HUMON_PORT": "\(ports[node])", "HUMON_ADMIN_PORT": "\(adminPorts[node])"]
             let server = try HumonProcess(
-                ["serve"], in: directory, environment: environment.merging(["HUMON_PORT": "\(ports[node])"]) { $1 },
-                executable: Self.executable)
+                ["serve"], in: directory, environment: environment.merging(own) { $1 }, executable: Self.executable)
             servers.withLock { $0[node] = server }
             do {
                 _ = try await server.port()
@@ -81,7 +89,18 @@ final class Fleet: Sendable {
     func send(
         _ method: String, _ path: String, to node: Int, headers: [(String, String)] = [], body: String = "", patience: Duration
     ) async throws -> Answer {
-        var request = HTTPClientRequest(url: "http://127.0.0.1:\(ports[node])\(path)")
+        try await send(method, path, port: ports[node], headers, body, patience)
+    }
+
+    /// What the server says to operators.
+    func ask(_ path: String, of node: Int) async throws -> Answer {
+        try await send("GET", path, port: adminPorts[node], [], "", .seconds(30))
+    }
+
+    private func send(
+        _ method: String, _ path: String, port: Int, _ headers: [(String, String)], _ body: String, _ patience: Duration
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
         request.method = HTTPMethod(rawValue: method)
         request.headers = HTTPHeaders([("content-type", "application/json")] + headers)
         if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
@@ -89,7 +108,8 @@ final class Fleet: Sendable {
         let response = try await http.execute(request, timeout: .nanoseconds(nanoseconds))
         let bytes = try await response.body.collect(upTo: 1 << 20)
         return Answer(
-            status: Int(response.status.code), etag: response.headers.first(name: "etag"), body: String(buffer: bytes))
+            status: Int(response.status.code), etag: response.headers.first(name: "etag"),
+            position: response.headers.first(name: "humon-position").flatMap { Int64($0) }, body: String(buffer: bytes))
     }
 
     /// Free a moment ago. All are held at once, so that they differ.

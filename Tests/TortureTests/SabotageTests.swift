@@ -34,10 +34,13 @@ import Testing
             try await client.withConnection { try await $0.execute(script: broken) }
         }
         let found = try await Self.checks([.killServer(0)], sabotage)
-        #expect(found == [.positions, .readModels, .follower])
+        // A memory that comes to a hole is filled anew, again and again, and may be in use when it is asked.
+        #expect(found.subtracting([.memory]) == [.positions, .readModels, .follower])
     }
 
-    @Test func `when a read model misses changes, the follower sees some twice, and clients try again with fresh keys`()
+    @Test
+    func
+        `when a read model misses changes, which memories then do not, the follower sees some twice, and clients try again with fresh keys`()
         async throws
     {
         let sabotage = Sabotage(client: .freshKeys, follower: .repeats) { client in
@@ -51,7 +54,7 @@ import Testing
             }
         }
         let found = try await Self.checks([.cutConnections(.beforeAnswer), .killServer(0), .killServer(1)], sabotage)
-        #expect(found.isSuperset(of: [.readModels, .follower, .acknowledgedOnce]))
+        #expect(found.isSuperset(of: [.readModels, .memory, .follower, .acknowledgedOnce]))
     }
 
     @Test func `when the follower skips, and clients believe that what was refused was done`() async throws {

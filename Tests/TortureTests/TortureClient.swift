@@ -2,18 +2,6 @@ import Foundation
 import Notation
 import TestChance
 
-/// What a client does wrong on purpose, so that checks can be seen failing.
-enum ClientSabotage: Sendable {
-    /// Loses its first answer and tries again with a fresh key, as if it were another command.
-    case freshKeys
-    /// Sends none, as if the server did not know them.
-    case dropsKeys
-    /// Holds what was refused for done.
-    case believesRefusals
-    /// Says of what was done that it was refused.
-    case tellsRefusals
-}
-
 /// One client: sends seeded commands, one after the other, each again and again until it is answered, and writes down what it
 /// was told.
 struct TortureClient: Sendable {
@@ -106,6 +94,7 @@ struct TortureClient: Sendable {
             neighbourhood.add(event, of: family)
             if request.key != nil { memory.lastKeyed = request }
         }
+        await readBack(event, answer, "client \(number)'s command \(command), creation", &memory, &generator)
         write(command, "creation", mark(command), "EventCreated", event.map { "event-\($0)" }, answer, &memory)
     }
 
@@ -120,6 +109,7 @@ struct TortureClient: Sendable {
         let isConditional = generator.happens(inPercent: 30)
         if isConditional, let etag = await read(event, &memory)?.etag { request.headers.append(("if-match", etag)) }
         let answer = await deliver(request, command, mayRefuse: isConditional ? 412 : nil, &memory, &generator)
+        await readBack(event, answer, "client \(number)'s command \(command), update", &memory, &generator)
         write(command, "update", mark(command), "EventUpdated", "event-\(event)", answer, &memory)
     }
 
@@ -207,7 +197,7 @@ struct TortureClient: Sendable {
         _ request: Request, _ first: Int, _ command: Int, _ answer: Fleet.Answer, _ memory: inout Memory
     ) async {
         memory.record.repeated += 1
-        guard let again = await ask(request, first, haste: nil, &memory), again != answer else { return }
+        guard let again = await ask(request, first, haste: nil, &memory), !again.isSame(as: answer) else { return }
         complain(
             .repetition,
             "client \(number)'s command \(command) was answered \(answer.status) \(answer.body), and again \(again.status) \(again.body)",
@@ -241,6 +231,23 @@ struct TortureClient: Sendable {
 
     private func read(_ event: Int64, _ memory: inout Memory) async -> Fleet.Answer? {
         await ask(Request(method: "GET", path: "/v1/events/\(event)", isRepeatable: true), 0, haste: nil, &memory)
+    }
+
+    /// Now and then, on either server: both must show what was written.
+    private func readBack(
+        _ event: Int64?, _ answer: Fleet.Answer?, _ name: String, _ memory: inout Memory, _ generator: inout SeededGenerator
+    ) async {
+        guard let event, let answer, answer.status == 200, generator.happens(inPercent: 40) else { return }
+        guard let position = answer.position else {
+            return complain(.readings, "the answer to \(name) names no position", &memory)
+        }
+        let request = Request(
+            method: "GET", path: "/v1/events/\(event)", headers: [("humon-position", "\(position)")], isRepeatable: true)
+        let node = Int.random(in: 0...1, using: &generator)
+        guard let shown = await ask(request, node, haste: nil, &memory) else { return }
+        let version = shown.etag.flatMap { Int32($0.filter(\.isNumber)) }
+        memory.record.readings.append(
+            ReadingRecord(name: name, stream: "event-\(event)", position: position, version: version))
     }
 
     // MARK: Words

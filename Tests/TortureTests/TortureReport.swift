@@ -6,6 +6,8 @@ struct TortureReport: Sendable {
     var clients = ClientsRecord()
     var log: [LogRow] = []
     var followed: [Int64]?
+    /// Of a server's memory with the read model.
+    var comparisons = 0
     var violations: [Violation] = []
     var injected: [Fault] = []
     var seconds = 0.0
@@ -29,6 +31,8 @@ struct TortureReport: Sendable {
             ("  never answered", "\(commands.count { $0.fate == .unknown })"),
             ("requests of the clients", "\(clients.requests)"),
             ("  sent again after an answer", "\(clients.repeated)"),
+            ("reads of what was written", "\(clients.readings.count)"),
+            ("comparisons of a memory", "\(comparisons)"),
             ("positions in the log", "\(log.count)"),
             ("longest wait for an answer", "\(clients.longestWait)"),
             ("seconds", "\(Int(seconds))"),

@@ -5,15 +5,6 @@ import Synchronization
 import TestDatabase
 import TestServer
 
-/// What is broken on purpose, so that checks can be seen failing.
-struct Sabotage: Sendable {
-    var postgresSettings: [String: String] = [:]
-    var client: ClientSabotage?
-    var follower: SeenFollower.Sabotage?
-    /// Done to the database before the first command.
-    var breakDatabase: (@Sendable (PostgresClient) async throws -> Void)?
-}
-
 /// One run of a schedule: two servers behind a cutting proxy on one PostgreSQL, clients, followers, faults; in the middle a move
 /// to a restored dump; in the end the checks.
 final class TortureRun: Sendable {
@@ -153,7 +144,25 @@ final class TortureRun: Sendable {
             report.injected.append(fault)
             report.clients.commands += sent
         }
+        await compareMemories()
         try await wait(for: "the commands after fault \(number), \(fault)") { pace.finished >= before + all || pace.isOver }
+    }
+
+    /// - Parameter tail: of a log that does not grow
+    private func compareMemories(at tail: Int64? = nil) async {
+        let seconds = sabotage.patienceSeconds
+        await withTaskGroup(of: [Violation].self) { group in
+            for node in fleet.ports.indices {
+                let comparison = MemoryComparison(fleet: fleet, node: node, patienceSeconds: seconds)
+                group.addTask { await comparison.violations(at: tail) }
+            }
+            for await found in group {
+                report.withLock { report in
+                    report.comparisons += 1
+                    report.violations += found
+                }
+            }
+        }
     }
 
     private func move(_ cluster: CrashableCluster, to directory: String) async throws -> CrashableCluster {
@@ -167,28 +176,33 @@ final class TortureRun: Sendable {
 
     private func check(_ cluster: CrashableCluster) async throws {
         try await fleet.awaitRecovery()
-        let (log, followed, late) = try await cluster.withClient { client in
+        let (tail, log, followed, late) = try await cluster.withClient { client in
             let tail = try await LogReader(client: client).tail()
             let late = await self.waitForFollower(tail, client)
-            return (try await LogRow.all(client), try await SeenFollower.seen(client), late)
+            return (tail, try await LogRow.all(client), try await SeenFollower.seen(client), late)
         }
+        await compareMemories(at: tail)
         let rebuild = try await HumonProcess.run(
             ["projections", "rebuild", "--all"], in: directory, environment: ["DATABASE_URL": cluster.url()])
         let models =
             rebuild.status == 0
             ? try await cluster.withClient { try await ReplayedReadModels.violations($0) }
             : [Violation(check: .readModels, sentence: "the rebuild ended with \(rebuild.status): \(rebuild.error)")]
+        // Others took the place of the tables that it was filled from.
+        if rebuild.status == 0 { await compareMemories(at: tail) }
         report.withLock { report in
             report.log = log
             report.followed = followed
             report.violations += report.clients.complaints + late + models
-            report.violations += Checker(clients: report.clients.commands, log: log, followed: followed).violations()
+            let known = report.clients
+            let checker = Checker(clients: known.commands, readings: known.readings, log: log, followed: followed)
+            report.violations += checker.violations()
         }
     }
 
     private func waitForFollower(_ tail: Int64, _ client: PostgresClient) async -> [Violation] {
         do {
-            try await wait(for: "the follower to reach position \(tail)", withinSeconds: sabotage.breakDatabase == nil ? 60 : 3) {
+            try await wait(for: "the follower to reach position \(tail)", withinSeconds: sabotage.patienceSeconds) {
                 try await Followers(client: client).position(of: SeenFollower.name) == tail
             }
             return []

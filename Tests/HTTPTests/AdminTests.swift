@@ -1,0 +1,138 @@
+import Events
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import HTTP
+
+@Suite struct `The address for operators` {
+    private static let paths = ["/health/ready", "/metrics", "/memory/check"]
+
+    /// The samples by name and labels.
+    private static func metrics(_ api: TestAPI) async throws -> [String: Double] {
+        let answer = try await api.ask("/metrics")
+        #expect((answer.status, answer.header("content-type")) == (200, "text/plain; version=0.0.4; charset=utf-8"))
+        var (samples, described, typed) = ([String: Double](), Set<String>(), Set<String>())
+        #expect(answer.body.hasSuffix("\n"))
+        for line in answer.body.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
+            if let help = line.wholeMatch(of: /# HELP ([a-z_]+) \S.*/) {
+                #expect(described.insert(String(help.1)).inserted, "described twice: \(line)")
+            } else if let type = line.wholeMatch(of: /# TYPE ([a-z_]+) (gauge|counter)/) {
+                #expect(typed.insert(String(type.1)).inserted, "typed twice: \(line)")
+                #expect((type.2 == "counter") == type.1.hasSuffix("_total"))
+            } else {
+                let sample = try #require(line.wholeMatch(of: /(([a-z_]+)(\{[a-z_]+="[a-z_]+"\})?) (\S+)/), "no sample: \(line)")
+                #expect(described.contains(String(sample.2)) && typed.contains(String(sample.2)), "\(line)")
+                let isNew = samples.updateValue(try #require(Double(sample.4)), forKey: String(sample.1)) == nil
+                #expect(isNew, "told twice: \(line)")
+            }
+        }
+        #expect(described == typed)
+        return samples
+    }
+
+    private static func phase(in metrics: [String: Double]) -> [String] {
+        metrics.filter { $0.key.hasPrefix("humon_memory_phase{") && $0.value == 1 }.map(\.key)
+    }
+
+    private static func read(_ api: TestAPI, _ event: Int64) async throws {
+        #expect(try await api.send(.get, "/v1/events/\(event)").status == 200)
+        #expect(try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43").status == 200)
+        #expect(try await api.send(.get, "/v1/events/nearests?lat=0&lon=0").status == 200)
+    }
+
+    @Test func `tells how the memory is, and that it is read`() async throws {
+        try await TestAPI.with { api in
+            let event = try await api.createEvent()
+            let before = try await Self.metrics(api)
+            #expect(Self.phase(in: before) == [#"humon_memory_phase{phase="in_use"}"#])
+            #expect(before.keys.count { $0.hasPrefix("humon_memory_phase{") } == MemoryStatus.Phase.allCases.count)
+            #expect((before["humon_memory_events"], before["humon_memory_position"]) == (1, 2))
+            #expect(try #require(before["humon_memory_bytes"]) > 200)
+            #expect(before["humon_memory_limit_bytes"] == 1_000_000_000)
+            #expect(try (0...60).contains(#require(before["humon_memory_age_seconds"])))
+            #expect(before[#"humon_reads_total{from="memory"}"#] == 0)
+            try await Self.read(api, event)
+            let after = try await Self.metrics(api)
+            #expect(after[#"humon_reads_total{from="memory"}"#] == 3)
+            #expect(after[#"humon_reads_total{from="postgresql"}"#] == 0)
+
+            let ready = try await api.ask("/health/ready")
+            #expect((ready.status, ready.body) == (200, #"{"status":"ok","database":"ok","memory":"in_use"}"#))
+            let check = try await api.ask("/memory/check")
+            #expect((check.status, check.body) == (200, #"{"position":2,"events":1,"differing":0,"differences":[]}"#))
+        }
+    }
+
+    @Test func `tells that there is no memory`() async throws {
+        try await TestAPI.with(hasMemory: false) { api in
+            try await Self.read(api, try await api.createEvent())
+            let metrics = try await Self.metrics(api)
+            #expect(Self.phase(in: metrics) == [#"humon_memory_phase{phase="off"}"#])
+            #expect((metrics["humon_memory_events"], metrics["humon_memory_limit_bytes"]) == (0, 0))
+            #expect(metrics[#"humon_reads_total{from="memory"}"#] == 0)
+            #expect(metrics[#"humon_reads_total{from="postgresql"}"#] == 3)
+            #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","memory":"off"}"#)
+            let check = try await api.ask("/memory/check")
+            #expect((check.status, check.body) == (503, #"{"message":"the memory is not in use","memory":"off"}"#))
+        }
+    }
+
+    @Test func `tells that the memory is too small, and events are read from PostgreSQL`() async throws {
+        try await TestAPI.with(memoryBytes: 2_000) { api in
+            // Until it is full it is read.
+            var event: Int64 = 0
+            for _ in 0..<20 { event = try await api.createEvent() }
+            var metrics = try await Self.metrics(api)
+            for _ in 0..<500 where Self.phase(in: metrics) != [#"humon_memory_phase{phase="too_small"}"#] {
+                try await Task.sleep(for: .milliseconds(20))
+                metrics = try await Self.metrics(api)
+            }
+            #expect(Self.phase(in: metrics) == [#"humon_memory_phase{phase="too_small"}"#])
+            #expect((metrics["humon_memory_events"], metrics["humon_memory_limit_bytes"]) == (0, 2_000))
+            let counted = try #require(metrics[#"humon_reads_total{from="postgresql"}"#])
+            try await Self.read(api, event)
+            #expect(try await Self.metrics(api)[#"humon_reads_total{from="postgresql"}"#] == counted + 3)
+            #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","memory":"too_small"}"#)
+            let check = try await api.ask("/memory/check")
+            #expect((check.status, check.body) == (503, #"{"message":"the memory is not in use","memory":"too_small"}"#))
+        }
+    }
+
+    @Test func `tells what differs, and nothing of what people said`() async throws {
+        try await TestAPI.with { api in
+            let event = try await api.createEvent("a-device", lat: 12.345678, lon: 98.765432, name: "A secret party")
+            try await api.database.withClient { client in
+                _ = try await client.query("UPDATE events_v1.events SET name = 'Another secret', version = 7 WHERE id = \(event)")
+            }
+            let check = try await api.ask("/memory/check")
+            #expect(check.status == 200)
+            #expect(check.json?["differing"] == .number("1"))
+            #expect(check.json?["differences"] == .array([.string("event \(event) is held with version 1, not 7")]))
+            for path in Self.paths {
+                let body = try await api.ask(path).body
+                for said in ["a-device", TestAPI.secret, "12.34", "98.76", "secret", "85 2nd", "2013"] {
+                    #expect(!body.contains(said), "\(path) tells \(said)")
+                }
+            }
+        }
+    }
+
+    @Test func `serves nothing of the API, and the API nothing of it`() async throws {
+        try await TestAPI.with { api in
+            let reserved = ["/health", "/health/live", "/v1/openapi.json", "/v1/events/1", "/v1/events/nearests?lat=1&lon=2"]
+            for path in reserved { #expect(try await api.ask(path).status == 404, "\(path)") }
+            for path in Self.paths {
+                #expect(try await api.send(.get, path).status == 404, "\(path)")
+                #expect(try await api.ask(path).status == 200, "\(path)")
+                let head = try await api.ask(path, .head)
+                #expect((head.status, head.body) == (200, ""), "\(path)")
+                #expect(try await api.ask(path, .post).status != 200, "\(path)")
+            }
+        }
+    }
+}

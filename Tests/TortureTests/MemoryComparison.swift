@@ -1,0 +1,49 @@
+import Notation
+
+/// What a server finds when it compares its memory with the read model.
+struct MemoryComparison: Sendable {
+    private static let pause = Duration.milliseconds(100)
+
+    let fleet: Fleet
+    let node: Int
+    /// A server that has just come back, or whose PostgreSQL has, needs a while.
+    var patienceSeconds = 60.0
+
+    /// - Parameter tail: of a log that does not grow: all of it must be held. Otherwise what came last is left out.
+    func violations(at tail: Int64? = nil) async -> [Violation] {
+        do {
+            if let tail { try await awaitPosition(tail) }
+            let answer = try await compared()
+            guard let answer = try? JSON(utf8: answer.body.utf8), case .number("0") = answer["differing"] else {
+                return [violation("differs from the read model: \(answer.body)")]
+            }
+            return []
+        } catch {
+            return [violation("cannot be compared: \(error)")]
+        }
+    }
+
+    private func compared() async throws -> Fleet.Answer {
+        var last: Fleet.Answer?
+        try await wait(for: "a comparison by server \(node)", withinSeconds: patienceSeconds) {
+            last = try? await fleet.ask("/memory/check", of: node)
+            if last?.status != 200 { try await Task.sleep(for: Self.pause) }
+            return last?.status == 200
+        }
+        guard let last else { throw Violation(check: .memory, sentence: "server \(node) did not answer") }
+        return last
+    }
+
+    private func awaitPosition(_ tail: Int64) async throws {
+        try await wait(for: "the memory of server \(node) to reach position \(tail)", withinSeconds: patienceSeconds) {
+            let metrics = try? await fleet.ask("/metrics", of: node).body
+            let isThere = metrics?.contains("\nhumon_memory_position \(tail)\n") == true
+            if !isThere { try await Task.sleep(for: Self.pause) }
+            return isThere
+        }
+    }
+
+    private func violation(_ what: String) -> Violation {
+        Violation(check: .memory, sentence: "the memory of server \(node) \(what)")
+    }
+}
