@@ -59,12 +59,15 @@ end
 LUA
 echo "GET /bare" >bare.txt
 awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
+# Five places around each city, up to 10 km from its centre, as evenly in the area as people who look at a map there.
+awk -F'\t' '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
+    away = 10 / 111.195 * sqrt(rand()); angle = 6.283185 * rand()
+    printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities" >places.txt
 for radius in 1 5; do
-    awk -F'\t' -v radius=$radius '$4 + 0 == $4 { print "GET /v1/events/nearests?lat=" $3 "&lon=" $4 "&radius=" radius }' "$cities" \
-        >near$radius.txt
+    awk -v radius=$radius '{ print "GET /v1/events/nearests?lat=" $1 "&lon=" $2 "&radius=" radius }' places.txt >near$radius.txt
 done
-awk -F'\t' '$4 + 0 == $4 { printf "POST /v1/events {\"name\":\"Party at the park\",\"address\":\"85 2nd Street\",\"lat\":%s,\"lon\":%s," \
-    "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $3, $4 }' "$cities" >post.txt
+awk '{ printf "POST /v1/events {\"name\":\"Party at the park\",\"address\":\"85 2nd Street\",\"lat\":%s,\"lon\":%s," \
+    "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $1, $2 }' places.txt >post.txt
 
 measure() { # row, port
     REQUESTS=$1.txt wrk -t1 -c64 "-d${seconds}s" --latency -s requests.lua "http://127.0.0.1:$2" | awk -v row="$1" '

@@ -32,7 +32,17 @@ extension String {
 }
 
 extension Int64 {
-    public func writeJSON(into output: inout [UInt8]) { output.append(bytesOf: description) }
+    /// Its digits, without a text in between.
+    public func writeJSON(into output: inout [UInt8]) {
+        if self < 0 { output.append(UInt8(ascii: "-")) }
+        let start = output.count
+        var rest = magnitude
+        repeat {
+            output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        output[start...].reverse()
+    }
 }
 
 extension Double {

@@ -41,6 +41,13 @@ import Testing
         #expect([JSON(Int(-7)), JSON(Int32(-7)), JSON(Int16(-7))].map(\.text) == ["-7", "-7", "-7"])
     }
 
+    @Test(arguments: [0, 7, 10, 1_234_567_890, -1, -10, .max, .min] as [Int64])
+    func `writes whole numbers straight into bytes as it writes them otherwise`(number: Int64) {
+        var bytes = Array("x".utf8)
+        number.writeJSON(into: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == "x\(number)")
+    }
+
     @Test(arguments: [
         (37.76, "37.76"), (-122.43, "-122.43"), (90.0, "90.0"), (-0.0, "-0.0"), (0.1 + 0.2, "0.30000000000000004"),
         (1e16, "1e+16"), (.leastNonzeroMagnitude, "5e-324"), (.greatestFiniteMagnitude, "1.7976931348623157e+308"),
