@@ -6,6 +6,8 @@ public struct Commit: Sendable {
 
     public var through: Int64 { firstPosition + Int64(occurrences.count) - 1 }
 
+    public var end: LogPlace { LogPlace(position: through, id: occurrences.last?.id) }
+
     /// - Parameter recorded: by position
     static func all(of recorded: [(position: Int64, occurrence: Occurrence<any DomainEvent>)]) -> [Commit] {
         recorded.reduce(into: []) { commits, next in

@@ -56,7 +56,7 @@ public final class FollowerService: Service {
                     logger.notice("another node leads now")
                 } catch is CancellationError where Task.isCancelled {
                     break
-                } catch  where error is HoleInLog || error is LogTooShort {
+                } catch  where error is HoleInLog || error is LogTooShort || error is LogRewritten {
                     logger.critical("a follower stands still", metadata: ["error": "\(error)"])
                 } catch {
                     logger.warning("a follower is interrupted", metadata: ["error": "\(error)"])

@@ -1,3 +1,4 @@
+public import Foundation
 public import Postgres
 
 /// Which recorded events are wanted.
@@ -22,45 +23,70 @@ public struct LogFilter: Sendable, Hashable {
 
 /// A stretch of the log.
 public struct LogPage: Sendable {
-    /// The stretch begins behind this position.
-    public var after: Int64
+    /// The stretch begins behind this place.
+    public var after: LogPlace
     /// Those of the stretch that are wanted, in order.
     public var events: [RecordedEvent]
-    /// The last position of the stretch, whether wanted or not.
-    public var through: Int64
+    /// The last place of the stretch, whether wanted or not.
+    public var end: LogPlace
     /// Just before the database was asked.
     public var askedAt: ContinuousClock.Instant
+}
+
+extension LogPage {
+    public var through: Int64 { end.position }
+}
+
+/// A position of the log, and what is recorded there.
+public struct LogPlace: Sendable, Hashable {
+    public var position: Int64
+    /// Of the recorded event; nil where it is not known, and at position 0.
+    public var id: UUID?
+
+    public init(position: Int64, id: UUID?) {
+        self.position = position
+        self.id = id
+    }
 }
 
 /// The log from a position on, without an end: a page as soon as there is more, and an empty one now and then, which says that
 /// there is nothing more. Nothing is read before it is asked for, so a slow reader holds nobody up and fills no memory.
 ///
-/// While the database is away it waits, and goes on where it was. Throws ``HoleInLog``, ``LogTooShort``, what else PostgreSQL
-/// refuses, and `CancellationError` at the end.
+/// While the database is away it waits, and goes on where it was. Throws ``HoleInLog``, ``LogTooShort``, ``LogRewritten``, what
+/// else PostgreSQL refuses, and `CancellationError` at the end.
 public struct LogFeed: AsyncSequence, Sendable {
     public static let pageLimit: Int64 = 1_000
     private static let backOffSeconds = 0.25
 
     let reader: LogReader
     let watch: LogWatch
-    let after: Int64
+    let after: LogPlace
     let filter: LogFilter
     let pageLimit: Int64
-    let reached: @Sendable () -> Int64
+    let reached: @Sendable () -> LogPlace?
 
     /// - Parameters:
     ///   - watch: must run
     ///   - reached: up to where the log is known by other means, since this process has recorded it, say; that is not read
     public init(
-        client: PostgresClient, watch: LogWatch, after position: Int64, filter: LogFilter = .everything,
-        pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> Int64 = { 0 }
+        client: PostgresClient, watch: LogWatch, after place: LogPlace, filter: LogFilter = .everything,
+        pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> LogPlace? = { nil }
     ) {
         reader = LogReader(client: client)
         self.watch = watch
-        after = position
+        after = place
         self.filter = filter
         self.pageLimit = pageLimit
         self.reached = reached
+    }
+
+    /// Behind a position of which no more is known.
+    public init(
+        client: PostgresClient, watch: LogWatch, after position: Int64, filter: LogFilter = .everything,
+        pageLimit: Int64 = pageLimit
+    ) {
+        self.init(
+            client: client, watch: watch, after: LogPlace(position: position, id: nil), filter: filter, pageLimit: pageLimit)
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
@@ -68,23 +94,25 @@ public struct LogFeed: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let feed: LogFeed
         private var wakes: AsyncStream<Void>.Iterator
-        private var position: Int64
+        private var place: LogPlace
         private var mayHaveMore = true
-        private var rounds: Int
+        /// What the last look was for.
+        private var seen: LogWatch.Hint
 
         init(feed: LogFeed) {
             self.feed = feed
-            position = feed.after
-            rounds = feed.watch.hint.rounds
+            place = feed.after
+            seen = feed.watch.hint
             wakes = feed.watch.wakes().makeAsyncIterator()
         }
 
         /// Whether a wake says anything that is not known yet.
         private mutating func isWorthLooking() -> Bool {
             let hint = feed.watch.hint
-            defer { rounds = hint.rounds }
-            position = Swift.max(position, feed.reached())
-            return hint.tail > position || hint.rounds != rounds
+            defer { seen = hint }
+            if let reached = feed.reached(), reached.position > place.position { place = reached }
+            // A tail that was looked for already is not there any more: the log has lost its end.
+            return hint.rounds != seen.rounds || hint.tail > place.position && hint.tail != seen.tail
         }
 
         public mutating func next() async throws -> LogPage? {
@@ -96,10 +124,12 @@ public struct LogFeed: AsyncSequence, Sendable {
                 }
                 try Task.checkCancellation()
                 do {
-                    let page = try await feed.reader.page(after: position, limit: feed.pageLimit, filter: feed.filter)
-                    mayHaveMore = page.through - position == feed.pageLimit
-                    if page.through == position, try await feed.reader.tail() < position { throw LogTooShort(position: position) }
-                    position = page.through
+                    let page = try await feed.reader.page(
+                        after: place.position, limit: feed.pageLimit, filter: feed.filter)
+                    if place.position > 0, page.after.id == nil { throw LogTooShort(position: place.position) }
+                    if let id = place.id, page.after.id != id { throw LogRewritten(position: place.position) }
+                    mayHaveMore = page.through - place.position == feed.pageLimit
+                    place = page.end
                     return page
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true
@@ -120,13 +150,34 @@ public struct LogTooShort: Error, Hashable, CustomStringConvertible {
     }
 }
 
+/// Something else is recorded at a position than was seen there: the log lost its end, and goes on otherwise.
+public struct LogRewritten: Error, Hashable, CustomStringConvertible {
+    public var position: Int64
+    public init(position: Int64) { self.position = position }
+    public var description: String {
+        "Position \(position) of the log holds something else than was seen there. What was made of it must be made anew."
+    }
+}
+
 extension LogReader {
     /// The stretch behind a position, at most `limit` long.
     /// - Throws: ``HoleInLog``
     public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         let askedAt = ContinuousClock.now
         let stretch = try await rows(after: position, limit: limit, filter: filter)
+        let ids = try await ids(at: [position, stretch.through])
         return LogPage(
-            after: position, events: try stretch.decode(stretch.rows.indices), through: stretch.through, askedAt: askedAt)
+            after: LogPlace(position: position, id: ids[position]), events: try stretch.decode(stretch.rows.indices),
+            end: LogPlace(position: stretch.through, id: ids[stretch.through]), askedAt: askedAt)
+    }
+
+    private func ids(at positions: [Int64]) async throws -> [Int64: UUID] {
+        let found = try await client.query("SELECT position, id FROM log.recorded_events WHERE position = ANY(\(positions))")
+        return Dictionary(uniqueKeysWithValues: try found.decode((Int64, UUID).self))
+    }
+
+    /// The place at a position, as it is now.
+    public func place(at position: Int64) async throws -> LogPlace {
+        LogPlace(position: position, id: try await ids(at: [position])[position])
     }
 }

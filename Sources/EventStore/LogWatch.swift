@@ -10,6 +10,8 @@ public final class LogWatch: Service {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
         var number = 0
         var hint = Hint()
+        /// Of the last commit of this process.
+        var committed: Int64 = 0
     }
 
     /// What is known of the log's end without looking at it.
@@ -61,6 +63,7 @@ public final class LogWatch: Service {
 
     /// To be called after a commit of this process.
     func grew(to tail: Int64) {
+        state.withLock { $0.committed = tail }
         wakeAll { $0.tail = max($0.tail, tail) }
         announcements.continuation.yield()
     }
@@ -98,7 +101,7 @@ public final class LogWatch: Service {
     /// as long as its commit takes.
     private func announce() async {
         for await _ in announcements.stream {
-            let tail = hint.tail
+            let tail = state.withLock { $0.committed }
             do {
                 // Nothing is lost with it, so it need not wait for the disk.
                 try await client.query(

@@ -41,6 +41,14 @@ public struct RenderedEvent: Sendable {
     public let version: Int32
     let source: Source
 
+    /// Otherwise it was found in PostgreSQL, and may be newer than the reading's position.
+    public var isFromMemory: Bool {
+        switch source {
+        case .memory: true
+        case .rendered: false
+        }
+    }
+
     /// Gives the bytes, which are valid until the end of `body` only.
     public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         switch source {
@@ -105,7 +113,7 @@ public struct PositionNotReached: Error, Hashable, CustomStringConvertible {
 }
 
 extension EventsModule {
-    private static let staleAfter = Duration.seconds(3)
+    static let staleAfter = Duration.seconds(3)
 
     /// The events as they can be read now.
     /// - Parameter position: of a write that is to show; the reading waits a little for it
@@ -117,8 +125,9 @@ extension EventsModule {
             return EventsReading(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
         }
         reads.readDatabase()
-        // Read models change in the append's transaction: whatever the log has, they show.
-        if let position, try await LogReader(client: database).tail() < position { throw PositionNotReached(position: position) }
+        if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
+            throw PositionNotReached(position: position)
+        }
         return EventsReading(snapshot: nil, staleFor: nil, module: self)
     }
 

@@ -54,7 +54,7 @@ extension API {
         let isKnown = condition.notMatching.contains(event.version)
         var response = isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
         response.headers[.eTag] = tag.description
-        return response.read(from: reading)
+        return event.isFromMemory ? response.read(from: reading) : response
     }
 
     private func findNearestEvents(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -7,7 +7,7 @@ internal import Notation
 struct Health: Sendable {
     enum Status: String, Sendable {
         case ok
-        /// Reads go on, from memory; writes do not.
+        /// Reads go on, from memory, which may not be the newest; writes may not.
         case degraded
         /// The memory is being filled.
         case starting
@@ -16,11 +16,13 @@ struct Health: Sendable {
 
     var isDatabaseThere: Bool
     var memory: MemoryStatus.Phase
+    /// Whether what it holds may not be the newest.
+    var isMemoryStale: Bool
 
     var status: Status {
         switch memory {
         case .filling: .starting
-        case .inUse: isDatabaseThere ? .ok : .degraded
+        case .inUse: isDatabaseThere && !isMemoryStale ? .ok : .degraded
         case .off, .tooSmall, .interrupted: isDatabaseThere ? .ok : .unavailable
         }
     }
@@ -48,6 +50,7 @@ struct Health: Sendable {
 extension API {
     func health() async -> Health {
         let isDatabaseThere = (try? await checkHealth()) != nil
-        return Health(isDatabaseThere: isDatabaseThere, memory: events.memoryStatus.phase)
+        let memory = events.memoryStatus
+        return Health(isDatabaseThere: isDatabaseThere, memory: memory.phase, isMemoryStale: memory.isStale)
     }
 }

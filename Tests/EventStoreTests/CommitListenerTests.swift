@@ -45,15 +45,50 @@ import Testing
 @Suite struct `A feed of the log` {
     @Test func `does not read what its reader knows already`() async throws {
         try await TestStore.with { store in
-            let known = Mutex<Int64>(0)
-            var pages = LogFeed(client: store.client, watch: store.watch, after: 0, reached: { known.withLock { $0 } })
+            let known = Mutex<LogPlace?>(nil)
+            let start = LogPlace(position: 0, id: nil)
+            var pages = LogFeed(client: store.client, watch: store.watch, after: start, reached: { known.withLock { $0 } })
                 .makeAsyncIterator()
             #expect(try await pages.next()?.events.isEmpty == true)
             try await store.count(3)
-            known.withLock { $0 = 2 }
+            let second = try await store.reader.place(at: 2)
+            known.withLock { $0 = second }
             let page = try await pages.next()
-            #expect(page?.after == 2)
+            #expect(page?.after == second)
             #expect(page?.events.map(\.position) == [3])
+        }
+    }
+
+    @Test func `rests where it was told of positions that the log has lost`() async throws {
+        try await TestStore.with { store in
+            // A commit that a fail-over then took back.
+            store.watch.grew(to: 1_000)
+            let pages = Mutex(0)
+            let feed = LogFeed(client: store.client, watch: store.watch, after: 0)
+            let task = Task { for try await _ in feed { pages.withLock { $0 += 1 } } }
+            try await Task.sleep(for: .milliseconds(500))
+            task.cancel()
+            #expect(pages.withLock { $0 } < 10)
+        }
+    }
+
+    @Test func `ends where something else is recorded than it has seen`() async throws {
+        try await TestStore.with { store in
+            try await store.count(3)
+            var pages = LogFeed(client: store.client, watch: store.watch, after: 0).makeAsyncIterator()
+            #expect(try await pages.next()?.through == 3)
+            _ = try await store.database.withClient { client in
+                try await client.withConnection { connection in
+                    try await connection.execute(
+                        script: """
+                            ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
+                            UPDATE log.recorded_events SET id = '00000000-0000-0000-0000-000000000001' WHERE position = 3;
+                            ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
+                            """)
+                }
+            }
+            try await store.count(from: 3, 1)
+            await #expect(throws: LogRewritten(position: 3)) { _ = try await pages.next() }
         }
     }
 }

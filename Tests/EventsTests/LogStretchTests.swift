@@ -8,24 +8,24 @@ import Testing
 @Suite struct `Stretches of the log that come in any order` {
     @Test func `join on to each other once what stands before them is there`() throws {
         var line = WaitingLine()
-        line.open()
-        waits(stretch(3...4), to: 0, in: &line)
-        waits(stretch(7...9), to: 0, in: &line)
-        waits(stretch(5...6), to: 0, in: &line)
-        let found = line.join(stretch(1...2), to: 0)
+        line.open(at: place(0))
+        waits(stretch(3...4), in: &line)
+        waits(stretch(7...9), in: &line)
+        waits(stretch(5...6), in: &line)
+        let found = line.join(stretch(1...2))
         let joined = try #require(found)
         #expect((joined.after, joined.through) == (0, 9))
         #expect(versions(joined, after: 0) == Array(1...9))
-        let next = line.join(stretch(10...10), to: 9)
+        let next = line.join(stretch(10...10))
         #expect(next.map { versions($0, after: 9) } == [10])
     }
 
     @Test func `that overlap say everything once`() throws {
         var line = WaitingLine()
-        line.open()
-        waits(stretch(4...6), to: 2, in: &line)
-        waits(stretch(5...5), to: 2, in: &line)
-        let found = line.join(stretch(1...5), to: 2)
+        line.open(at: place(2))
+        waits(stretch(4...6), in: &line)
+        waits(stretch(5...5), in: &line)
+        let found = line.join(stretch(1...5))
         let joined = try #require(found)
         #expect((joined.after, joined.through) == (0, 6))
         #expect(versions(joined, after: 2) == [3, 4, 5, 6])
@@ -33,24 +33,24 @@ import Testing
 
     @Test func `that say nothing new are left out, and so is everything before the line opens`() {
         var line = WaitingLine()
-        waits(stretch(1...2), to: 0, in: &line)
-        line.open()
-        waits(stretch(1...2), to: 2, in: &line)
-        let next = line.join(stretch(3...3), to: 2)
+        waits(stretch(1...2), in: &line)
+        line.open(at: place(2))
+        waits(stretch(1...2), in: &line)
+        let next = line.join(stretch(3...3))
         #expect(next?.through == 3)
         line.close()
-        waits(stretch(1...2), to: 0, in: &line)
+        waits(stretch(1...2), in: &line)
     }
 
-    private func waits(_ stretch: LogStretch, to position: Int64, in line: inout WaitingLine) {
-        let joined = line.join(stretch, to: position)
+    private func waits(_ stretch: LogStretch, in line: inout WaitingLine) {
+        let joined = line.join(stretch)
         #expect(joined == nil)
     }
 
     /// One event, changed at every position; its version is the position.
     private func stretch(_ positions: ClosedRange<Int64>) -> LogStretch {
         LogStretch(
-            after: positions.lowerBound - 1, through: positions.upperBound,
+            after: positions.lowerBound - 1, end: place(positions.upperBound),
             events: positions.map { position in
                 let occurrence = Occurrence(
                     id: UUID(), stream: EventID(rawValue: 1).stream, version: Int32(position),
@@ -59,6 +59,8 @@ import Testing
                 return (position, occurrence)
             })
     }
+
+    private func place(_ position: Int64) -> LogPlace { LogPlace(position: position, id: nil) }
 
     private func versions(_ stretch: LogStretch, after position: Int64) -> [Int32] {
         stretch.occurrences(after: position).map(\.version)

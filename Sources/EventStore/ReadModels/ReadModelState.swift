@@ -4,20 +4,15 @@ public import Postgres
 public struct ReadModelState: Sendable, Hashable {
     /// What stands in the tables is what the log says up to there.
     public var position: Int64
-    /// Another whenever others took the place of the live tables, by a rebuild, or of the whole database, by a fail-over or a restore,
-    /// which may have lost the end of the log. A snapshot holds rows, but not names: only what was read between two equal looks from
-    /// outside of its transaction was read from the same tables.
+    /// Another whenever others took the place of the live tables. A snapshot holds rows, but not names: only what was read between
+    /// two equal looks from outside of its transaction was read from the same tables.
     public var incarnation: String
 
     /// - Throws: ``ReadModelError/missing``
     public static func of(_ projection: any Projection.Type, _ database: any PostgresQuerying) async throws -> Self {
         let found = try await database.query(
             """
-            SELECT position, (\(incarnation(of: projection.schema))) || ' ' || (
-                -- PostgreSQL's timeline, another after every promotion and every recovery to a point in time.
-                SELECT system_identifier || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()
-            )
-            FROM log.checkpoints WHERE schema = \(projection.schema)
+            SELECT position, (\(incarnation(of: projection.schema))) FROM log.checkpoints WHERE schema = \(projection.schema)
             """
         ).decode((Int64, String?).self)
         guard let (position, incarnation) = found.first, let incarnation else { throw ReadModelError.missing }

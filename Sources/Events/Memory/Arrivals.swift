@@ -4,21 +4,28 @@ internal import Synchronization
 final class Arrivals: Sendable {
     private struct State: Sendable {
         var waiting: [Int: (position: Int64, continuation: CheckedContinuation<Bool, Never>)] = [:]
+        /// Nobody waits for less.
+        var smallest = Int64.max
         var number = 0
     }
+
+    /// More than that do not wait.
+    private static let limit = 1_000
 
     private let state = Mutex(State())
 
     func reached(_ position: Int64) {
-        let arrived = state.withLock { state in
+        let arrived = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            guard position >= state.smallest else { return [] }
             let arrived = state.waiting.filter { $0.value.position <= position }
             for number in arrived.keys { state.waiting[number] = nil }
+            state.smallest = state.waiting.values.map(\.position).min() ?? .max
             return arrived.values.map(\.continuation)
         }
         for continuation in arrived { continuation.resume(returning: true) }
     }
 
-    /// False when the time is over first, or the task cancelled.
+    /// False when the time is over first, the task cancelled, or too many wait already.
     /// - Parameter reached: up to where it is now
     func wait(for position: Int64, seconds: Double, reached: @Sendable () -> Int64) async -> Bool {
         if reached() >= position { return true }
@@ -26,14 +33,19 @@ final class Arrivals: Sendable {
             state.number += 1
             return state.number
         }
-        let timer = Task {
-            try await Task.sleep(for: .seconds(seconds))
-            giveUp(number)
-        }
-        defer { timer.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { $0.waiting[number] = (position, continuation) }
+                let isWaiting = state.withLock { state in
+                    guard state.waiting.count < Self.limit else { return false }
+                    state.waiting[number] = (position, continuation)
+                    state.smallest = min(state.smallest, position)
+                    return true
+                }
+                guard isWaiting else { return continuation.resume(returning: false) }
+                Task {
+                    try? await Task.sleep(for: .seconds(seconds))
+                    giveUp(number)
+                }
                 // It may have been reached, and the task cancelled, before anybody knew of this one.
                 self.reached(reached())
                 if Task.isCancelled { giveUp(number) }

@@ -4,26 +4,28 @@ internal import EventStore
 struct LogStretch: Sendable {
     /// It begins behind this position.
     let after: Int64
-    /// And ends with this one.
-    private(set) var through: Int64
+    /// And ends here.
+    private(set) var end: LogPlace
     private var events: [(position: Int64, occurrence: Occurrence<EventDomainEvent>)]
 
-    init(after: Int64, through: Int64, events: [(position: Int64, occurrence: Occurrence<EventDomainEvent>)]) {
+    var through: Int64 { end.position }
+
+    init(after: Int64, end: LogPlace, events: [(position: Int64, occurrence: Occurrence<EventDomainEvent>)]) {
         self.after = after
-        self.through = through
+        self.end = end
         self.events = events
     }
 
     /// - Throws: `FormatError`
     init(_ page: LogPage) throws {
-        after = page.after
-        through = page.through
+        after = page.after.position
+        end = page.end
         events = try page.events.map { ($0.position, try $0.decoded()) }
     }
 
     init(_ commit: Commit) {
         after = commit.firstPosition - 1
-        through = commit.through
+        end = commit.end
         events = zip(commit.firstPosition..., commit.occurrences).compactMap { position, occurrence in
             occurrence.of(EventDomainEvent.self).map { (position, $0) }
         }
@@ -37,7 +39,7 @@ struct LogStretch: Sendable {
     /// Adds what a later one has beyond this one's end.
     mutating func append(_ next: LogStretch) {
         events += next.events.drop { $0.position <= through }
-        through = next.through
+        end = next.end
     }
 }
 
@@ -46,17 +48,18 @@ struct WaitingLine: Sendable {
     /// What does not fit in is read from the log in its time.
     private static let limit = 1_000
 
-    private(set) var isOpen = false
+    /// Where what the memory has of the log ends; nil while the memory is being filled, or was given up.
+    private(set) var reached: LogPlace?
     private var stretches: [LogStretch] = []
 
-    mutating func open() { isOpen = true }
+    mutating func open(at place: LogPlace) { reached = place }
 
     mutating func close() { self = WaitingLine() }
 
-    /// The stretch with all that waits and joins on to it; nil where it says nothing new, or does not join on to the position
-    /// itself, and waits from now on.
-    mutating func join(_ stretch: LogStretch, to position: Int64) -> LogStretch? {
-        guard isOpen, stretch.through > position else { return nil }
+    /// The stretch with all that waits and joins on to it; nil where it says nothing new, or does not join on to what has been
+    /// reached, and waits from now on.
+    mutating func join(_ stretch: LogStretch) -> LogStretch? {
+        guard let position = reached?.position, stretch.through > position else { return nil }
         guard stretch.after <= position else {
             if stretches.count < Self.limit { stretches.append(stretch) }
             return nil
@@ -66,6 +69,7 @@ struct WaitingLine: Sendable {
             let next = stretches.remove(at: next)
             if next.through > joined.through { joined.append(next) }
         }
+        reached = joined.end
         return joined
     }
 }

@@ -27,6 +27,11 @@ public struct MemoryNotInUse: Error, Hashable, CustomStringConvertible {
     public var description: String { "the memory is not in use" }
 }
 
+/// One is enough: it holds a snapshot and a connection.
+struct ExaminationUnderWay: Error, Hashable, CustomStringConvertible {
+    var description: String { "a comparison is under way" }
+}
+
 /// The read model did not come to where the memory is.
 struct ReadModelBehind: Error, Hashable, CustomStringConvertible {
     var position: Int64
@@ -40,6 +45,12 @@ extension MemoryKeeper {
     /// Compares every event while the memory goes on changing: what it holds now, and what the log has recorded since, with the read
     /// model as a transaction sees it.
     func examine() async throws -> MemoryExamination {
+        let isFirst = examining.withLock { isUnderWay in
+            defer { isUnderWay = true }
+            return !isUnderWay
+        }
+        guard isFirst else { throw ExaminationUnderWay() }
+        defer { examining.withLock { $0 = false } }
         guard standing.isInUse else { throw MemoryNotInUse() }
         let held = memory.snapshot
         for _ in 0..<Self.attempts {

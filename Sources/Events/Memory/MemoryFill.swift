@@ -4,13 +4,20 @@ internal import Postgres
 internal import Synchronization
 internal import Users
 
+/// What the memory was filled from.
+struct MemoryFill: Sendable {
+    /// Of the read model.
+    var incarnation: String
+    /// Up to which the log is in it.
+    var place: LogPlace
+}
+
 extension MemoryKeeper {
     /// Reads all rows of the read model at one position into the memory.
-    /// - Returns: which rows they are
-    func fill() async throws -> ReadModelState {
+    func fill() async throws -> MemoryFill {
         let clock = ContinuousClock()
-        let start = clock.now
-        let (state, rows) = try await client.withTransaction { connection in
+        let (start, shown) = (clock.now, standing.shown)
+        let (filled, tail, rows) = try await client.withTransaction { connection in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
             let estimate = try await connection.query(
@@ -20,21 +27,24 @@ extension MemoryKeeper {
             try await connection.withoutTimeout { connection in
                 try await EventsProjection.copyRows(connection) { row in try rows.take(&row) }
             }
-            return (state, rows)
+            let log = LogReader(client: connection)
+            let filled = MemoryFill(incarnation: state.incarnation, place: try await log.place(at: state.position))
+            return (filled, try await log.tail(), rows)
         }
-        guard try await ReadModelState.of(EventsProjection.self, client).incarnation == state.incarnation else {
+        guard try await ReadModelState.of(EventsProjection.self, client).incarnation == filled.incarnation else {
             throw ReadModelReplaced()
         }
+        if tail < shown { standing.forget(shown, for: tail) }
         let copied = clock.now
-        rows.fill(memory, position: state.position)
+        rows.fill(memory, position: filled.place.position)
         let (count, seconds) = (memory.snapshot.count, (clock.now - start) / .seconds(1))
         logger.info(
             "the memory is filled",
             metadata: [
                 "events": "\(count)", "seconds": "\(seconds)", "of_which_reading": "\((copied - start) / .seconds(1))",
-                "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(state.position)",
+                "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(filled.place.position)",
             ])
-        return state
+        return filled
     }
 }
 
@@ -74,6 +84,8 @@ private final class CopiedEvents: Sendable {
 
     /// Rows between two looks at the clock.
     private static let look = 10_000
+    /// Beside its JSON, while the memory is filled: its row, twice for as long as arrays grow, and its place by id.
+    private static let bytesPerRow = 160
 
     private let state = Mutex(State())
     private let estimate: Int
@@ -94,7 +106,7 @@ private final class CopiedEvents: Sendable {
             state.json.removeAll(keepingCapacity: true)
             render(event, &state.json)
             state.filling.put(event.id, owner: event.owner, version: event.version, vector: vector, json: state.json)
-            state.bytes += state.json.count
+            state.bytes += state.json.count + Self.bytesPerRow
             let count = state.filling.count
             guard count % Self.look == 0 else { return }
             guard state.bytes <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }

@@ -13,6 +13,8 @@ package final class MemoryKeeper: Service {
     static let patienceSeconds = 1.0
     private static let firstBackOffSeconds = 0.25
     private static let longestBackOffSeconds = 30.0
+    /// Applied at a time: those who commit wait for it.
+    private static let pageLimit: Int64 = 200
     /// How often it is asked whether the read model is still the one that the memory was filled from.
     private static let checkSeconds = 1.0
 
@@ -22,6 +24,7 @@ package final class MemoryKeeper: Service {
     let limitBytes: Int
     let render: EventRendering
     let logger: Logger
+    let examining = Mutex(false)
     private let watch: LogWatch
     private let arrivals = Arrivals()
     /// Held by whoever writes to the memory: those who commit, and the one who reads the log.
@@ -71,8 +74,9 @@ package final class MemoryKeeper: Service {
 
     private func keep() async throws {
         let filled = try await fill()
+        line.withLock { $0.open(at: filled.place) }
         while true {
-            do { try await follow(filled) } catch let error as PostgresError {
+            do { try await follow(filled) } catch let error as PostgresError where error.isUnavailability {
                 // What is held is no worse for it, and readers are told how old it is.
                 logger.warning("the memory may be behind", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
@@ -82,19 +86,18 @@ package final class MemoryKeeper: Service {
 
     /// From now on it is PostgreSQL that is read.
     private func leave(_ phase: MemoryStatus.Phase) {
-        standing.enter(phase)
         line.withLock { line in
             line.close()
+            standing.enter(phase)
             memory.removeAll()
         }
     }
 
-    private func follow(_ filled: ReadModelState) async throws {
+    private func follow(_ filled: MemoryFill) async throws {
         let feed = LogFeed(
-            client: client, watch: watch, after: memory.snapshot.position,
-            filter: LogFilter(categories: [EventDomainEvent.category]),
-            reached: { [memory] in memory.snapshot.position })
-        line.withLock { $0.open() }
+            client: client, watch: watch, after: line.withLock { $0.reached } ?? filled.place,
+            filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
+            reached: { [self] in line.withLock { $0.reached } })
         var checkedAt: ContinuousClock.Instant?
         for try await page in feed {
             if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
@@ -102,16 +105,21 @@ package final class MemoryKeeper: Service {
                 let current = try await ReadModelState.of(EventsProjection.self, client)
                 guard current.incarnation == filled.incarnation else { throw ReadModelReplaced() }
             }
-            guard line.withLock({ $0.isOpen }) else { throw ReadModelReplaced() }
+            guard line.withLock({ $0.reached != nil }) else { throw ReadModelReplaced() }
             try take(LogStretch(page))
-            if page.through - page.after < LogFeed.pageLimit { sawEnd(at: page.askedAt) }
+            if page.through - page.after.position < Self.pageLimit { sawEnd(page) }
         }
     }
 
-    private func sawEnd(at instant: ContinuousClock.Instant) {
-        standing.isInStep(at: instant)
-        guard !standing.isInUse else { return }
-        standing.enter(.inUse)
+    private func sawEnd(_ page: LogPage) {
+        let isNew = line.withLock { line in
+            guard let reached = line.reached, reached.position >= page.through else { return false }
+            standing.isInStep(at: page.askedAt)
+            guard !standing.isInUse else { return false }
+            standing.enter(.inUse)
+            return true
+        }
+        guard isNew else { return }
         let snapshot = memory.snapshot
         logger.notice(
             "events are read from memory",
@@ -125,13 +133,24 @@ package final class MemoryKeeper: Service {
     private func take(_ stretch: LogStretch) throws {
         let snapshot = try line.withLock { line in
             let snapshot = memory.snapshot
-            guard let joined = line.join(stretch, to: snapshot.position) else { return snapshot }
-            let changes = EventsProjection().fold(joined.occurrences(after: snapshot.position))
-            memory.apply(try EventMemory.Batch(changes, on: snapshot, render: render), position: joined.through)
+            guard let joined = line.join(stretch) else { return snapshot }
+            do {
+                let changes = EventsProjection().fold(joined.occurrences(after: snapshot.position))
+                memory.apply(try EventMemory.Batch(changes, on: snapshot, render: render), position: joined.through)
+            } catch {
+                giveUp(&line)
+                throw error
+            }
             return memory.snapshot
         }
         guard snapshot.bytes <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
         arrivals.reached(snapshot.position)
+    }
+
+    /// Nobody is to read the memory any more, and nothing more is applied to it; the one who follows the log fills it anew.
+    private func giveUp(_ line: inout WaitingLine) {
+        line.close()
+        standing.enter(.interrupted)
     }
 }
 
@@ -140,27 +159,36 @@ extension MemoryKeeper: CommitListener {
         let stretch = LogStretch(commit)
         do { try take(stretch) } catch {
             // Whoever reads the log comes to the same place, and deals with it.
-            return logger.debug("a commit is left for the one who reads the log", metadata: ["error": "\(error)"])
+            return logger.warning("a commit is left for the one who reads the log", metadata: ["error": "\(error)"])
         }
-        let snapshot = memory.snapshot
-        // The place was taken by something else: the log has lost its end, in a fail-over say, and goes on from further back.
-        if standing.isInUse, snapshot.position >= stretch.through, !snapshot.holds(stretch) { leave(.interrupted) }
+        line.withLock { line in
+            guard let reached = line.reached, reached.position >= stretch.through else { return }
+            // Where something else had the place, the log has lost its end, in a fail-over say, and goes on from further back.
+            let isHeld = reached.position == stretch.through ? reached == stretch.end : memory.snapshot.holds(stretch)
+            if !isHeld { giveUp(&line) }
+        }
     }
 }
 
 extension MemoryKeeper {
     /// What can be read now and is no older than the position; nil where PostgreSQL is to be asked.
     func snapshot(since position: Int64?) async -> EventMemory.Snapshot? {
+        guard let snapshot = readable else { return nil }
+        guard let position, snapshot.position < position else { return snapshot }
+        guard await isReached(position), let later = readable, later.position >= position else { return nil }
+        return later
+    }
+
+    /// Nothing that is behind what was acknowledged here.
+    private var readable: EventMemory.Snapshot? {
         guard standing.isInUse else { return nil }
         let snapshot = memory.snapshot
-        let wanted = max(position ?? 0, standing.shown)
-        if snapshot.position >= wanted { return snapshot }
-        return await isReached(wanted) ? memory.snapshot : nil
+        return snapshot.position >= standing.shown ? snapshot : nil
     }
 
     /// Returns when the memory shows what was recorded there or, where that takes too long, makes sure that nobody reads it before.
     func show(_ position: Int64) async {
-        guard standing.isInUse, memory.snapshot.position < position, await !isReached(position) else { return }
+        if standing.isInUse, await isReached(position) { return }
         standing.mustShow(position)
     }
 

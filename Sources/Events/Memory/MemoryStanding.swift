@@ -40,5 +40,10 @@ final class MemoryStanding: Sendable {
     /// Was acknowledged here: the memory is not to be read before it holds that.
     func mustShow(_ position: Int64) { mustBeShown.max(position, ordering: .relaxed) }
 
+    /// The log ends before that: what was acknowledged is lost.
+    func forget(_ position: Int64, for tail: Int64) {
+        _ = mustBeShown.compareExchange(expected: position, desired: tail, ordering: .relaxed)
+    }
+
     var shown: Int64 { mustBeShown.load(ordering: .relaxed) }
 }

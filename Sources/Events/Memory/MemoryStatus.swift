@@ -22,6 +22,10 @@ public struct MemoryStatus: Sendable, Hashable {
     public var limitBytes: Int
     /// Since it was last known to hold all that the log has.
     public var age: Duration
+
+    /// In use, and not known to be the newest.
+    public var isStale: Bool { phase == .inUse && age > EventsModule.staleAfter }
+
     /// How many requests were answered from memory, and how many from PostgreSQL.
     public var readsFromMemory: Int
     public var readsFromDatabase: Int
