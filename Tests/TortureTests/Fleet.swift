@@ -32,9 +32,11 @@ final class Fleet: Sendable {
     private let servers = Mutex<[Int: HumonProcess]>([:])
     private let http: HTTPClient
 
-    init(directory: URL, databaseURL: String) throws {
+    init(directory: URL, databaseURL: String, hasMemory: Bool) throws {
         self.directory = directory
-        environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
+        var environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
+        if !hasMemory { environment["HUMON_MEMORY_MEGABYTES"] = "0" }
+        self.environment = environment
         let free = try Self.freePorts(4)
         (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))
         var configuration = HTTPClient.Configuration()

@@ -58,7 +58,7 @@ final class TortureRun: Sendable {
         let socket = directory.appending(path: "proxy").path
         proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
         let url = "host='\(socket)' user=humon dbname=\(CrashableCluster.database)"
-        fleet = try Fleet(directory: directory, databaseURL: url)
+        fleet = try Fleet(directory: directory, databaseURL: url, hasMemory: sabotage.hasMemory)
         followers = FollowerPair(SeenFollower(seed: schedule.seed, sabotage: sabotage.follower), url: url)
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
         report = Mutex(TortureReport(schedule: schedule))
@@ -150,7 +150,7 @@ final class TortureRun: Sendable {
 
     /// - Parameter tail: of a log that does not grow
     private func compareMemories(at tail: Int64? = nil) async {
-        let seconds = sabotage.patienceSeconds
+        let seconds = sabotage.patienceForMemorySeconds
         await withTaskGroup(of: [Violation].self) { group in
             for node in fleet.ports.indices {
                 let comparison = MemoryComparison(fleet: fleet, node: node, patienceSeconds: seconds)
