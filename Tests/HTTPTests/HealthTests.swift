@@ -28,9 +28,12 @@ import Testing
             (.tooSmall, true, .ok, true), (.tooSmall, false, .unavailable, false),
             (.interrupted, true, .ok, true), (.interrupted, false, .unavailable, false),
         ]
+        let stale = Health(isDatabaseThere: true, memory: .inUse, isMemoryStale: true)
+        #expect((stale.status, stale.isReady) == (.degraded, true))
         #expect(cases.count == 2 * MemoryStatus.Phase.allCases.count)
         for expected in cases {
-            let health = Health(isDatabaseThere: expected.isDatabaseThere, memory: expected.memory)
+            let health = Health(
+                isDatabaseThere: expected.isDatabaseThere, memory: expected.memory, isMemoryStale: false)
             #expect((health.status, health.isReady) == (expected.status, expected.isReady), "\(expected)")
             #expect(health.response.status == (expected.isReady ? .ok : .serviceUnavailable), "\(expected)")
             #expect(health.response.headers[.retryAfter] == (expected.isReady ? nil : "1"), "\(expected)")
