@@ -77,16 +77,23 @@ measure() { # row, port
         /Non-2xx/ { refused = $NF }
         END { print row, rate, p50, p99, sent, refused + 0 }' >>rows.txt
 }
+# The mean of what is answered, which a bare route then answers, too.
+size() { # row
+    shuf -n 200 --random-source=places.txt $1.txt | awk -v base="$base" '{ print "url = " base $2 }' | curl -s -K - -o /dev/null -w '%{size_download}\n' |
+        awk '{ sum += $1 } END { printf "%d", sum / NR }'
+}
+kilobytes() { awk '{ sub(".*/", "", $2); printf "%.1f KB", $2 / 1000 }' bare_$1.txt; }
 table() {
     rm -f rows.txt
     for _ in $(seq "$rounds"); do
         for row in get near1 near5 post; do
             measure bare $bare_port
+            [ ! -f bare_$row.txt ] || measure bare_$row $bare_port
             measure $row "$HUMON_PORT"
         done
     done
-    printf '| %-26s | %8s | %7s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|\n' "64 connections" "per s" "of bare" "p50" "p99" "MB/s"
-    sort -k1,1 -k2,2n rows.txt | awk '
+    printf '| %-30s | %8s | %7s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|\n' "64 connections" "per s" "of bare" "p50" "p99" "MB/s"
+    sort -k1,1 -k2,2n rows.txt | awk -v near1="$(kilobytes near1)" -v near5="$(kilobytes near5)" '
         { rates[$1] = rates[$1] " " $2; p50[$1] = p50[$1] " " $3; p99[$1] = p99[$1] " " $4; sent[$1] = sent[$1] " " $5; refused[$1] += $6 }
         function median(list,   n, v, i, j, t) {
             n = split(list, v)
@@ -94,13 +101,15 @@ table() {
             return v[int((n + 1) / 2)]
         }
         function row(key, name) {
-            printf "| %-26s | %8.0f | %7.2f | %6.1f ms | %6.1f ms | %6.1f |%s\n", name, median(rates[key]), \
+            printf "| %-30s | %8.0f | %7.2f | %6.1f ms | %6.1f ms | %6.1f |%s\n", name, median(rates[key]), \
                 median(rates[key]) / median(rates["bare"]), median(p50[key]), median(p99[key]), median(sent[key]), \
                 refused[key] ? "  refused: " refused[key] : ""
         }
         END {
-            row("bare", "a bare Hummingbird"); row("get", "`GET /v1/events/:id`"); row("near1", "`nearests`, 1 km")
-            row("near5", "`nearests`, 5 km"); row("post", "`POST /v1/events`, fsync on")
+            row("bare", "a bare Hummingbird, 214 B"); row("get", "`GET /v1/events/:id`")
+            row("bare_near1", "a bare Hummingbird, " near1); row("near1", "`nearests`, 1 km, " near1)
+            row("bare_near5", "a bare Hummingbird, " near5); row("near5", "`nearests`, 5 km, " near5)
+            row("post", "`POST /v1/events`, fsync on")
         }'
 }
 
@@ -110,6 +119,8 @@ if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v1.events')" = t 
     psql -c 'VACUUM ANALYZE'
 fi
 curl -s -X POST -H 'tb-app-secret: bench' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
+
+for row in near1 near5; do echo "GET /bare/$(size $row)" >bare_$row.txt; done
 
 echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events_v1.events') events, rows a second:"
 columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, x, y, z'

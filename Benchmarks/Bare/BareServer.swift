@@ -7,7 +7,8 @@ internal import Logging
 struct BareServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "BareServer",
-        abstract: "Serves GET /bare, a constant of the size of an event, on 127.0.0.1 until SIGTERM or Ctrl-C."
+        abstract:
+            "Serves GET /bare, a constant of the size of an event, and GET /bare/BYTES, on 127.0.0.1 until SIGTERM or Ctrl-C."
     )
 
     @Argument(help: "The port to listen on.")
@@ -24,6 +25,13 @@ struct BareServer: AsyncParsableCommand {
         router.get("/bare") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json; charset=utf-8"], body: ResponseBody(byteBuffer: body))
+        }
+        let bytes = ByteBuffer(repeating: UInt8(ascii: " "), count: 1 << 20)
+        router.get("/bare/{bytes}") { _, context in
+            let count = min(try context.parameters.require("bytes", as: Int.self), bytes.readableBytes)
+            return Response(
+                status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
+                body: ResponseBody(byteBuffer: bytes.getSlice(at: 0, length: count) ?? bytes))
         }
         var logger = Logger(label: "bare")
         logger.logLevel = .notice

@@ -80,15 +80,20 @@ extension API {
 extension RenderedEvents {
     /// An array of them: what is rendered already, put together.
     fileprivate var json: ByteBuffer {
+        let size = jsonBytes + count + 1
         var buffer = ByteBuffer()
-        buffer.reserveCapacity(jsonBytes + count + 1)
-        var separator = UInt8(ascii: "[")
-        forEachJSON { json in
-            buffer.writeInteger(separator)
-            buffer.writeBytes(json)
-            separator = UInt8(ascii: ",")
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { output in
+            var rest = UnsafeMutableRawBufferPointer(rebasing: output[..<size])
+            forEachJSON { json in
+                // A comma before each, the first of which becomes the bracket.
+                rest[0] = UInt8(ascii: ",")
+                UnsafeMutableRawBufferPointer(rebasing: rest[1...]).copyMemory(from: json)
+                rest = UnsafeMutableRawBufferPointer(rebasing: rest[(json.count + 1)...])
+            }
+            rest[0] = UInt8(ascii: "]")
+            output[0] = UInt8(ascii: "[")
+            return size
         }
-        buffer.writeInteger(UInt8(ascii: "]"))
         return buffer
     }
 }

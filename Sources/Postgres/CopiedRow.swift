@@ -1,7 +1,9 @@
+internal import Synchronization
+
 /// A row of a binary COPY, read from left to right.
 /// Source: PostgreSQL's documentation of COPY, *Binary Format*.
 public struct CopiedRow {
-    private var rest: UnsafeRawBufferPointer
+    fileprivate var rest: UnsafeRawBufferPointer
 
     fileprivate init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
@@ -37,7 +39,53 @@ public struct CopiedRow {
     }
 }
 
+/// Some rows of a binary COPY as they came, to be read wherever a core is free.
+public struct CopiedRows: Sendable {
+    private var bytes: [UInt8] = []
+    /// Where each row ends.
+    private var ends: [Int] = []
+
+    public var count: Int { ends.count }
+
+    fileprivate mutating func append(_ row: CopiedRow) {
+        bytes.append(contentsOf: row.rest)
+        ends.append(bytes.count)
+    }
+
+    /// Gives the rows in turn, which are valid until the end of `body` only.
+    public func forEach(_ body: (inout CopiedRow) throws -> Void) rethrows {
+        try bytes.withUnsafeBytes { bytes in
+            var start = 0
+            for end in ends {
+                var row = CopiedRow(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                try body(&row)
+                start = end
+            }
+        }
+    }
+}
+
 extension PostgresConnection {
+    /// Reads all rows of a table by binary COPY, so many at a time. The closure is called on the connection's own thread; while it
+    /// takes its time PostgreSQL waits.
+    public func copyRows(
+        of table: String, in schema: String, columns: [String], atOnce count: Int,
+        _ body: @escaping @Sendable (CopiedRows) throws -> Void
+    ) async throws {
+        let gathered = Mutex(CopiedRows())
+        try await copyRows(of: table, in: schema, columns: columns) { row in
+            let full = gathered.withLock { gathered -> CopiedRows? in
+                gathered.append(row)
+                guard gathered.count == count else { return nil }
+                defer { gathered = CopiedRows() }
+                return gathered
+            }
+            if let full { try body(full) }
+        }
+        let rest = gathered.withLock { $0 }
+        if rest.count > 0 { try body(rest) }
+    }
+
     /// Reads all rows of a table by binary COPY, which is as fast as PostgreSQL gives them. The closure is called on the
     /// connection's own thread, and gets the columns in the order in which they are asked for.
     public func copyRows(

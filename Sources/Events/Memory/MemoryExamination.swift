@@ -70,7 +70,7 @@ extension MemoryKeeper {
             let changed = try await changes(after: held.position, through: state.position, connection)
             let comparison = RowComparison(with: held, changed: changed, at: state.position, render: render)
             try await connection.withoutTimeout { connection in
-                try await EventsProjection.copyRows(connection) { row in try comparison.take(&row) }
+                try await EventsProjection.copyRows(connection) { rows in try rows.forEach { try comparison.take(&$0) } }
             }
             return (state, comparison)
         }

@@ -24,9 +24,7 @@ extension MemoryKeeper {
                 "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
             ).decode(Int64.self)
             let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limitBytes, render: render, logger: logger)
-            try await connection.withoutTimeout { connection in
-                try await EventsProjection.copyRows(connection) { row in try rows.take(&row) }
-            }
+            try await connection.withoutTimeout { try await rows.copy($0) }
             let log = LogReader(client: connection)
             let filled = MemoryFill(incarnation: state.incarnation, place: try await log.place(at: state.position))
             return (filled, try await log.tail(), rows)
@@ -52,10 +50,10 @@ extension EventsProjection {
     /// All events as the read model has them, with the vectors that whoever wrote them has computed: another processor may come
     /// to another last bit.
     static func copyRows(
-        _ connection: PostgresConnection, _ body: @escaping @Sendable (inout CopiedRow) throws -> Void
+        _ connection: PostgresConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         let columns = ["id", "version", "owner_id", "name", "address", "lat", "lon", "started_at", "ended_at", "x", "y", "z"]
-        try await connection.copyRows(of: "events", in: schema, columns: columns, body)
+        try await connection.copyRows(of: "events", in: schema, columns: columns, atOnce: 1_000, body)
     }
 }
 
@@ -73,7 +71,7 @@ extension CopiedRow {
     }
 }
 
-/// Takes the rows of a COPY, on the connection's thread, and says now and then how far it is.
+/// Makes a filling of the rows of a COPY, and says now and then how far it is.
 private final class CopiedEvents: Sendable {
     private struct State: Sendable {
         var filling = EventMemory.Filling()
@@ -100,7 +98,31 @@ private final class CopiedEvents: Sendable {
         self.logger = logger
     }
 
-    func take(_ row: inout CopiedRow) throws {
+    /// The rows are read on one core while others come in on another.
+    func copy(_ connection: PostgresConnection) async throws {
+        let handover = Handover()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { handover.stop() }
+                for await rows in handover.rows {
+                    try rows.forEach { try self.take(&$0) }
+                    handover.wasTaken()
+                }
+            }
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await EventsProjection.copyRows(connection) { try handover.give($0) })
+            } catch {
+                result = .failure(error)
+            }
+            handover.finish()
+            // Why rows were not taken is why they could not be given.
+            try await group.waitForAll()
+            try result.get()
+        }
+    }
+
+    private func take(_ row: inout CopiedRow) throws {
         let (event, vector) = try row.event()
         try state.withLock { state in
             state.json.removeAll(keepingCapacity: true)

@@ -1,0 +1,39 @@
+internal import Dispatch
+internal import Postgres
+internal import Synchronization
+
+/// Rows on their way from a connection's thread to whoever reads them. Where too many are under way the thread waits, and with it
+/// PostgreSQL.
+final class Handover: Sendable {
+    private static let limit = 16
+
+    let rows: AsyncStream<CopiedRows>
+    private let continuation: AsyncStream<CopiedRows>.Continuation
+    private let room = DispatchSemaphore(value: 0)
+    private let isStopped = Atomic(false)
+
+    init() {
+        (rows, continuation) = AsyncStream.makeStream(of: CopiedRows.self)
+        // Not as the first value: a semaphore must not be let go of with less than that.
+        for _ in 0..<Self.limit { room.signal() }
+    }
+
+    /// Blocks the thread while there is no room; not to be called from a task.
+    /// - Throws: `CancellationError` where nobody takes them any more
+    func give(_ rows: CopiedRows) throws {
+        room.wait()
+        guard !isStopped.load(ordering: .acquiring) else { throw CancellationError() }
+        continuation.yield(rows)
+    }
+
+    func wasTaken() { room.signal() }
+
+    /// There are no more to give.
+    func finish() { continuation.finish() }
+
+    /// Nobody takes them any more.
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        room.signal()
+    }
+}
