@@ -79,7 +79,8 @@ measure() { # row, port
 }
 # The mean of what is answered, which a bare route then answers, too.
 size() { # row
-    shuf -n 200 --random-source=places.txt $1.txt | awk -v base="$base" '{ print "url = " base $2 }' | curl -s -K - -o /dev/null -w '%{size_download}\n' |
+    shuf -n 200 --random-source=places.txt $1.txt | awk -v base="$base" '{ print "url = \"" base $2 "\"\noutput = /dev/null" }' |
+        curl -s -K - -w '%{size_download}\n' |
         awk '{ sum += $1 } END { printf "%d", sum / NR }'
 }
 kilobytes() { awk '{ sub(".*/", "", $2); printf "%.1f KB", $2 / 1000 }' bare_$1.txt; }
