@@ -73,6 +73,20 @@ import Testing
 }
 
 @Suite struct `A start that cannot be` {
+    @Test func `since another server has the port for operators names the settings`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try await HumonProcess.withServer(in: directory) { server, _ in
+                let environment = [
+                    "HUMON_DATA": directory.appending(path: "other").path,
+                    "HUMON_ADMIN_PORT": "\(try #require(server.adminPort))",
+                ]
+                let second = try await HumonProcess.run(["serve"], in: directory, environment: environment)
+                #expect(second.status == 1)
+                #expect(second.error.contains("HUMON_ADMIN_PORT"))
+            }
+        }
+    }
+
     @Test(arguments: [
         (["DATABASE_URL": "postgres://nobody@127.0.0.1:1/x"], "TB_APP_SECRET is not set."),
         (["DATABASE_URL": "postgres://u:p4ssw0rd@127.0.0.1:1/x", "TB_APP_SECRET": "s"], "no connection to PostgreSQL"),

@@ -79,11 +79,3 @@ import Users
         }
     }
 }
-
-private func eventually(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<1_000 {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    Issue.record("not in time")
-}

@@ -257,11 +257,3 @@ extension TestNode {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
-
-private func eventually(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<1_000 {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    Issue.record("not in time")
-}

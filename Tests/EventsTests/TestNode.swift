@@ -3,6 +3,7 @@ import Notation
 import Postgres
 import ServiceLifecycle
 import TestDatabase
+import Testing
 import Users
 
 @testable import Events
@@ -84,4 +85,12 @@ extension RenderedEvents {
 
 extension RenderedEvent {
     var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
+}
+
+func eventually(_ condition: () async throws -> Bool) async throws {
+    for _ in 0..<1_000 {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("not in time")
 }

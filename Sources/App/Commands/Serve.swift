@@ -4,6 +4,7 @@ internal import Foundation
 internal import HTTP
 internal import Hummingbird
 internal import Logging
+internal import NIOCore
 internal import ServiceLifecycle
 internal import UnixSignals
 
@@ -51,7 +52,9 @@ struct Serve: AsyncParsableCommand {
                     logger: logger
                 )
             )
-            try await group.run()
+            do { try await group.run() } catch let error as IOError where error.errnoCode == EADDRINUSE {
+                throw PortTaken(port: settings.port, adminPort: settings.adminPort)
+            }
         }
     }
 
@@ -77,6 +80,15 @@ struct Serve: AsyncParsableCommand {
             onServerRunning: { channel in onRunning(channel.localAddress?.port ?? port) },
             logger: logger
         )
+    }
+}
+
+/// Somebody else listens where the server is to.
+struct PortTaken: Error, CustomStringConvertible {
+    var port: Int
+    var adminPort: Int
+    var description: String {
+        "Another program listens on HUMON_PORT (\(port)) or on HUMON_ADMIN_PORT (\(adminPort)): name a free one; 0 takes one."
     }
 }
 
