@@ -31,16 +31,14 @@ struct Backend: Sendable {
             database.asApplication(connections: connections + (memoryBytes > 0 ? 2 : 1)), logger: logger)
         let writer = PostgresClient(database.asWriter, logger: logger)
         let watch = LogWatch(client: readers, listens: true, logger: logger)
+        let render: EventRendering = { $0.writeJSON(into: &$1) }
         let memory =
             memoryBytes > 0
-            ? MemoryKeeper(
-                client: readers, watch: watch, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: logger)
-            : nil
+            ? MemoryKeeper(client: readers, watch: watch, limitBytes: memoryBytes, render: render, logger: logger) : nil
         let log = EventLog(
             client: writer, projections: Self.projections, watch: watch, listeners: memory.map { [$0] } ?? [], logger: logger)
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
-        events = EventsModule(
-            log: log, database: readers, memory: memory, render: { $0.writeJSON(into: &$1) }, surroundings: surroundings)
+        events = EventsModule(log: log, database: readers, memory: memory, render: render, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
         let keeper = ReadModelKeeper(Self.readModels(readers, logger: logger), watch: watch, logger: logger)
         services = database.services + [readers, writer, watch, keeper] + (memory.map { [$0] } ?? []) + [log]

@@ -26,32 +26,11 @@ extension Event {
         owner.rawValue.writeJSON(into: &bytes)
         bytes.append("}}")
     }
-
-    var jsonBytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(256)
-        writeJSON(into: &bytes)
-        return bytes
-    }
 }
 
 extension [UInt8] {
     /// Not a `String`, whose bytes are copied by way of more calls than there are bytes.
     fileprivate mutating func append(_ literal: StaticString) {
         append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
-    }
-}
-
-extension [Event] {
-    /// An array of them, in their order.
-    var jsonBytes: [UInt8] {
-        var bytes = [UInt8(ascii: "[")]
-        bytes.reserveCapacity(count * 256)
-        for (index, event) in enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            event.writeJSON(into: &bytes)
-        }
-        bytes.append(UInt8(ascii: "]"))
-        return bytes
     }
 }

@@ -91,10 +91,5 @@ extension EventMemory {
         }
 
         public mutating func remove(_ id: EventID) { changes.append(Change(id: id.rawValue, event: nil)) }
-
-        public mutating func reserve(events: Int, jsonBytes: Int) {
-            changes.reserveCapacity(events)
-            json.reserveCapacity(jsonBytes)
-        }
     }
 }

@@ -4,8 +4,6 @@ struct LeafKey: Sendable, Hashable, Comparable {
     /// Tells those of one cell apart, of which there may be more than a leaf holds.
     var id: Int64
 
-    static let lowest = LeafKey(cell: OctreeCell(number: 0), id: .min)
-
     static func < (left: Self, right: Self) -> Bool {
         left.cell.number == right.cell.number ? left.id < right.id : left.cell.number < right.cell.number
     }
