@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -41,6 +41,10 @@ torture: build
 	swift build --build-tests
 	TORTURE_SERVER=$(CURDIR)/.build/release/humon TORTURE_FAULTS=$${TORTURE_FAULTS:-150} \
 		swift test --skip-build --filter '^TortureTests.*nothing acknowledged'
+
+## topology      start what docs/deploying.md says without Docker, break it, and say what was proved; TOPOLOGY="--short" and the like
+topology: build
+	python3 scripts/topology $(TOPOLOGY)
 
 ## check         the whole gate: format, all tests (imports and architecture among them), thread sanitizer, release build
 check: install lint test sanitize build

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Foundation
 
 /// One setting: its name, its default and a sentence about it. All of them stand in ``Settings``.
 struct Setting<Value: Sendable>: Sendable {
@@ -17,12 +18,16 @@ struct Setting<Value: Sendable>: Sendable {
 enum SettingsError: Error, Hashable, CustomStringConvertible {
     case unusable(name: String, expectation: String)
     case unknown(name: String)
+    case setTwice(name: String, fileName: String)
+    case unreadable(fileName: String, reason: String)
     case missingSecret
 
     var description: String {
         switch self {
         case .unusable(let name, let expectation): "\(name) must be \(expectation)."
         case .unknown(let name): "\(name) is not a setting of humon; `humon settings` lists those there are."
+        case .setTwice(let name, let fileName): "Both \(name) and \(fileName) are set: set one of them."
+        case .unreadable(let fileName, let reason): "The file that \(fileName) names \(reason)."
         case .missingSecret:
             "TB_APP_SECRET is not set. With a DATABASE_URL humon makes none up: set the secret that the app sends in tb-app-secret."
         }
@@ -43,6 +48,19 @@ extension Setting where Value == String {
     static func text(_ name: String, _ sentence: String, shownDefault: String, isSecret: Bool = false) -> Setting {
         Setting(
             name: name, sentence: sentence, shownDefault: shownDefault, isSecret: isSecret, parse: { $0 }, expectation: "a text")
+    }
+
+    /// The value, or what stands in the file that another setting names: without the end of its line, which editors add.
+    func read(from reader: ConfigReader, orIn file: Setting<String>) throws(SettingsError) -> String? {
+        let value = try read(from: reader)
+        guard let path = try file.read(from: reader) else { return value }
+        guard value == nil else { throw .setTwice(name: name, fileName: file.name) }
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw .unreadable(fileName: file.name, reason: "cannot be read")
+        }
+        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
+        guard !text.isEmpty else { throw .unreadable(fileName: file.name, reason: "is empty") }
+        return text
     }
 }
 

@@ -7,6 +7,7 @@ internal import SystemPackage
 /// Everything that can be set, from the environment and, behind it, `.env` in the working directory.
 struct Settings: Sendable {
     var appSecret: String?
+    var appSecretFile: String?
     var databaseURL: String?
     var host: String
     var port: Int
@@ -30,9 +31,13 @@ extension Settings {
         static let appSecret = Setting<String>.text(
             "TB_APP_SECRET", "What the app sends in tb-app-secret to prove that it is our app.",
             shownDefault: "made and kept in .env on the private PostgreSQL; required with DATABASE_URL", isSecret: true)
+        static let appSecretFile = Setting<String>.text(
+            "TB_APP_SECRET_FILE", "A file that holds the secret of the app, instead of TB_APP_SECRET.", shownDefault: "none")
         static let databaseURL = Setting<String>.text(
             "DATABASE_URL", "A libpq connection URL, with sslmode and the rest as libpq has them.",
             shownDefault: "none: a private PostgreSQL", isSecret: true)
+        static let databaseURLFile = Setting<String>.text(
+            "DATABASE_URL_FILE", "A file that holds the connection URL, instead of DATABASE_URL.", shownDefault: "none")
         static let host = Setting<String>.text("HUMON_HOST", "The address to listen on.", shownDefault: "127.0.0.1")
         static let port = Setting<Int>.number(
             "HUMON_PORT", "The port to listen on; 0 takes a free one.", default: 8080, in: 0...65_535)
@@ -73,9 +78,10 @@ extension Settings {
 
         /// Name, default and sentence of each, in the order of the README.
         static let all: [(name: String, shownDefault: String, sentence: String)] = [
-            shown(appSecret), shown(databaseURL), shown(host), shown(port), shown(data), shown(postgresPrograms), shown(migrates),
-            shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(reads), shown(bodyLimit),
-            shown(idleTimeout), shown(memory), shown(adminHost), shown(adminPort), shown(logLevel),
+            shown(appSecret), shown(appSecretFile), shown(databaseURL), shown(databaseURLFile), shown(host), shown(port),
+            shown(data), shown(postgresPrograms), shown(migrates), shown(databaseConnections), shown(isDatabasePooled),
+            shown(statementTimeout), shown(reads), shown(bodyLimit), shown(idleTimeout), shown(memory), shown(adminHost),
+            shown(adminPort), shown(logLevel),
         ]
 
         private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
@@ -102,8 +108,9 @@ extension Settings {
     }
 
     init(_ reader: ConfigReader) throws(SettingsError) {
-        appSecret = try Keys.appSecret.read(from: reader)
-        databaseURL = try Keys.databaseURL.read(from: reader)
+        appSecret = try Keys.appSecret.read(from: reader, orIn: Keys.appSecretFile)
+        appSecretFile = try Keys.appSecretFile.read(from: reader)
+        databaseURL = try Keys.databaseURL.read(from: reader, orIn: Keys.databaseURLFile)
         host = try Keys.host.read(from: reader) ?? "127.0.0.1"
         port = try Keys.port.read(from: reader) ?? 8080
         data = try Keys.data.read(from: reader) ?? Self.defaultData

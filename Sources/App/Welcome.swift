@@ -7,6 +7,8 @@ struct Welcome: Service {
     enum SecretSource {
         case environment
         case file(path: String)
+        /// That holds nothing else.
+        case secretFile(path: String)
     }
 
     private let settings: Settings
@@ -44,6 +46,7 @@ struct Welcome: Service {
             switch secret {
             case .environment: "$TB_APP_SECRET"
             case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)')"
+            case .secretFile(let path): "$(cat '\(path)')"
             }
         print(
             """

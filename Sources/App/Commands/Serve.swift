@@ -61,6 +61,7 @@ struct Serve: AsyncParsableCommand {
     private func appSecret(_ settings: Settings) throws -> (secret: String, source: Welcome.SecretSource) {
         let path = URL(fileURLWithPath: Settings.environmentFile).path
         if let secret = settings.appSecret {
+            if let path = settings.appSecretFile { return (secret, .secretFile(path: URL(fileURLWithPath: path).path)) }
             let isFromEnvironment = ProcessInfo.processInfo.environment[Settings.Keys.appSecret.name]?.isEmpty == false
             return (secret, isFromEnvironment ? .environment : .file(path: path))
         }

@@ -1,0 +1,52 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `Secrets in files` {
+    private static func file(_ text: String, in directory: URL, _ name: String) throws -> String {
+        let file = directory.appending(path: name)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        return file.path
+    }
+
+    @Test func `serve as well as those in the environment, and the welcome shows the way to them alone`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = [
+                    "DATABASE_URL_FILE": try Self.file(database.url + "\n", in: directory, "url"),
+                    "TB_APP_SECRET_FILE": try Self.file("hush-hush\n", in: directory, "secret"),
+                ]
+                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                    let answer = try await exchange(
+                        "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", "hush-hush")])
+                    #expect(answer.status == 200)
+                    #expect(server.output.contains(#"-H "tb-app-secret: $(cat '\#(directory.path)/secret')""#))
+                    #expect(!server.output.contains("hush-hush"))
+                }
+            }
+        }
+    }
+
+    @Test func `stop the start with a sentence when they cannot be read, are empty, or are not the only word`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let cases = [
+                (["TB_APP_SECRET_FILE": "/nowhere"], "The file that TB_APP_SECRET_FILE names cannot be read."),
+                (
+                    ["DATABASE_URL_FILE": try Self.file("\n", in: directory, "empty")],
+                    "The file that DATABASE_URL_FILE names is empty."
+                ),
+                (
+                    ["TB_APP_SECRET": "hush-hush", "TB_APP_SECRET_FILE": try Self.file("other", in: directory, "other")],
+                    "Both TB_APP_SECRET and TB_APP_SECRET_FILE are set: set one of them."
+                ),
+            ]
+            for (environment, sentence) in cases {
+                let result = try await HumonProcess.run(["serve"], in: directory, environment: environment)
+                #expect(result.status == 1)
+                #expect(result.error.contains(sentence), "\(result.error)")
+                #expect(!result.error.contains("hush-hush"))
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+"""Holds what clients were told against what PostgreSQL has."""
+
+import collections, json
+
+from place import Failed
+
+RECORDED = """
+SELECT type, stream, coalesce(data->>'name', ''), count(*) FROM log.recorded_events
+WHERE type IN ('EventCreated', 'EventUpdated', 'AttendanceAdded', 'UserCreated') GROUP BY 1, 2, 3
+"""
+
+
+def audit(database, node, requests):
+    """Says how many acknowledged writes were looked for. Throws where one is lost or doubled, or anything else is wrong."""
+    recorded = collections.Counter()
+    streams = {}
+    for kind, stream, name, count in database.query(RECORDED):
+        mark = name if kind in ("EventCreated", "EventUpdated") else stream
+        recorded[mark] += int(count)
+        streams[mark] = stream
+    lost, doubled, acknowledged = [], [], 0
+    attendances = collections.Counter()
+    for mark, count in recorded.items():
+        if mark.startswith("attendance-"):
+            attendances[mark.split("-")[1]] += count
+    for request in requests:
+        kind = request.kind.removesuffix(" with a key")
+        if kind in ("create", "change"):
+            count, is_right = recorded[request.mark], request.failed or streams.get(request.mark) == f"event-{request.number}"
+        elif kind == "attend":
+            # Nobody but its owner attends an event here.
+            count, is_right = attendances[str(request.number)], True
+        elif kind == "sign up" and not request.failed:
+            count, is_right = recorded[f"user-{request.number}"], True
+        else:
+            continue
+        if not request.failed:
+            acknowledged += 1
+            if count == 0 or not is_right:
+                lost.append(request)
+        if count > 1:
+            doubled.append(request)
+    if lost or doubled:
+        raise Failed(
+            f"of {acknowledged} acknowledged writes {len(lost)} are lost and {len(doubled)} doubled: {(lost + doubled)[:3]}"
+        )
+    for words in (["log", "verify"], ["projections", "verify", "--all"], ["doctor"]):
+        said = node.command(*words, "--json", expected=(0, 2))
+        bad = [line for line in map(json.loads, said.splitlines()) if line.get("state") in ("bad", "differs")]
+        if bad:
+            raise Failed(f"humon {' '.join(words)}: {bad}")
+    status, _, body = node.ask("/memory/check")
+    if status != 200 or json.loads(body)["differing"] != 0:
+        raise Failed(f"{node.name} does not have in memory what the read model has: {body[:300]}")
+    return acknowledged

@@ -1,0 +1,63 @@
+"""What is answered well of four times what can be: shedding is to cost less than it saves."""
+
+import re
+
+from place import ROOT, Failed, program
+
+SECONDS = 15
+EVENTS = 50_000
+# At four times the load: so many that the pause between two requests of one is longer than an answer takes.
+CONNECTIONS = 800
+SCRIPT = """
+local paths, number = {}, 0
+init = function()
+    for line in io.lines(os.getenv("PATHS")) do table.insert(paths, line) end
+    number = math.random(#paths)
+end
+delay = function() return tonumber(os.getenv("PAUSE")) end
+request = function()
+    number = number % #paths + 1
+    return wrk.format("GET", paths[number])
+end
+"""
+
+
+def overload(topology):
+    place = topology.place
+    topology.nodes[0].command("demo", "--events", EVENTS)
+    with open(f"{ROOT}/Sources/App/Demo/cities.tsv") as file:
+        cities = [line.split("\t") for line in file]
+    places = [city[2:4] for city in cities if len(city) == 5 and re.fullmatch(r"-?[\d.]+", city[2])]
+    paths = place.write("paths", "".join(f"/v1/events/nearests?lat={lat}&lon={lon}&radius=10\n" for lat, lon in places))
+    script = place.write("paced.lua", SCRIPT)
+
+    def offered(connections, pause_milliseconds):
+        said = place.run(
+            [
+                program("wrk"),
+                "-t2",
+                f"-c{connections}",
+                f"-d{SECONDS}s",
+                "--timeout",
+                "10s",
+                "--latency",
+                "-s",
+                script,
+                topology.proxy.url,
+            ],
+            {"PATHS": paths, "PAUSE": pause_milliseconds},
+        )
+        count = int(re.search(r"(\d+) requests in", said)[1])
+        refused = int((re.search(r"Non-2xx or 3xx responses: (\d+)", said) or [0, 0])[1])
+        return (count - refused) / SECONDS, count / SECONDS, re.search(r"99%\s+(\S+)", said)[1]
+
+    once, _, _ = offered(32, 0)
+    pause = int(CONNECTIONS / (4 * once) * 1_000)
+    good, all_answers, slowest = offered(CONNECTIONS, pause)
+    figures = (
+        f"{once:.0f} searches of 10 km a second are answered well with 32 connections; of {CONNECTIONS / pause * 1_000:.0f} a second "
+        f"{all_answers:.0f} are answered, {good:.0f} of them well ({good / once:.2f}), p99 {slowest}"
+    )
+    if good < 0.7 * once:
+        raise Failed(figures)
+    return figures

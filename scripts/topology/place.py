@@ -1,0 +1,165 @@
+"""Where a topology lives: a directory, ports, and processes that all go with it."""
+
+import os, pwd, re, shutil, signal, socket, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Failed(Exception):
+    """What was to be proved is not so."""
+
+
+class Place:
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="topology-")
+        os.chmod(self.directory, 0o755)
+        # PostgreSQL refuses root, and nothing else needs its rights either.
+        self.account = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
+        self.give(self.directory)
+        self.processes = {}
+        self.sockets = []
+        # The files as they are deployed, where that account can reach them.
+        shutil.copytree(f"{ROOT}/deploy", self.path("deploy"))
+
+    def path(self, *names):
+        return os.path.join(self.directory, *names)
+
+    def folder(self, name, mode=0o755):
+        path = self.path(name)
+        os.makedirs(path, mode, exist_ok=True)
+        self.give(path)
+        return path
+
+    def give(self, path):
+        if self.account:
+            os.chown(path, self.account.pw_uid, self.account.pw_gid)
+
+    def write(self, name, text, mode=0o644):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        self.give(path)
+        return path
+
+    def port(self):
+        """A free one; held until all are chosen, so that they differ."""
+        held = socket.socket()
+        held.bind(("127.0.0.1", 0))
+        self.sockets.append(held)
+        return held.getsockname()[1]
+
+    def release_ports(self):
+        for held in self.sockets:
+            held.close()
+        self.sockets = []
+
+    def identity(self):
+        if not self.account:
+            return {}
+        return dict(user=self.account.pw_uid, group=self.account.pw_gid, extra_groups=[self.account.pw_gid])
+
+    def environment(self, own):
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ}
+        return kept | {"HOME": self.directory, "LC_ALL": "C.UTF-8"} | {name: str(value) for name, value in own.items()}
+
+    def start(self, name, command, environment={}, directory=None):
+        """Starts a process that lasts; what it says goes to a file of its name."""
+        self.release_ports()
+        log = open(self.path(f"{name}.log"), "a")
+        self.processes[name] = subprocess.Popen(
+            [str(word) for word in command],
+            env=self.environment(environment),
+            cwd=directory or self.directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            **self.identity(),
+        )
+        return self.processes[name]
+
+    def run(self, command, environment={}, directory=None, expected=(0,)):
+        """Runs a command to its end, and gives what it prints."""
+        result = self.finished(command, environment, directory)
+        if expected is not None and result.returncode not in expected:
+            raise Failed(f"{' '.join(map(str, command))} ended with {result.returncode}: {result.stdout}{result.stderr}")
+        return result.stdout
+
+    def ends_well(self, command, environment={}):
+        return self.finished(command, environment).returncode == 0
+
+    def finished(self, command, environment={}, directory=None):
+        return subprocess.run(
+            [str(word) for word in command],
+            env=self.environment(environment),
+            cwd=directory or self.directory,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            **self.identity(),
+        )
+
+    def until(self, what, condition, seconds=60):
+        """Waits for something to become true, and gives how long it took."""
+        begin = time.monotonic()
+        while time.monotonic() - begin < seconds:
+            if condition():
+                return time.monotonic() - begin
+            time.sleep(0.05)
+        raise Failed(f"waited {seconds} s in vain for {what}")
+
+    def stop(self, name, with_signal=signal.SIGTERM, seconds=60):
+        process = self.processes.pop(name, None)
+        if process is None:
+            return 0
+        begin = time.monotonic()
+        process.send_signal(with_signal)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise Failed(f"{name} did not stop within {seconds} s")
+        return time.monotonic() - begin
+
+    def close(self, keep):
+        for name in reversed(list(self.processes)):
+            try:
+                self.stop(name, signal.SIGTERM, 20)
+            except Failed as failure:
+                print(failure, file=sys.stderr)
+        # Whatever a killed one has left behind: the path is in the command line of each, and in nobody else's.
+        for process in self.left():
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.release_ports()
+        if keep:
+            print(f"Logs and data are in {self.directory}", file=sys.stderr)
+        else:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def left(self):
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{process}/cmdline") as file:
+                    if self.directory in file.read():
+                        yield int(process)
+            except OSError:
+                pass
+
+
+def render(path, variables):
+    """As `envsubst` does in nginx's image: ${NAME}, for the names that are given; nginx's own variables stay."""
+    with open(path) as file:
+        return re.sub(r"\$\{([A-Z_]+)\}", lambda found: str(variables.get(found[1], found[0])), file.read())
+
+
+def program(name, *places):
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", *places]))
+    if not found:
+        sys.exit(f"{name} is not installed: apt-get install nginx haproxy patroni etcd-server pgbouncer postgresql")
+    return found

@@ -1,0 +1,231 @@
+"""What is to be proved, one function each; each gives its figures, or throws."""
+
+import asyncio, collections, threading, time
+
+from audit import audit
+from databases import Cluster, Pooler, Postgres
+from load import Load
+from place import Failed, program
+from services import Node, Proxy, secrets
+
+
+class Topology:
+    """nginx, two nodes and a PostgreSQL, up and ready."""
+
+    def __init__(self, place, humon, database=None, settings={}, pooled=False, phones=24):
+        self.place, self.database = place, database or Postgres(place)
+        self.nodes = [Node(place, name, humon, settings=settings) for name in ("node-a", "node-b")]
+        self.proxy = Proxy(place, self.nodes)
+        self.pooler = Pooler(place, self.database) if pooled else None
+        self.phones = phones
+        place.release_ports()
+
+    def start(self):
+        secrets(
+            self.place,
+            DATABASE_HOST=(self.pooler or self.database).hosts,
+            MIGRATION_HOST=self.database.hosts,
+            DATABASE_PARAMETERS=self.database.parameters,
+        )
+        if isinstance(self.database, Cluster):
+            self.database.start()
+        else:
+            self.database.create()
+            self.database.start()
+            self.database.make_roles()
+        if self.pooler:
+            self.pooler.start()
+        self.nodes[0].command("migrate", url_file="owner_url")
+        for node in self.nodes:
+            node.start()
+        self.proxy.start()
+        for node in self.nodes:
+            self.proxy.until_in_rotation(node)
+        with open(self.place.path("secrets/app_secret")) as file:
+            self.secret = file.read().strip()
+
+    def beside_load(self, work, **how):
+        """Does something under load, with the health check of docker-compose.yml beside it; gives what it gives, and the load."""
+        load, ends = Load(self.proxy.port, self.secret, **{"phones": self.phones} | how), threading.Event()
+
+        def check():
+            while not ends.wait(1):
+                for _ in range(4):
+                    self.proxy.health()
+
+        checking = threading.Thread(target=check, daemon=True)
+        checking.start()
+        try:
+            return asyncio.run(load.beside(work)), load
+        finally:
+            ends.set()
+            checking.join()
+
+    def audit(self, load):
+        """By both nodes, when they have come to the end of the log."""
+        for node in self.nodes:
+            self.place.until(f"{node.name} to be ready", node.is_ready)
+        return [audit(self.database, node, load.requests) for node in self.nodes][0]
+
+
+def tell(load):
+    """Failures in short."""
+    kinds = collections.Counter(f"{request.kind}: {request.status or request.fault}" for request in load.failures())
+    return ", ".join(f"{count} × {kind}" for kind, count in kinds.most_common(8))
+
+
+def tls(topology):
+    answer = topology.place.run(
+        [
+            program("curl"),
+            "-s",
+            "--cacert",
+            topology.place.path("tls/certificate.pem"),
+            "-w",
+            "%{http_code} %{http_version}",
+            "-o",
+            "/dev/null",
+            f"https://localhost:{topology.proxy.tls_port}/health/live",
+        ]
+    )
+    if answer != "200 2":
+        raise Failed(f"with TLS the proxy answers {answer}")
+    return "answers with HTTP/2 over TLS"
+
+
+def rolling_restart(topology, rounds):
+    """Both nodes, one after the other, as a deploy does it."""
+
+    def restart():
+        took = []
+        time.sleep(2)
+        for _ in range(rounds):
+            for node in topology.nodes:
+                stopped = node.stop()
+                ready = node.start()
+                took.append((stopped, ready, topology.proxy.until_in_rotation(node)))
+        time.sleep(1)
+        return took
+
+    took, load = topology.beside_load(restart)
+    if load.failures():
+        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {tell(load)}")
+    checked = topology.audit(load)
+    stopped, ready, rotation = (max(column) for column in zip(*took))
+    return (
+        f"{len(took)} restarts, {load.summary()}: none failed, p99 {load.percentile(0.99):.0f} ms; {checked} acknowledged writes, none lost "
+        f"or doubled; a node stops within {stopped:.1f} s, is ready after {ready:.1f} s, and in rotation again {rotation:.1f} s later"
+    )
+
+
+def killed_node(topology, rounds):
+    """kill -9: whatever failed was under way at that moment, was not read, and had no key."""
+
+    def kill():
+        moments = []
+        time.sleep(2)
+        for number in range(rounds):
+            node = topology.nodes[number % 2]
+            moments.append(time.monotonic())
+            node.kill()
+            time.sleep(2)
+            node.start()
+            topology.proxy.until_in_rotation(node)
+            time.sleep(1)
+        return moments
+
+    moments, load = topology.beside_load(kill)
+    for request in load.failures():
+        if not any(request.begin <= moment + 0.05 and moment <= request.end <= moment + 1 for moment in moments):
+            raise Failed(f"was not under way when a node was killed, and failed: {request}")
+        if request.kind.endswith("with a key") or request.kind in ("read", "read own write", "search"):
+            raise Failed(f"could have been asked of the other node, and failed: {request}")
+    checked = topology.audit(load)
+    return (
+        f"{rounds} kills, {load.summary()}: {len(load.failures())} failed, all of them writes without a key that were under way; "
+        f"{checked} acknowledged writes, none lost or doubled"
+    )
+
+
+def fail_over(topology):
+    """The leader's machine is gone: PostgreSQL, its children and Patroni, all at once."""
+    database = topology.database
+
+    def crash():
+        time.sleep(3)
+        leader = database.leader
+        moment = time.monotonic()
+        leader.crash()
+        other = next(member for member in database.members if member is not leader)
+        topology.place.until("another leader", other.is_leader, 90)
+        promoted = time.monotonic()
+        time.sleep(10)
+        leader.start()
+        topology.place.until("a synchronous standby", leader.is_synchronous, 90)
+        time.sleep(2)
+        return moment, promoted, time.monotonic()
+
+    (moment, promoted, whole), load = topology.beside_load(crash)
+    writes = [request for request in load.requests if request.kind.split()[0] in ("create", "change")]
+    first_after = min(request.end for request in writes if not request.failed and request.begin > moment + 1)
+    plain = [request for request in load.requests if request.kind in ("read", "search")]
+    # What one node had just created when the leader went, the other one cannot look up.
+    born = {request.number: request.end for request in writes if request.kind.startswith("create") and not request.failed}
+    refused = [request for request in plain if request.failed and born.get(request.number, 0) < moment - 1]
+    if refused:
+        raise Failed(f"{len(refused)} of {len(plain)} reads failed: {refused[:3]}")
+    late = [request for request in load.failures() if request.begin > first_after + 15]
+    if late:
+        raise Failed(f"15 s after the first write {len(late)} still fail: {late[:3]}")
+    during = [request for request in plain if moment < request.begin < first_after]
+    checked = topology.audit(load)
+    return (
+        f"writes are back {first_after - moment:.1f} s after the crash (a new leader after {promoted - moment:.1f} s); {len(during)} "
+        f"reads meanwhile, {sum(request.failed for request in during)} failed; {load.summary()}, {len(load.failures())} refused in all; "
+        f"{checked} acknowledged writes, none lost or doubled; two copies again after {whole - moment - 2:.0f} s"
+    )
+
+
+def pooled(topology):
+    """Nothing needs what a pooler in transaction mode cannot give."""
+
+    def work():
+        time.sleep(10)
+        return topology.database.query(
+            "SELECT count(*) FROM pg_stat_activity WHERE usename = 'humon_server' AND application_name = 'humon'"
+        )[0][0]
+
+    connections, load = topology.beside_load(work)
+    if load.failures():
+        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {tell(load)}")
+    return (
+        f"{load.summary()}: none failed; {topology.audit(load)} acknowledged writes, none lost or doubled; {connections} connections to "
+        f"PostgreSQL"
+    )
+
+
+def soak(topology, minutes):
+    """Memory stays as large as what it holds."""
+
+    def watch():
+        samples, begin = [], time.monotonic()
+        while (now := time.monotonic() - begin) < minutes * 60:
+            sample = [node.resident_megabytes() for node in topology.nodes]
+            samples.append((now, *sample))
+            print(f"    {now:6.0f} s: {sample[0]:.0f} and {sample[1]:.0f} MB", flush=True)
+            time.sleep(max(5, minutes * 60 / 20))
+        return samples
+
+    samples, load = topology.beside_load(watch, phones=16, pause=0.05)
+    if load.failures():
+        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {tell(load)}")
+    # The first third is for caches and pools to fill.
+    settled, final = samples[len(samples) // 3], samples[-1]
+    growth = [final[column] - settled[column] for column in (1, 2)]
+    written = sum(request.kind.split()[0] in ("create", "sign", "attend") for request in load.requests)
+    if max(growth) > 32 + written * 2 / 1_000:
+        raise Failed(f"memory grew by {growth} MB after the first third")
+    return (
+        f"{minutes:.0f} min, {load.summary()}: none failed; {final[1]:.0f} and {final[2]:.0f} MB at the end, {growth[0]:+.0f} and "
+        f"{growth[1]:+.0f} since the first third; {topology.audit(load)} acknowledged writes, none lost or doubled"
+    )
