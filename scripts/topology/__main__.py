@@ -38,6 +38,7 @@ def plan(options):
         ("restart", "Rolling restart", lambda topology: proofs.rolling_restart(topology, rounds)),
         ("guide", "The guide", guide),
         ("kill", "kill -9 of a node", lambda topology: proofs.killed_node(topology, 2 * rounds)),
+        ("nobody", "No node left", proofs.nobody_left),
     ]
     if options.soak:
         plain.append(("soak", "Soak", lambda topology: proofs.soak(topology, options.soak)))

@@ -6,7 +6,7 @@ from audit import audit
 from databases import Cluster, Pooler, Postgres
 from load import Load
 from place import Failed, program
-from services import Node, Proxy, secrets
+from services import Node, Proxy, get, secrets
 
 
 class Topology:
@@ -91,6 +91,24 @@ def tls(topology):
     if answer != "200 2":
         raise Failed(f"with TLS the proxy answers {answer}")
     return "answers with HTTP/2 over TLS"
+
+
+def nobody_left(topology):
+    """With all nodes gone the proxy refuses in the API's words; it asks again as soon as there is one, though it left all alone."""
+    for node in topology.nodes:
+        node.kill()
+    for key in ({}, {"Idempotency-Key": "1"}, {}, {"Idempotency-Key": "2"}):
+        status, headers, body = get(f"{topology.proxy.url}/v1/events/1", headers=key)
+        if (status, headers.get("Retry-After"), body) != (503, "1", '{"message":"Service Unavailable"}'):
+            raise Failed(f"with no node there the proxy answers {status} {body}")
+    back = topology.nodes[0].start()
+    status, _, body = get(f"{topology.proxy.url}/health/live")
+    if status != 200:
+        raise Failed(f"with a node back the proxy answers {status} {body}")
+    topology.nodes[1].start()
+    for node in topology.nodes:
+        topology.proxy.until_in_rotation(node)
+    return f"503 with Retry-After; answers again at once with a node that is back after {back:.1f} s"
 
 
 def rolling_restart(topology, rounds):

@@ -5,10 +5,10 @@ import glob, os, re, signal, time, urllib.error, urllib.request
 from place import ROOT, Failed, program, render
 
 
-def get(url, seconds=10):
+def get(url, seconds=10, headers={}):
     """Status, header fields and body; None as status where nobody answers."""
     try:
-        with urllib.request.urlopen(url, timeout=seconds) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=seconds) as answer:
             return answer.status, dict(answer.headers), answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read().decode()
