@@ -27,10 +27,11 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Notation"),
+        .target(name: "Telemetry"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ", "Notation",
+                "CLibPQ", "Notation", "Telemetry",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -48,7 +49,7 @@ let package = Package(
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Notation",
+                "Postgres", "Notation", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -73,7 +74,7 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "Attendances", "Events", "Users", "Notation", "CZlib",
+                "Attendances", "Events", "Users", "Notation", "Telemetry", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -86,7 +87,7 @@ let package = Package(
         .executableTarget(
             name: "App",
             dependencies: [
-                "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
+                "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation", "Telemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -146,16 +147,19 @@ let package = Package(
             path: "Tests/TestServer"
         ),
         .target(name: "TestChance", path: "Tests/TestChance"),
+        .target(name: "TestExposition", path: "Tests/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: []),
         .testTarget(name: "NotationTests", dependencies: ["Notation", "TestChance"]),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "TestChance", "TestDatabase"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestExposition"]),
+        .testTarget(
+            name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "EmbeddedPostgresTests",
             dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
         ),
         .testTarget(
             name: "EventStoreTests",
-            dependencies: ["EventStore", "TestDatabase", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: ["EventStore", "Telemetry", "TestDatabase", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
         .testTarget(
@@ -169,13 +173,14 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: [
-                "HTTP", "CZlib", "TestChance", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "HTTP", "CZlib", "TestChance", "TestDatabase", "TestExposition",
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
             ]
         ),
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
+                "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestExposition", "TestServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -20,7 +20,9 @@ struct Backend: Sendable {
     let attendances: AttendancesModule
     /// In dependency order: what stops last comes first.
     let services: [any Service]
-    private let readers: PostgresClient
+    let readers: PostgresClient
+    let writer: PostgresClient
+    let log: EventLog
 
     /// - Parameter memoryBytes: what the events may take in memory; 0: they are read from PostgreSQL
     init(
@@ -29,13 +31,13 @@ struct Backend: Sendable {
         // One more to listen with, and one to fill and compare the memory with.
         readers = PostgresClient(
             database.asApplication(connections: connections + (memoryBytes > 0 ? 2 : 1)), logger: logger)
-        let writer = PostgresClient(database.asWriter, logger: logger)
+        writer = PostgresClient(database.asWriter, logger: logger)
         let watch = LogWatch(client: readers, listens: true, logger: logger)
         let render: EventRendering = { $0.writeJSON(into: &$1) }
         let memory =
             memoryBytes > 0
             ? MemoryKeeper(client: readers, watch: watch, limitBytes: memoryBytes, render: render, logger: logger) : nil
-        let log = EventLog(
+        log = EventLog(
             client: writer, projections: Self.projections, watch: watch, listeners: memory.map { [$0] } ?? [], logger: logger)
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
         events = EventsModule(log: log, database: readers, memory: memory, render: render, surroundings: surroundings)

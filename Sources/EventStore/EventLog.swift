@@ -3,6 +3,7 @@ public import Logging
 public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
+internal import Telemetry
 
 /// The one that appends in a process. While transactions are under way appends queue; the next transaction takes the whole queue.
 /// There is no timer, so an idle log adds no latency.
@@ -30,6 +31,7 @@ public final class EventLog: Service {
     private let transaction: AppendTransaction
     private let watch: LogWatch?
     private let listeners: [any CommitListener]
+    private let counters = WriterCounters()
     private let queue = Mutex(Queue())
 
     /// - Parameters:
@@ -59,9 +61,14 @@ public final class EventLog: Service {
                 return (nil, queue.idle.popLast())
             }
             idle?.resume()
-            if let refusal { continuation.resume(throwing: refusal) }
+            if let refusal {
+                counters.count(WriterStatistics.Outcome(refusal))
+                continuation.resume(throwing: refusal)
+            }
         }
     }
+
+    public var statistics: WriterStatistics { counters.statistics(queued: queue.withLock { $0.pending.count }) }
 
     /// Writes what is queued until the service group shuts down, then what is left.
     public func run() async throws {
@@ -107,7 +114,9 @@ public final class EventLog: Service {
     }
 
     private func write(_ batch: [Pending]) async {
+        let stopwatch = Stopwatch()
         let results = await transaction.append(batch.map(\.append))
+        counters.wrote(results, nanoseconds: stopwatch.nanoseconds)
         if !listeners.isEmpty {
             let commits = Commit.all(
                 of: zip(batch, results).compactMap { pending, result in

@@ -6,6 +6,7 @@ public struct APIContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     /// The name of a request whose caller gave it none.
     let ownRequestID = RequestID()
+    let route = RouteTaken()
 
     public init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
 

@@ -38,12 +38,13 @@ struct Serve: AsyncParsableCommand {
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth
             )
+            let responder = ObservedResponder(APIResponder(api), of: api)
             let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
             let servers: [any Service] = [
-                server(APIResponder(api), settings, settings.host, settings.port, logger: logger, onRunning: welcome.apiRuns),
+                server(responder, settings, settings.host, settings.port, logger: logger, onRunning: welcome.apiRuns),
                 server(
-                    AdminResponder(api), settings, settings.adminHost, settings.adminPort, logger: logger,
-                    onRunning: welcome.adminRuns),
+                    AdminResponder(api) { await responder.metrics + backend.metrics() + ProcessMetrics.now() }, settings,
+                    settings.adminHost, settings.adminPort, logger: logger, onRunning: welcome.adminRuns),
             ]
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
