@@ -23,6 +23,7 @@ struct Settings: Sendable {
     var adminHost: String
     var adminPort: Int
     var logLevel: Logger.Level
+    var logFormat: LogFormat
 }
 
 extension Settings {
@@ -68,14 +69,18 @@ extension Settings {
             "HUMON_ADMIN_PORT", "The port there, of /health/ready, /metrics and /memory/check; 0 takes a free one.",
             default: 8081, in: 0...65_535)
         static let logLevel = Setting<Logger.Level>.choice(
-            "HUMON_LOG_LEVEL", "The least important messages to write to standard error.", default: .notice,
+            "HUMON_LOG_LEVEL", "The least important messages to write to standard error; at info that is one for each request.",
+            default: .notice,
             of: Logger.Level.allCases)
+        static let logFormat = Setting<LogFormat>.choice(
+            "HUMON_LOG_FORMAT", "How serve writes them: text, or json with one object a line.", default: .text,
+            of: LogFormat.allCases)
 
         /// Name, default and sentence of each, in the order of the README.
         static let all: [(name: String, shownDefault: String, sentence: String)] = [
             shown(appSecret), shown(databaseURL), shown(host), shown(port), shown(data), shown(postgresPrograms), shown(migrates),
             shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(reads), shown(bodyLimit),
-            shown(idleTimeout), shown(memory), shown(adminHost), shown(adminPort), shown(logLevel),
+            shown(idleTimeout), shown(memory), shown(adminHost), shown(adminPort), shown(logLevel), shown(logFormat),
         ]
 
         private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
@@ -119,6 +124,7 @@ extension Settings {
         adminHost = try Keys.adminHost.read(from: reader) ?? "127.0.0.1"
         adminPort = try Keys.adminPort.read(from: reader) ?? 8081
         logLevel = try Keys.logLevel.read(from: reader) ?? .notice
+        logFormat = try Keys.logFormat.read(from: reader) ?? .text
     }
 
     /// A misspelt setting would be ignored in silence.

@@ -1,4 +1,5 @@
 public import Hummingbird
+internal import NIOCore
 internal import Users
 
 /// What a request carries with it on its way through the routes.
@@ -7,8 +8,15 @@ public struct APIContext: RequestContext {
     /// The name of a request whose caller gave it none.
     let ownRequestID = RequestID()
     let route = RouteTaken()
+    private let channel: any Channel
 
-    public init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// Of whoever opened the connection; nil for a Unix socket.
+    var clientAddress: String? { channel.remoteAddress?.ipAddress }
 
     /// Found by the router in the path; nil where the route has none.
     func parameter(_ name: String) -> String? { parameters.get(name) }
@@ -17,8 +25,11 @@ public struct APIContext: RequestContext {
 extension Request {
     /// What the caller calls the request, if that is usable, or the name given to it here.
     func origin(_ context: APIContext, key: IdempotencyKey? = nil) -> Origin {
-        Origin(requestID: requestID(context), traceID: headers[.traceparent].flatMap(traceID(ofTraceparent:)), key: key)
+        Origin(requestID: requestID(context), traceID: traceID, key: key)
     }
+
+    /// The W3C trace id that came in.
+    var traceID: String? { headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:)) }
 
     func requestID(_ context: APIContext) -> String {
         guard let sent = headers[.xRequestID], (1...128).contains(sent.utf8.count), sent.utf8.allSatisfy(\.isOfRequestID) else {
@@ -29,7 +40,7 @@ extension Request {
 }
 
 /// Source: W3C *Trace Context*, `traceparent`: version, trace id, parent id and flags, in hexadecimal; nil for anything else.
-private func traceID(ofTraceparent header: String) -> String? {
+func traceID(ofTraceparent header: String) -> String? {
     let parts = header.split(separator: "-", omittingEmptySubsequences: false)
     let lengths = [2, 32, 16, 2]
     guard parts.count >= 4, parts[0] != "ff", parts[0] != "00" || parts.count == 4,
