@@ -4,6 +4,7 @@ public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
 internal import Telemetry
+public import Tracing
 
 /// The one that appends in a process. While transactions are under way appends queue; the next transaction takes the whole queue.
 /// There is no timer, so an idle log adds no latency.
@@ -32,16 +33,19 @@ public final class EventLog: Service {
     private let watch: LogWatch?
     private let listeners: [any CommitListener]
     private let counters = WriterCounters()
+    private let tracing: AppendTracing
     private let queue = Mutex(Queue())
 
     /// - Parameters:
     ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`borrowedTimeoutSeconds`)
     ///   - watch: is told how far the log reaches after every commit
     ///   - listeners: are told of every commit before those are answered who asked for it
+    ///   - tracer: makes a span of every append below the span that is current; nil: nobody traces
     public init(
         client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, listeners: [any CommitListener] = [],
-        logger: Logger
+        tracer: (any Tracer)? = nil, logger: Logger
     ) {
+        tracing = AppendTracing(tracer: tracer)
         self.watch = watch
         self.listeners = listeners
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
@@ -52,7 +56,9 @@ public final class EventLog: Service {
     /// The append is carried out even when the calling task is cancelled meanwhile.
     /// - Throws: ``VersionConflict``, ``KeyReused``, ``EventLogError``, ``ReadModelError/missing``, or a `PostgresError`; after
     ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
-    public func append(_ append: Append) async throws -> Appended {
+    public func append(_ append: Append) async throws -> Appended { try await tracing.trace(append) { try await queued(append) } }
+
+    private func queued(_ append: Append) async throws -> Appended {
         try await withCheckedThrowingContinuation { continuation in
             let (refusal, idle) = queue.withLock { queue -> (EventLogError?, CheckedContinuation<Void, Never>?) in
                 guard !queue.isClosed else { return (.closed, nil) }

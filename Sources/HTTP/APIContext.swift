@@ -8,6 +8,8 @@ public struct APIContext: RequestContext {
     /// The name of a request whose caller gave it none.
     let ownRequestID = RequestID()
     let route = RouteTaken()
+    /// Of the trace that the server has made, or gone on with; nil where nobody traces.
+    var traceID: String?
     private let channel: any Channel
 
     public init(source: ApplicationRequestContextSource) {
@@ -25,11 +27,13 @@ public struct APIContext: RequestContext {
 extension Request {
     /// What the caller calls the request, if that is usable, or the name given to it here.
     func origin(_ context: APIContext, key: IdempotencyKey? = nil) -> Origin {
-        Origin(requestID: requestID(context), traceID: traceID, key: key)
+        Origin(requestID: requestID(context), traceID: traceID(context), key: key)
     }
 
-    /// The W3C trace id that came in.
-    var traceID: String? { headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:)) }
+    /// The W3C trace id that came in, where nobody here traces.
+    func traceID(_ context: APIContext) -> String? {
+        context.traceID ?? headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
+    }
 
     func requestID(_ context: APIContext) -> String {
         guard let sent = headers[.xRequestID], (1...128).contains(sent.utf8.count), sent.utf8.allSatisfy(\.isOfRequestID) else {

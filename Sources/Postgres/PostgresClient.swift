@@ -2,6 +2,7 @@ public import Logging
 public import ServiceLifecycle
 internal import Synchronization
 internal import Telemetry
+public import Tracing
 
 /// A handful of connections to one database. Broken ones are replaced, with back-off, while the client runs.
 ///
@@ -27,9 +28,12 @@ public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
     private let logger: Logger
     private let counters = PostgresCounters()
+    private let tracing: QueryTracing
     private let state: Mutex<State>
 
-    public init(_ configuration: PostgresConfiguration, logger: Logger) {
+    /// - Parameter tracer: makes a span of every query below the span that is current; nil: nobody traces
+    public init(_ configuration: PostgresConfiguration, tracer: (any Tracer)? = nil, logger: Logger) {
+        tracing = QueryTracing(tracer: tracer)
         self.configuration = configuration
         self.logger = logger
         state = Mutex(State(slots: Array(repeating: .connecting, count: configuration.connections)))
@@ -48,11 +52,13 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// A connection that breaks before they were sent costs one more try; after that it is ``PostgresError/connectionLost(mayHaveRun:)``.
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
-        try await counters.measure {
-            do {
-                return try await runOnce(statements)
-            } catch let error as PostgresError where error.cannotHaveRun || error.sqlState == .invalidStatementName {
-                return try await runOnce(statements)
+        try await tracing.trace(statements) {
+            try await counters.measure {
+                do {
+                    return try await runOnce(statements)
+                } catch let error as PostgresError where error.cannotHaveRun || error.sqlState == .invalidStatementName {
+                    return try await runOnce(statements)
+                }
             }
         }
     }
@@ -71,7 +77,7 @@ public final class PostgresClient: Service, PostgresQuerying {
     public func withConnection<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
         let (slot, connection) = try await borrow()
         let borrowed = PostgresConnection(
-            connection, timeoutSeconds: configuration.statementTimeoutSeconds, counters: counters)
+            connection, timeoutSeconds: configuration.statementTimeoutSeconds, counters: counters, tracing: tracing)
         do {
             let value = try await body(borrowed)
             giveBack(connection, to: slot, isReusable: !borrowed.mustBeClosed)

@@ -15,6 +15,7 @@ import Testing
     private static let elsewhere = [
         "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total", "humon_postgres_waiting_callers",
         "humon_read_model_lag_events",
+        "humon_trace_spans_total",
     ]
 
     private struct Node: Sendable {

@@ -26,9 +26,10 @@ struct Serve: AsyncParsableCommand {
         try await Database.with(settings, .asServer, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
+            let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, logger: logger)
             let backend = Backend(
                 database, connections: settings.databaseConnections, memoryBytes: settings.memoryMegabytes * 1_000_000,
-                logger: logger)
+                tracer: spans.tracer, logger: logger)
             let api = API(
                 users: backend.users,
                 events: backend.events,
@@ -39,19 +40,21 @@ struct Serve: AsyncParsableCommand {
                 checkHealth: backend.checkHealth
             )
             let responder = ObservedResponder(
-                APIResponder(api), of: api, log: RequestLog(settings.logFormat, level: settings.logLevel)?.write)
+                APIResponder(api), of: api, tracer: spans.tracer,
+                log: RequestLog(settings.logFormat, level: settings.logLevel)?.write)
             let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
             let servers: [any Service] = [
                 server(responder, settings, settings.host, settings.port, logger: logger, onRunning: welcome.apiRuns),
                 server(
                     AdminResponder(api) {
-                        await responder.metrics + backend.metrics() + LogSink.standardError.metrics + ProcessMetrics.now()
+                        await responder.metrics + backend.metrics() + spans.metrics + LogSink.standardError.metrics
+                            + ProcessMetrics.now()
                     }, settings,
                     settings.adminHost, settings.adminPort, logger: logger, onRunning: welcome.adminRuns),
             ]
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
-                    services: backend.services + servers + [welcome],
+                    services: spans.services + backend.services + servers + [welcome],
                     gracefulShutdownSignals: [.sigterm, .sigint],
                     logger: logger
                 )
