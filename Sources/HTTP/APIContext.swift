@@ -8,8 +8,8 @@ public struct APIContext: RequestContext {
     /// The name of a request whose caller gave it none.
     let ownRequestID = RequestID()
     let route = RouteTaken()
-    /// Of the trace that the server has made, or gone on with; nil where nobody traces.
-    var traceID: String?
+    /// That the server has begun, or gone on with; nil where nobody traces.
+    var trace: RequestTrace?
     private let channel: any Channel
 
     public init(source: ApplicationRequestContextSource) {
@@ -32,7 +32,7 @@ extension Request {
 
     /// The W3C trace id that came in, where nobody here traces.
     func traceID(_ context: APIContext) -> String? {
-        context.traceID ?? headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
+        context.trace?.id ?? headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
     }
 
     func requestID(_ context: APIContext) -> String {

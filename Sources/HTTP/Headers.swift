@@ -12,6 +12,7 @@ extension HTTPField.Name {
 
     static let xRequestID = HTTPField.Name(literal: "x-request-id")
     static let traceparent = HTTPField.Name(literal: "traceparent")
+    static let tracestate = HTTPField.Name(literal: "tracestate")
     static let link = HTTPField.Name(literal: "link")
     static let humonPosition = HTTPField.Name(literal: "humon-position")
     static let idempotencyKey = HTTPField.Name(literal: "idempotency-key")

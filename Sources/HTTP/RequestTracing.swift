@@ -16,7 +16,7 @@ struct RequestTracing: Sendable {
         var parent = ServiceContext.topLevel
         tracer.extract(request.headers, into: &parent, using: HeaderExtractor())
         let span = tracer.startSpan(name(of: request.method), context: parent, ofKind: .server)
-        context.traceID = traceID(of: span.context)
+        context.trace = RequestTrace(tracer: tracer, context: span.context)
         guard span.isRecording else { return span }
         let client = context.clientAddress
         span.updateAttributes { attributes in
@@ -56,16 +56,30 @@ struct RequestTracing: Sendable {
     }
 
     private func name(of method: HTTPRequest.Method) -> String { Self.methods.contains(method) ? method.rawValue : "_OTHER" }
+}
 
-    private func traceID(of context: ServiceContext) -> String? {
+/// The trace that a request belongs to.
+struct RequestTrace: Sendable {
+    let tracer: any Tracer
+    let context: ServiceContext
+
+    /// As the tracer would hand it on. Asked for where it is recorded or logged, and not for every read.
+    var id: String? {
         var headers = HTTPFields()
         tracer.inject(context, into: &headers, using: HeaderInjector())
-        return headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
+        return headers[.traceparent].flatMap(traceID(ofTraceparent:))
     }
 }
 
 private struct HeaderExtractor: Extractor {
-    func extract(key: String, from headers: HTTPFields) -> String? { HTTPField.Name(key).flatMap { headers[$0] } }
+    func extract(key: String, from headers: HTTPFields) -> String? {
+        // A name is read anew letter by letter; these two are asked for with every request.
+        switch key {
+        case "traceparent": headers[.traceparent]
+        case "tracestate": headers[.tracestate]
+        case _: HTTPField.Name(key).flatMap { headers[$0] }
+        }
+    }
 }
 
 private struct HeaderInjector: Injector {

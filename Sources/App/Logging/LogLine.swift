@@ -13,11 +13,18 @@ struct LogLine {
         self.format = format
         bytes.reserveCapacity(384)
         switch format {
-        case .text: bytes.append(contentsOf: "\(time) \(level) \(harmless(message))".utf8)
+        case .text:
+            bytes.append(contentsOf: time.description.utf8)
+            bytes.append(UInt8(ascii: " "))
+            bytes.append(contentsOf: level.rawValue.utf8)
+            bytes.append(UInt8(ascii: " "))
+            bytes.append(contentsOf: Self.harmlessLine(message).utf8)
         case .json:
             bytes.append(contentsOf: #"{"time":"#.utf8)
             time.writeJSON(into: &bytes)
-            bytes.append(contentsOf: #","level":"\#(level)","message":"#.utf8)
+            bytes.append(contentsOf: #","level":""#.utf8)
+            bytes.append(contentsOf: level.rawValue.utf8)
+            bytes.append(contentsOf: #"","message":"#.utf8)
             message.writeJSON(into: &bytes)
         }
     }
@@ -64,13 +71,21 @@ struct LogLine {
 
     private mutating func begin(_ name: String) {
         switch format {
-        case .text: bytes.append(contentsOf: " \(harmless(name))=".utf8)
+        case .text:
+            bytes.append(UInt8(ascii: " "))
+            bytes.append(contentsOf: Self.harmlessLine(name).utf8)
+            bytes.append(UInt8(ascii: "="))
         case .json:
             bytes.append(UInt8(ascii: ","))
             // Two members of one name would be no object that everybody reads alike.
             (Self.ownNames.contains(name) ? "metadata.\(name)" : name).writeJSON(into: &bytes)
             bytes.append(UInt8(ascii: ":"))
         }
+    }
+
+    /// Almost every text is of printable ASCII; that is seen at once.
+    private static func harmlessLine(_ text: String) -> String {
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : harmless(text)
     }
 
     /// In quotes, unless it is one word without them.

@@ -7,6 +7,8 @@ internal import Telemetry
 final class LogSink: @unchecked Sendable {
     /// So much may wait to be written.
     static let limitBytes = 1 << 20
+    /// So long it rests between two writes, so that a busy service makes few of them, of many lines each.
+    private static let pauseMicroseconds: UInt32 = 5_000
     /// So long the end of the process waits for a reader.
     private static let patienceSeconds = 1.0
 
@@ -57,7 +59,12 @@ final class LogSink: @unchecked Sendable {
 
     private func start() {
         isRunning = true
-        let thread = Thread { [self] in while true { writeOut() } }
+        let thread = Thread { [self] in
+            while true {
+                writeOut()
+                usleep(Self.pauseMicroseconds)
+            }
+        }
         thread.name = "log"
         thread.start()
     }
