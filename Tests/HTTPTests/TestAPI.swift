@@ -74,7 +74,8 @@ struct TestAPI: Sendable {
                 checkHealth: { try await readers.query("SELECT 1") }
             )
             let application = Application(
-                responder: APIResponder(api), services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
+                responder: ClientResponder(APIResponder(api), believing: .onThisMachine),
+                services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
                 logger: .quiet)
             try await application.test(setup) { client in
                 await events.untilReady()
