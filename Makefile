@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-overload bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -88,6 +88,10 @@ bench-nearby: install
 ## bench-nodes   measure two servers: how soon one shows what the other recorded, reads beside writes, a soak (needs wrk, Python 3)
 bench-nodes: build
 	Benchmarks/nodes.py
+
+## bench-overload measure what is left of a server that is asked for four times what it can do (needs wrk, Python 3)
+bench-overload: build
+	Benchmarks/overload.py
 
 ## bench-rebuild measure the rebuild and verification of a million recorded events beside plain SQL (needs psql)
 bench-rebuild: build

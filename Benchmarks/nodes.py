@@ -38,11 +38,11 @@ end
 
 
 class Node:
-    def __init__(self, place, number, url=None):
+    def __init__(self, place, number, url=None, **settings):
         self.port, self.admin_port = PORT + 2 * number, PORT + 2 * number + 1
         environment = dict(
             os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(self.port), HUMON_ADMIN_PORT=str(self.admin_port),
-            TB_APP_SECRET="bench", HUMON_MEMORY_MEGABYTES="8000")
+            TB_APP_SECRET="bench", **{"HUMON_MEMORY_MEGABYTES": "8000"} | settings)
         if url:
             environment["DATABASE_URL"] = url
         out = f"{place}/out{number}"
@@ -211,4 +211,5 @@ def main():
             shutil.rmtree(place)
 
 
-main()
+if __name__ == "__main__":
+    main()

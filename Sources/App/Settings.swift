@@ -11,15 +11,31 @@ struct Settings: Sendable {
     var databaseURL: String?
     var host: String
     var port: Int
+    var socket: String?
+    var socketMode: UInt32
+    var tlsCertificate: String?
+    var tlsKey: String?
     var data: String
     var postgresPrograms: String?
     var migrates: Bool
     var databaseConnections: Int
     var isDatabasePooled: Bool
     var statementTimeoutSeconds: Int
+    var trustedProxies: TrustedProxies
     var reads: API.Reads
+    var corsOrigins: CORSOrigins
     var bodyLimitBytes: Int
+    var targetLimitBytes: Int
+    var headerLimitBytes: Int
+    var arrivalTimeoutSeconds: Int
+    var answerTimeoutSeconds: Int
     var idleTimeoutSeconds: Int
+    var connections: Int
+    var requests: Int
+    var signUpsPerMinute: Int
+    var writesPerMinute: Int
+    var drainSeconds: Int
+    var shutdownSeconds: Int
     var memoryMegabytes: Int
     var adminHost: String
     var adminPort: Int
@@ -44,6 +60,18 @@ extension Settings {
         static let host = Setting<String>.text("HUMON_HOST", "The address to listen on.", shownDefault: "127.0.0.1")
         static let port = Setting<Int>.number(
             "HUMON_PORT", "The port to listen on; 0 takes a free one.", default: 8080, in: 0...65_535)
+        static let socket = Setting<String>.text(
+            "HUMON_SOCKET", "The Unix socket to listen on, instead of address and port.", shownDefault: "none")
+        static let socketMode = Setting<UInt32>(
+            name: "HUMON_SOCKET_MODE", sentence: "Who may connect to it, as chmod writes it.", shownDefault: "660",
+            parse: { text in UInt32(text, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil } },
+            expectation: "permissions such as 660 or 666")
+        static let tlsCertificate = Setting<String>.text(
+            "HUMON_TLS_CERTIFICATE",
+            "The PEM file of the certificate and those it hangs on: the API speaks TLS then, and HTTP/2.",
+            shownDefault: "none")
+        static let tlsKey = Setting<String>.text(
+            "HUMON_TLS_KEY", "The PEM file of the key of that certificate.", shownDefault: "none")
         static let data = Setting<String>.text(
             "HUMON_DATA", "The directory of the private PostgreSQL.",
             shownDefault: "/var/lib/humon for root, ~/.local/share/humon for others")
@@ -60,12 +88,49 @@ extension Settings {
             "HUMON_DATABASE_POOLED", "Whether a pooler in transaction mode (PgBouncer) stands before PostgreSQL.", default: false)
         static let statementTimeout = Setting<Int>.number(
             "HUMON_STATEMENT_TIMEOUT_SECONDS", "How long a statement of a request may take.", default: 10, in: 1...3_600)
+        static let trustedProxies = Setting<TrustedProxies>(
+            name: "HUMON_TRUSTED_PROXIES",
+            sentence:
+                "Whose X-Forwarded-For, X-Forwarded-Proto, Forwarded and X-Request-Id are believed; unix: who uses the socket.",
+            shownDefault: "127.0.0.0/8,::1,unix", parse: { TrustedProxies($0) },
+            expectation: "networks such as 10.0.0.0/8 or 2001:db8::/32, addresses and unix, between commas, or none")
         static let reads = Setting<API.Reads>.choice(
             "HUMON_READS", "Who may read: public, or devices that signed up.", default: .everyone, of: API.Reads.allCases)
+        static let corsOrigins = Setting<CORSOrigins>(
+            name: "HUMON_CORS_ORIGINS", sentence: "Whose pages in browsers may use the API: origins between commas, or *.",
+            shownDefault: "none", parse: { CORSOrigins($0) },
+            expectation: "origins such as https://app.example.org, between commas, or *")
         static let bodyLimit = Setting<Int>.number(
             "HUMON_BODY_LIMIT_BYTES", "The largest body of a request.", default: 65_536, in: 1_024...16_777_216)
+        static let targetLimit = Setting<Int>.number(
+            "HUMON_URL_LIMIT_BYTES", "The longest path and query of a request.", default: 8_192, in: 256...65_536)
+        static let headerLimit = Setting<Int>.number(
+            "HUMON_HEADER_LIMIT_BYTES", "The largest request line and header fields together.", default: 32_768,
+            in: 1_024...1_048_576)
+        static let arrivalTimeout = Setting<Int>.number(
+            "HUMON_ARRIVAL_TIMEOUT_SECONDS", "How long a request may take to arrive, and a connection to begin.", default: 20,
+            in: 1...3_600)
+        static let answerTimeout = Setting<Int>.number(
+            "HUMON_ANSWER_TIMEOUT_SECONDS", "How long the answer to a request may take from then on.", default: 30, in: 1...3_600)
+        static let connections = Setting<Int>.number(
+            "HUMON_CONNECTIONS", "Connections of clients at a time; more wait to be accepted.", default: 10_000,
+            in: 1...1_000_000)
+        static let requests = Setting<Int>.number(
+            "HUMON_REQUESTS", "Requests at a time; more are answered 503 at once.", default: 256, in: 1...100_000)
+        static let signUpsPerMinute = Setting<Int>.number(
+            "HUMON_SIGN_UPS_PER_MINUTE", "Sign-ups of one client address in a minute, more are answered 429; 0: no limit.",
+            default: 0, in: 0...1_000_000)
+        static let writesPerMinute = Setting<Int>.number(
+            "HUMON_WRITES_PER_MINUTE", "Writes of one device in a minute, more are answered 429; 0: no limit.", default: 0,
+            in: 0...1_000_000)
         static let idleTimeout = Setting<Int>.number(
             "HUMON_IDLE_TIMEOUT_SECONDS", "How long a connection of a client may be silent.", default: 75, in: 1...3_600)
+        static let drain = Setting<Int>.number(
+            "HUMON_DRAIN_SECONDS", "How long a server that is told to stop goes on while it tells proxies that it is not ready.",
+            default: 0, in: 0...3_600)
+        static let shutdown = Setting<Int>.number(
+            "HUMON_SHUTDOWN_SECONDS", "How long open requests may take after that until they are cut off.", default: 20,
+            in: 1...3_600)
         static let memory = Setting<Int>.number(
             "HUMON_MEMORY_MEGABYTES",
             "What the events may take in memory; beyond it, and with 0, they are read from PostgreSQL.", default: 1_024,
@@ -96,9 +161,12 @@ extension Settings {
         /// Name, default and sentence of each, in the order of the README.
         static let all: [(name: String, shownDefault: String, sentence: String)] = [
             shown(appSecret), shown(appSecretFile), shown(databaseURL), shown(databaseURLFile), shown(host), shown(port),
-            shown(data), shown(postgresPrograms), shown(migrates), shown(databaseConnections), shown(isDatabasePooled),
-            shown(statementTimeout), shown(reads), shown(bodyLimit), shown(idleTimeout), shown(memory), shown(adminHost),
-            shown(adminPort), shown(logLevel), shown(logFormat), shown(traces), shown(tracesRatio),
+            shown(socket), shown(socketMode), shown(tlsCertificate), shown(tlsKey), shown(data), shown(postgresPrograms),
+            shown(migrates), shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(trustedProxies),
+            shown(reads), shown(corsOrigins), shown(bodyLimit), shown(targetLimit), shown(headerLimit), shown(arrivalTimeout),
+            shown(answerTimeout), shown(idleTimeout), shown(connections), shown(requests), shown(signUpsPerMinute),
+            shown(writesPerMinute), shown(drain), shown(shutdown), shown(memory), shown(adminHost), shown(adminPort),
+            shown(logLevel), shown(logFormat), shown(traces), shown(tracesRatio),
         ]
 
         private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
@@ -130,15 +198,31 @@ extension Settings {
         databaseURL = try Keys.databaseURL.read(from: reader, orIn: Keys.databaseURLFile)
         host = try Keys.host.read(from: reader) ?? "127.0.0.1"
         port = try Keys.port.read(from: reader) ?? 8080
+        socket = try Keys.socket.read(from: reader)
+        socketMode = try Keys.socketMode.read(from: reader) ?? 0o660
+        tlsCertificate = try Keys.tlsCertificate.read(from: reader)
+        tlsKey = try Keys.tlsKey.read(from: reader)
         data = try Keys.data.read(from: reader) ?? Self.defaultData
         postgresPrograms = try Keys.postgresPrograms.read(from: reader)
         migrates = try Keys.migrates.read(from: reader) ?? true
         databaseConnections = try Keys.databaseConnections.read(from: reader) ?? 4
         isDatabasePooled = try Keys.isDatabasePooled.read(from: reader) ?? false
         statementTimeoutSeconds = try Keys.statementTimeout.read(from: reader) ?? 10
+        trustedProxies = try Keys.trustedProxies.read(from: reader) ?? .onThisMachine
         reads = try Keys.reads.read(from: reader) ?? .everyone
+        corsOrigins = try Keys.corsOrigins.read(from: reader) ?? .none
         bodyLimitBytes = try Keys.bodyLimit.read(from: reader) ?? 65_536
+        targetLimitBytes = try Keys.targetLimit.read(from: reader) ?? 8_192
+        headerLimitBytes = try Keys.headerLimit.read(from: reader) ?? 32_768
+        arrivalTimeoutSeconds = try Keys.arrivalTimeout.read(from: reader) ?? 20
+        answerTimeoutSeconds = try Keys.answerTimeout.read(from: reader) ?? 30
         idleTimeoutSeconds = try Keys.idleTimeout.read(from: reader) ?? 75
+        connections = try Keys.connections.read(from: reader) ?? 10_000
+        requests = try Keys.requests.read(from: reader) ?? 256
+        signUpsPerMinute = try Keys.signUpsPerMinute.read(from: reader) ?? 0
+        writesPerMinute = try Keys.writesPerMinute.read(from: reader) ?? 0
+        drainSeconds = try Keys.drain.read(from: reader) ?? 0
+        shutdownSeconds = try Keys.shutdown.read(from: reader) ?? 20
         memoryMegabytes = try Keys.memory.read(from: reader) ?? 1_024
         adminHost = try Keys.adminHost.read(from: reader) ?? "127.0.0.1"
         adminPort = try Keys.adminPort.read(from: reader) ?? 8081
@@ -164,13 +248,16 @@ extension Settings {
     }
 
     /// What a client on this machine writes before a path.
-    func address(port: Int) -> String { Self.address(host, port) }
+    func address(port: Int) -> String {
+        let scheme = tlsCertificate == nil ? "http" : "https"
+        return socket == nil ? Self.address(scheme, host, port) : "\(scheme)://localhost"
+    }
 
     /// What the operator's tools ask.
-    func adminAddress(port: Int) -> String { Self.address(adminHost, port) }
+    func adminAddress(port: Int) -> String { Self.address("http", adminHost, port) }
 
-    private static func address(_ host: String, _ port: Int) -> String {
-        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    private static func address(_ scheme: String, _ host: String, _ port: Int) -> String {
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 
     private static var defaultData: String {

@@ -16,11 +16,23 @@ public struct API: Sendable {
         public var reads: Reads
         /// Of a request's body.
         public var bodyLimitBytes: Int
+        /// Of a request's path and query.
+        public var targetLimitBytes: Int
+        /// Of one client address; 0: as many as come.
+        public var signUpsPerMinute: Int
+        /// Of one device; 0: as many as come.
+        public var writesPerMinute: Int
 
-        public init(appSecret: AppSecret, reads: Reads = .everyone, bodyLimitBytes: Int = 64 * 1024) {
+        public init(
+            appSecret: AppSecret, reads: Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, targetLimitBytes: Int = 8 * 1024,
+            signUpsPerMinute: Int = 0, writesPerMinute: Int = 0
+        ) {
             self.appSecret = appSecret
             self.reads = reads
             self.bodyLimitBytes = bodyLimitBytes
+            self.targetLimitBytes = targetLimitBytes
+            self.signUpsPerMinute = signUpsPerMinute
+            self.writesPerMinute = writesPerMinute
         }
     }
 
@@ -28,6 +40,9 @@ public struct API: Sendable {
     let events: EventsModule
     let attendances: AttendancesModule
     let settings: Settings
+    let drain: Drain
+    let signUps: RateLimiter?
+    let writes: RateLimiter?
     let isUnavailability: @Sendable (any Error) -> Bool
     let checkHealth: @Sendable () async throws -> Void
 
@@ -39,6 +54,7 @@ public struct API: Sendable {
         events: EventsModule,
         attendances: AttendancesModule,
         settings: Settings,
+        drain: Drain = Drain(),
         isUnavailability: @escaping @Sendable (any Error) -> Bool,
         checkHealth: @escaping @Sendable () async throws -> Void
     ) {
@@ -46,6 +62,9 @@ public struct API: Sendable {
         self.events = events
         self.attendances = attendances
         self.settings = settings
+        self.drain = drain
+        signUps = RateLimiter("sign-ups", perMinute: settings.signUpsPerMinute)
+        writes = RateLimiter("writes", perMinute: settings.writesPerMinute)
         self.isUnavailability = isUnavailability
         self.checkHealth = checkHealth
     }
@@ -63,9 +82,9 @@ extension API {
     }
 
     /// A write without a token is refused before anything else is looked at; an unknown one only after the body.
-    func requireToken(_ request: Request) throws(Refusal) -> DeviceToken {
+    func requireWriter(_ request: Request) throws(Refusal) -> Writer {
         guard let token = request.deviceToken else { throw .unauthorized }
-        return token
+        return Writer(token: token, allowance: try writes?.take(token.secret))
     }
 
     func requireReader(_ request: Request) async throws {
@@ -74,4 +93,10 @@ extension API {
         case .devices: _ = try await caller(request.deviceToken)
         }
     }
+}
+
+/// The device that asks for a write, and how many more it may ask for.
+struct Writer {
+    var token: DeviceToken
+    var allowance: RateAllowance?
 }

@@ -5,27 +5,26 @@ internal import Users
 /// What a request carries with it on its way through the routes.
 public struct APIContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
-    /// The name of a request whose caller gave it none.
+    /// The name of a request that nobody who is believed has given one.
     let ownRequestID = RequestID()
     let route = RouteTaken()
     /// That the server has begun, or gone on with; nil where nobody traces.
     var trace: RequestTrace?
-    private let channel: any Channel
+    let peer: Peer
+    /// Who is believed to have sent the request.
+    public var client = Client.unknown
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
+        peer = Peer(source.channel.remoteAddress)
     }
-
-    /// Of whoever opened the connection; nil for a Unix socket.
-    var clientAddress: String? { channel.remoteAddress?.ipAddress }
 
     /// Found by the router in the path; nil where the route has none.
     func parameter(_ name: String) -> String? { parameters.get(name) }
 }
 
 extension Request {
-    /// What the caller calls the request, if that is usable, or the name given to it here.
+    /// What the proxy calls the request, if it is believed and that is usable, or the name given to it here.
     func origin(_ context: APIContext, key: IdempotencyKey? = nil) -> Origin {
         Origin(requestID: requestID(context), traceID: traceID(context), key: key)
     }
@@ -36,7 +35,9 @@ extension Request {
     }
 
     func requestID(_ context: APIContext) -> String {
-        guard let sent = headers[.xRequestID], (1...128).contains(sent.utf8.count), sent.utf8.allSatisfy(\.isOfRequestID) else {
+        guard context.client.isVouchedFor, let sent = headers[.xRequestID], (1...128).contains(sent.utf8.count),
+            sent.utf8.allSatisfy(\.isOfRequestID)
+        else {
             return context.ownRequestID.description
         }
         return sent

@@ -3,6 +3,7 @@ internal import Events
 internal import HTTPTypes
 public import Hummingbird
 internal import Logging
+internal import NIOHTTP1
 
 /// Answers every request: by its route, or by a refusal in the API's words.
 public struct APIResponder: HTTPResponder {
@@ -11,8 +12,10 @@ public struct APIResponder: HTTPResponder {
     private let routes: [Route]
     private let router: RouterResponder<APIContext>
     private let isUnavailability: @Sendable (any Error) -> Bool
+    private let targetLimitBytes: Int
 
     public init(_ api: API) {
+        targetLimitBytes = api.settings.targetLimitBytes
         routes = api.routes
         isUnavailability = api.isUnavailability
         let router = Router(context: APIContext.self)
@@ -29,6 +32,7 @@ public struct APIResponder: HTTPResponder {
         let request = request.droppingFormatSuffix
         var response: Response
         do {
+            if request.head.path?.utf8.count ?? 0 > targetLimitBytes { throw Refusal.targetTooLong(limitBytes: targetLimitBytes) }
             // Where there is no route it answers an empty 404.
             response = try await router.respond(to: request.withGetForHead, context: context)
             if context.route.index == nil { response = notRouted(request).response }
@@ -36,7 +40,7 @@ public struct APIResponder: HTTPResponder {
             response = refusal(for: error, request, context).response
         }
         response.headers[.xRequestID] = request.requestID(context)
-        response = await response.coded(for: request)
+        response = await response.notKeptUnlessSaid.coded(for: request)
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -46,9 +50,12 @@ public struct APIResponder: HTTPResponder {
     }
 
     private func refusal(for error: any Error, _ request: Request, _ context: APIContext) -> Refusal {
+        if let refusal = error as? Refusal { return refusal }
         if let rejection = error as? EventRejection { return Refusal(rejection) }
         if let rejection = error as? AttendanceRejection { return Refusal(rejection) }
         if error is PositionNotReached { return .unavailable }
+        // Of the body that a route was reading.
+        if error is HTTPParserError { return .malformed }
         let metadata: Logger.Metadata = [
             "request_id": "\(request.requestID(context))", "method": "\(request.method)",
             "route": "\(context.endpointPath ?? "-")", "error": "\(error)",

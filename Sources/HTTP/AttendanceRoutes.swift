@@ -8,14 +8,14 @@ extension API {
     var attendanceRoutes: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
 
     private func createAttendance(_ request: Request, _ context: APIContext) async throws -> Response {
-        let token = try requireToken(request)
+        let writer = try requireWriter(request)
         let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
-        let caller = try await caller(token)
+        let caller = try await caller(writer.token)
         guard let event else { throw Refusal.notFound }
         let position = try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
-        return Response(json: [:]).recorded(at: position)
+        return Response(json: [:]).recorded(at: position).telling(writer.allowance)
     }
 
     /// nil for a number that no event can have.

@@ -18,17 +18,17 @@ extension API {
     }
 
     private func createEvent(_ request: Request, _ context: APIContext) async throws -> Response {
-        let token = try requireToken(request)
+        let writer = try requireWriter(request)
         let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
-        let owner = try await caller(token)
+        let owner = try await caller(writer.token)
         let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
-        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position)
+        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position).telling(writer.allowance)
     }
 
     private func updateEvent(_ request: Request, _ context: APIContext) async throws -> Response {
-        let token = try requireToken(request)
+        let writer = try requireWriter(request)
         let fields = try await request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch fields.format {
@@ -36,12 +36,12 @@ extension API {
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
         let origin = request.origin(context, key: try request.idempotencyKey(fields))
-        let caller = try await caller(token)
+        let caller = try await caller(writer.token)
         let command = UpdateEvent(
             id: try eventID(context), change: change, by: caller, condition: request.versionCondition
         )
         let (id, position) = try await events.update(command, origin: origin)
-        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position)
+        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position).telling(writer.allowance)
     }
 
     private func getEvent(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -49,11 +49,12 @@ extension API {
         let id = try eventID(context)
         let reading = try await events.reading(since: try request.position())
         guard let event = try await reading.event(id) else { throw Refusal.notFound }
-        let (tag, condition) = (EntityTag(version: event.version), request.versionCondition)
+        let (tag, condition) = (EntityTag(version: Int64(event.version)), request.versionCondition)
         guard condition.matching.contains(event.version) else { throw Refusal.preconditionFailed }
         let isKnown = condition.notMatching.contains(event.version)
         var response = isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
         response.headers[.eTag] = tag.description
+        response = response.kept(where: settings.reads)
         return event.isFromMemory ? response.read(from: reading) : response
     }
 
@@ -61,11 +62,22 @@ extension API {
         try await requireReader(request)
         let search = try NearbySearch(request.queryFields())
         let reading = try await events.reading(since: try request.position())
-        let found = try await reading.nearest(search)
-        guard found.count > 0 else { return Response(json: ["message": "No Events Found"]).read(from: reading) }
-        var response = Response(jsonBytes: found.json)
-        if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
+        let response = try await response(to: search, request, reading).kept(where: settings.reads)
         return response.read(from: reading)
+    }
+
+    private func response(to search: NearbySearch, _ request: Request, _ reading: EventsReading) async throws -> Response {
+        // While nothing is recorded anywhere, nothing has changed near a place; then there is nothing to look for.
+        let tag = reading.position.map { EntityTag(version: $0).description }
+        if let position = reading.position, request.knowsList(at: position) {
+            return Response(status: .notModified, headers: tag.map { [.eTag: $0] } ?? [:])
+        }
+        let found = try await reading.nearest(search)
+        let body = found.count > 0 ? found.json : ByteBuffer(string: #"{"message":"No Events Found"}"#)
+        var response = Response(jsonBytes: body)
+        response.headers[.eTag] = tag
+        if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
+        return response
     }
 
     /// The event that the path names.

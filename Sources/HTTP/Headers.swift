@@ -11,10 +11,15 @@ extension HTTPField.Name {
     }
 
     static let xRequestID = HTTPField.Name(literal: "x-request-id")
+    static let xForwardedFor = HTTPField.Name(literal: "x-forwarded-for")
+    static let xForwardedProto = HTTPField.Name(literal: "x-forwarded-proto")
+    static let forwarded = HTTPField.Name(literal: "forwarded")
     static let traceparent = HTTPField.Name(literal: "traceparent")
     static let tracestate = HTTPField.Name(literal: "tracestate")
     static let link = HTTPField.Name(literal: "link")
     static let humonPosition = HTTPField.Name(literal: "humon-position")
+    static let rateLimit = HTTPField.Name(literal: "ratelimit")
+    static let rateLimitPolicy = HTTPField.Name(literal: "ratelimit-policy")
     static let idempotencyKey = HTTPField.Name(literal: "idempotency-key")
 
     /// What generations of clients call the proof that they are our app.

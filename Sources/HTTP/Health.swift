@@ -11,19 +11,24 @@ struct Health: Sendable {
         case degraded
         /// The memory is being filled.
         case starting
+        /// The node drains: it is to be sent nothing more.
+        case stopping
         case unavailable
     }
 
-    var isDatabaseThere: Bool
+    /// nil: it was not asked.
+    var isDatabaseThere: Bool?
     var memory: MemoryStatus.Phase
     /// Whether what it holds may not be the newest.
     var isMemoryStale: Bool
+    var isDraining = false
 
     var status: Status {
-        switch memory {
+        if isDraining { return .stopping }
+        return switch memory {
         case .filling: .starting
-        case .inUse: isDatabaseThere && !isMemoryStale ? .ok : .degraded
-        case .off, .tooSmall, .interrupted: isDatabaseThere ? .ok : .unavailable
+        case .inUse: isDatabaseThere == true && !isMemoryStale ? .ok : .degraded
+        case .off, .tooSmall, .interrupted: isDatabaseThere == true ? .ok : .unavailable
         }
     }
 
@@ -31,7 +36,7 @@ struct Health: Sendable {
     var isReady: Bool {
         switch status {
         case .ok, .degraded: true
-        case .starting, .unavailable: false
+        case .starting, .stopping, .unavailable: false
         }
     }
 
@@ -39,7 +44,8 @@ struct Health: Sendable {
         var response = Response(
             status: isReady ? .ok : .serviceUnavailable,
             json: [
-                "status": .string(status.rawValue), "database": .string(isDatabaseThere ? "ok" : "away"),
+                "status": .string(status.rawValue),
+                "database": .string(isDatabaseThere.map { $0 ? "ok" : "away" } ?? "unknown"),
                 "memory": .string(memory.rawValue),
             ])
         if !isReady { response.headers[.retryAfter] = String(Refusal.retryAfterSeconds) }
@@ -49,8 +55,12 @@ struct Health: Sendable {
 
 extension API {
     func health() async -> Health {
-        let isDatabaseThere = (try? await checkHealth()) != nil
         let memory = events.memoryStatus
+        // Who is about to stop says so at once, and till the end, when the database may not be asked any more.
+        guard !drain.hasBegun else {
+            return Health(isDatabaseThere: nil, memory: memory.phase, isMemoryStale: memory.isStale, isDraining: true)
+        }
+        let isDatabaseThere = (try? await checkHealth()) != nil
         return Health(isDatabaseThere: isDatabaseThere, memory: memory.phase, isMemoryStale: memory.isStale)
     }
 }

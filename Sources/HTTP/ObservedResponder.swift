@@ -55,7 +55,7 @@ public struct ObservedResponder<Base: HTTPResponder<APIContext>>: HTTPResponder 
             RequestRecord(
                 requestID: request.requestID(context), traceID: request.traceID(context), method: request.method.rawValue,
                 route: template(context) ?? "-", status: answer.status, nanoseconds: nanoseconds, bytes: answer.bytes,
-                clientAddress: context.clientAddress))
+                clientAddress: context.client.address.map { "\($0)" }))
     }
 
     /// Of the body, as far as it is read. Those who only read are not asked, as almost all do.

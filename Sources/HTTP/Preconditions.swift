@@ -2,17 +2,18 @@ internal import Events
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The name of a representation of an event's version. A strong one: the plain bytes of a version are the same on every node, and
-/// compressed ones have a name of their own. If the representation ever changes, so must the form of its tags.
-/// Source: RFC 9110, section 8.8.3.
+/// The name of a representation of an event's version, or of a list of events as it is at a position of the log. A strong one: the
+/// plain bytes of a version or position are the same on every node, and compressed ones have a name of their own. If the
+/// representation ever changes, so must the form of its tags. Source: RFC 9110, section 8.8.3.
 struct EntityTag: Hashable, CustomStringConvertible {
-    var version: Int32
+    /// Of an event; of a list the position.
+    var version: Int64
     /// nil for the plain bytes.
     var coding: ContentCoding?
 
     var description: String { "\"\(version)\(coding.map { "-\($0.rawValue)" } ?? "")\"" }
 
-    init(version: Int32, coding: ContentCoding? = nil) {
+    init(version: Int64, coding: ContentCoding? = nil) {
         self.version = version
         self.coding = coding
     }
@@ -20,7 +21,7 @@ struct EntityTag: Hashable, CustomStringConvertible {
     /// nil for what is no tag of ours.
     init?(_ text: some StringProtocol) {
         let parts = text.dropFirst().dropLast().split(separator: "-", maxSplits: 1)
-        guard let version = parts.first.flatMap({ Int32($0) }) else { return nil }
+        guard let version = parts.first.flatMap({ Int64($0) }) else { return nil }
         self.init(version: version, coding: parts.count > 1 ? ContentCoding(rawValue: String(parts[1])) : nil)
         guard description == text else { return nil }
     }
@@ -36,6 +37,12 @@ extension Request {
             condition.notMatching = VersionCondition.Versions(header, tagsNotToMatch)
         }
         return condition
+    }
+
+    /// Whether the client has the list as it is at that position.
+    func knowsList(at position: Int64) -> Bool {
+        guard let header = headers[.ifNoneMatch] else { return false }
+        return header[...].trimmingSpaces == "*" || tagsNotToMatch.contains { $0.version == position }
     }
 
     /// Those in `If-None-Match`. What a read would be answered plainly is not said to be what the client holds compressed.
@@ -57,6 +64,6 @@ extension EntityTag {
 
 extension VersionCondition.Versions {
     fileprivate init(_ header: String, _ tags: [EntityTag]) {
-        self = header[...].trimmingSpaces == "*" ? .any : .these(Set(tags.map(\.version)))
+        self = header[...].trimmingSpaces == "*" ? .any : .these(Set(tags.compactMap { Int32(exactly: $0.version) }))
     }
 }

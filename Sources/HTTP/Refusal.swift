@@ -9,6 +9,8 @@ internal import Notation
 enum Refusal: Error, Hashable {
     /// 400; the body is not what its content type says.
     case badRequest(String)
+    /// 400; the bytes are not HTTP.
+    case malformed
     /// 401 with an empty body.
     case unauthorized
     case forbidden
@@ -16,15 +18,25 @@ enum Refusal: Error, Hashable {
     /// 404 with an empty body: the route hides itself.
     case hidden
     case methodNotAllowed(allowed: [HTTPRequest.Method])
+    /// 408; the request did not arrive in time.
+    case tooSlow
     case contentTooLarge(limitBytes: Int)
+    /// 414
+    case targetTooLong(limitBytes: Int)
     case unsupportedMediaType(String)
     /// 412; the thing has another version than `If-Match` says.
     case preconditionFailed
     /// 422; one line a fault.
     case invalid(faults: [String])
+    /// 429; who asks has asked too often.
+    case tooMany(RateAllowance)
+    /// 431
+    case headersTooLarge(limitBytes: Int)
     case `internal`
     /// 503 with `Retry-After`.
     case unavailable
+    /// 503 as well; more is asked than the node can do.
+    case overloaded
 }
 
 extension Refusal: HTTPResponseError {
@@ -33,17 +45,21 @@ extension Refusal: HTTPResponseError {
 
     var status: HTTPResponse.Status {
         switch self {
-        case .badRequest: .badRequest
+        case .badRequest, .malformed: .badRequest
         case .unauthorized: .unauthorized
         case .forbidden: .forbidden
         case .notFound, .hidden: .notFound
         case .methodNotAllowed: .methodNotAllowed
+        case .tooSlow: .requestTimeout
         case .contentTooLarge: .contentTooLarge
+        case .targetTooLong: .uriTooLong
         case .unsupportedMediaType: .unsupportedMediaType
         case .preconditionFailed: .preconditionFailed
         case .invalid: .unprocessableContent
+        case .tooMany: .tooManyRequests
+        case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .internal: .internalServerError
-        case .unavailable: .serviceUnavailable
+        case .unavailable, .overloaded: .serviceUnavailable
         }
     }
 
@@ -51,14 +67,20 @@ extension Refusal: HTTPResponseError {
         switch self {
         case .unauthorized, .hidden: nil
         case .badRequest(let message), .unsupportedMediaType(let message): ["message": .string(message)]
+        case .malformed: ["message": "The request is not HTTP"]
         case .forbidden: ["message": "Forbidden"]
         case .notFound: ["message": "Not Found"]
         case .methodNotAllowed: ["message": "Method Not Allowed"]
+        case .tooSlow: ["message": "The request did not arrive in time"]
+        case .targetTooLong(let limit): ["message": .string("The path and the query are longer than \(limit) bytes")]
+        case .headersTooLarge(let limit):
+            ["message": .string("The request line and the header fields are larger than \(limit) bytes")]
+        case .tooMany: ["message": "Too Many Requests"]
         case .contentTooLarge(let limit): ["message": .string("The body is larger than \(limit) bytes")]
         case .preconditionFailed: ["message": "Precondition Failed"]
         case .invalid(let faults): ["message": "Validation Failed", "errors": .array(faults.map(JSON.string))]
         case .internal: ["message": "Internal Server Error"]
-        case .unavailable: ["message": "Service Unavailable"]
+        case .unavailable, .overloaded: ["message": "Service Unavailable"]
         }
     }
 
@@ -66,12 +88,23 @@ extension Refusal: HTTPResponseError {
         var response = message.map { Response(status: status, json: $0) } ?? Response(status: status)
         switch self {
         case .methodNotAllowed(let allowed): response.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
-        case .unavailable: response.headers[.retryAfter] = String(Self.retryAfterSeconds)
-        case .badRequest, .unauthorized, .forbidden, .notFound, .hidden, .contentTooLarge, .unsupportedMediaType,
-            .preconditionFailed, .invalid, .internal:
+        case .unavailable, .overloaded: response.headers[.retryAfter] = String(Self.retryAfterSeconds)
+        case .tooMany(let allowance):
+            response.headers[.retryAfter] = String(allowance.retryAfterSeconds)
+            response = response.telling(allowance)
+        case .badRequest, .malformed, .unauthorized, .forbidden, .notFound, .hidden, .tooSlow, .contentTooLarge, .targetTooLong,
+            .unsupportedMediaType, .preconditionFailed, .invalid, .headersTooLarge, .internal:
             break
         }
         return response
+    }
+
+    /// The same where there is no route: for the channel to write.
+    var answer: (head: HTTPResponse, body: ByteBuffer) {
+        var head = response.head
+        head.headerFields[.xRequestID] = RequestID().description
+        head.headerFields[.cacheControl] = "no-store"
+        return (head, message.map { ByteBuffer(bytes: $0.utf8) } ?? ByteBuffer())
     }
 
     func response(from request: Request, context: some RequestContext) -> Response { response }

@@ -18,13 +18,13 @@ struct RequestTracing: Sendable {
         let span = tracer.startSpan(name(of: request.method), context: parent, ofKind: .server)
         context.trace = RequestTrace(tracer: tracer, context: span.context)
         guard span.isRecording else { return span }
-        let client = context.clientAddress
+        let client = context.client
         span.updateAttributes { attributes in
             attributes["http.request.method"] = name(of: request.method)
             // The query is left out: it tells where people are.
             attributes["url.path"] = request.uri.path
-            attributes["url.scheme"] = request.head.scheme ?? "http"
-            attributes["client.address"] = client
+            attributes["url.scheme"] = client.scheme.rawValue
+            attributes["client.address"] = client.address.map { "\($0)" }
             attributes["user_agent.original"] = request.headers[.userAgent].map { String($0.prefix(Self.userAgentLimit)) }
         }
         return span

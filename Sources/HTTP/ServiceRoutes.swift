@@ -6,8 +6,10 @@ extension API {
         let document = ByteBuffer(bytes: OpenAPIDocument.utf8)
         let alive = ByteBuffer(string: #"{"status":"ok"}"#)
         return [
-            Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in Response(jsonBytes: document) },
-            Route(.get, "/docs", "getDocumentation") { _, _ in DocumentationPage.response },
+            Route(.get, "/v1/openapi.json", "getOpenAPI") { _, _ in
+                Response(jsonBytes: document).kept(where: .everyone)
+            },
+            Route(.get, "/docs", "getDocumentation") { _, _ in DocumentationPage.response.kept(where: .everyone) },
             Route(.get, "/health/live", "getLiveness") { _, _ in Response(jsonBytes: alive) },
             Route(.get, "/health", "getHealth") { _, _ in await health().response },
         ]

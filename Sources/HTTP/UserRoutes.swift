@@ -11,10 +11,11 @@ extension API {
         guard sent?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
             throw Refusal.invalid(faults: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
         }
+        let allowance = try signUps?.take(context.client.address?.subscriber)
         let (id, token, position) = try await users.signUp(with: sent, origin: request.origin(context))
         // Two names for one value: generations of clients read one or the other.
         return Response(
             json: ["id": JSON(id.rawValue), "device_token": .string(token.secret), "auth_token": .string(token.secret)]
-        ).recorded(at: position)
+        ).recorded(at: position).telling(allowance)
     }
 }

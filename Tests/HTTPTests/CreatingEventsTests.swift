@@ -121,7 +121,8 @@ import Testing
     }
 
     @Test func `records who asked, under which name and trace`() async throws {
-        try await TestAPI.with { api in
+        // From this machine, whose names for requests are believed.
+        try await TestAPI.with(.live) { api in
             try await api.signUp("owner")
             let trace = "0af7651916cd43dd8448eb211c80319c"
             let answer = try await api.send(
@@ -133,6 +134,18 @@ import Testing
             #expect(try recorded.occurrence.metadata.values().requestID == "phone-7.1")
             #expect(try recorded.occurrence.metadata.values().actor == 1)
             #expect(try recorded.occurrence.metadata.values().traceID == trace)
+        }
+    }
+
+    @Test func `is not called what somebody says who is not believed`() async throws {
+        // Through the router alone nothing tells where a request comes from.
+        try await TestAPI.with(.router) { api in
+            let answer = try await api.send(
+                .post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret, "x-request-id": "phone-7.1"])
+            let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
+            let name = try #require(answer.header("x-request-id"))
+            #expect(name != "phone-7.1")
+            #expect(try recorded.occurrence.metadata.values().requestID == name)
         }
     }
 

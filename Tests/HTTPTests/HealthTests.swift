@@ -30,6 +30,8 @@ import Testing
         ]
         let stale = Health(isDatabaseThere: true, memory: .inUse, isMemoryStale: true)
         #expect((stale.status, stale.isReady) == (.degraded, true))
+        let stopping = Health(isDatabaseThere: nil, memory: .inUse, isMemoryStale: false, isDraining: true)
+        #expect((stopping.status, stopping.isReady) == (.stopping, false))
         #expect(cases.count == 2 * MemoryStatus.Phase.allCases.count)
         for expected in cases {
             let health = Health(

@@ -44,7 +44,7 @@ struct TestAPI: Sendable {
 
     static func with(
         _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasMemory: Bool = true,
-        memoryBytes: Int = 1_000_000_000,
+        memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, writesPerMinute: Int = 0, cors: CORSOrigins = .none,
         _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         try await TestDatabase.with { database in
@@ -69,13 +69,17 @@ struct TestAPI: Sendable {
                 users: UsersModule(log: log, database: readers, surroundings: .system),
                 events: events,
                 attendances: AttendancesModule(log: log, database: readers, events: events, surroundings: .system),
-                settings: API.Settings(appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes),
+                settings: API.Settings(
+                    appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
+                    signUpsPerMinute: signUpsPerMinute,
+                    writesPerMinute: writesPerMinute),
                 isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                 checkHealth: { try await readers.query("SELECT 1") }
             )
-            let responder = ObservedResponder(APIResponder(api), of: api)
+            let responder = ObservedResponder(CORSResponder(APIResponder(api), allowing: cors), of: api)
             let application = Application(
-                responder: responder, services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
+                responder: ClientResponder(responder, believing: .onThisMachine),
+                services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
                 logger: .quiet)
             try await application.test(setup) { client in
                 await events.untilReady()

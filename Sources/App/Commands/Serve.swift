@@ -3,10 +3,10 @@ internal import Events
 internal import Foundation
 internal import HTTP
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
-internal import UnixSignals
 
 /// `humon serve`
 struct Serve: AsyncParsableCommand {
@@ -30,36 +30,36 @@ struct Serve: AsyncParsableCommand {
             let backend = Backend(
                 database, connections: settings.databaseConnections, memoryBytes: settings.memoryMegabytes * 1_000_000,
                 tracer: spans.tracer, logger: logger)
+            DescriptorLimit.raise(for: settings.connections, logger: logger)
+            let drain = Drain()
             let api = API(
                 users: backend.users,
                 events: backend.events,
                 attendances: backend.attendances,
                 settings: API.Settings(
-                    appSecret: AppSecret(secret), reads: settings.reads, bodyLimitBytes: settings.bodyLimitBytes),
+                    appSecret: AppSecret(secret), reads: settings.reads, bodyLimitBytes: settings.bodyLimitBytes,
+                    targetLimitBytes: settings.targetLimitBytes, signUpsPerMinute: settings.signUpsPerMinute,
+                    writesPerMinute: settings.writesPerMinute),
+                drain: drain,
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth
             )
             let responder = ObservedResponder(
-                APIResponder(api), of: api, tracer: spans.tracer,
+                CORSResponder(APIResponder(api), allowing: settings.corsOrigins), of: api, tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, level: settings.logLevel)?.write)
             let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
-            let servers: [any Service] = [
-                server(responder, settings, settings.host, settings.port, logger: logger, onRunning: welcome.apiRuns),
-                server(
-                    AdminResponder(api) {
-                        await responder.metrics + backend.metrics() + spans.metrics + LogSink.standardError.metrics
-                            + ProcessMetrics.now()
-                    }, settings,
-                    settings.adminHost, settings.adminPort, logger: logger, onRunning: welcome.adminRuns),
-            ]
-            let group = ServiceGroup(
-                configuration: ServiceGroupConfiguration(
-                    services: spans.services + backend.services + servers + [welcome],
-                    gracefulShutdownSignals: [.sigterm, .sigint],
-                    logger: logger
-                )
-            )
-            do { try await group.run() } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            let clients = try ClientServer(
+                responder, settings, drain: drain, logger: logger, onRunning: welcome.apiRuns)
+            let operators = operatorServer(
+                AdminResponder(api) {
+                    await responder.metrics + clients.metrics + backend.metrics() + spans.metrics
+                        + LogSink.standardError.metrics + ProcessMetrics.now()
+                }, settings, logger: logger, onRunning: welcome.adminRuns)
+            let shutdown = OrderlyShutdown(
+                drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger)
+            // Operators can look till the end.
+            let services: [any Service] = [operators] + spans.services + backend.services + clients.services + [welcome]
+            do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.port, adminPort: settings.adminPort)
             }
         }
@@ -77,15 +77,14 @@ struct Serve: AsyncParsableCommand {
         return (secret, .file(path: path))
     }
 
-    private func server(
-        _ responder: some HTTPResponder<some InitializableFromSource<ApplicationRequestContextSource> & RequestContext>,
-        _ settings: Settings, _ host: String, _ port: Int, logger: Logger, onRunning: @escaping @Sendable (Int) -> Void
+    private func operatorServer(
+        _ responder: AdminResponder, _ settings: Settings, logger: Logger, onRunning: @escaping @Sendable (Int) -> Void
     ) -> some Service {
         Application(
             responder: responder,
             server: .http1(configuration: .init(idleTimeout: .seconds(Int64(settings.idleTimeoutSeconds)))),
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { channel in onRunning(channel.localAddress?.port ?? port) },
+            configuration: ApplicationConfiguration(address: .hostname(settings.adminHost, port: settings.adminPort)),
+            onServerRunning: { channel in onRunning(channel.localAddress?.port ?? settings.adminPort) },
             logger: logger
         )
     }

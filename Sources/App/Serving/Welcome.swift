@@ -50,12 +50,12 @@ struct Welcome: Service {
             }
         print(
             """
-            humon serves on \(settings.address(port: port))
+            humon serves on \(settings.socket ?? settings.address(port: port))
             For operators: \(settings.adminAddress(port: adminPort))/metrics
             Database: \(settings.databaseURL == nil ? "a private PostgreSQL in \(settings.data)" : "the one that DATABASE_URL names")
             Try it, in another terminal:
 
-              curl -X POST -H "tb-app-secret: \(secret)" \(settings.address(port: port))/v1/users
+              curl\(settings.socket.map { " --unix-socket '\($0)'" } ?? "") -X POST -H "tb-app-secret: \(secret)" \(settings.address(port: port))/v1/users
 
             """
         )

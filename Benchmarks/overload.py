@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Measures what is left of a server that is asked for four times what it can do: searches in PostgreSQL, the slowest thing there is, and
+reads from memory. Goodput is what was answered 200 within the patience of a client, a second.
+
+Usage: Benchmarks/overload.py. EVENTS=200000, SECONDS=10, PATIENCE=1. Needs Python 3, wrk and .build/release/humon.
+"""
+
+import os, random, re, shutil, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import nodes
+
+SECONDS = int(os.environ.get("SECONDS", 10))
+PATIENCE = os.environ.get("PATIENCE", "1")
+CONNECTIONS = 2_048
+
+SCRIPT = """
+local requests, number, threads = {}, 0, {}
+setup = function(thread) table.insert(threads, thread) end
+init = function()
+    good, refused = 0, 0
+    for path in io.lines(os.getenv("PATHS")) do table.insert(requests, wrk.format("GET", path)) end
+end
+delay = function() return math.random() * 2 * tonumber(os.getenv("PAUSE")) end
+request = function()
+    number = number % #requests + 1
+    return requests[number]
+end
+response = function(status)
+    if status == 200 then good = good + 1 elseif status == 503 then refused = refused + 1 end
+end
+done = function(summary, latency)
+    local errors = summary.errors
+    local broken = errors.connect + errors.read + errors.write
+    print("RESULT", threads[1]:get("good"), threads[1]:get("refused"), errors.timeout, broken, latency:percentile(50), latency:percentile(99))
+end
+"""
+
+
+def load(place, node, paths, connections, pause):
+    """What came of it, a second: answered in time, refused, too late, broken; and the times of all answers in milliseconds."""
+    text = subprocess.run(
+        ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", f"--timeout={PATIENCE}s", "-s", f"{place}/overload.lua",
+         f"http://127.0.0.1:{node.port}"],
+        env=dict(os.environ, PATHS=f"{place}/{paths}", PAUSE=str(pause)), stdout=subprocess.PIPE, text=True).stdout
+    good, refused, late, broken, p50, p99 = map(float, re.search(r"RESULT\t(.*)", text).group(1).split("\t"))
+    return (good - late) / SECONDS, refused / SECONDS, late / SECONDS, broken / SECONDS, p50 / 1_000, p99 / 1_000
+
+
+def main():
+    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-overload-")
+    os.makedirs(place, exist_ok=True)
+    os.chmod(place, 0o755)
+    open(f"{place}/overload.lua", "w").write(SCRIPT)
+    cities = list(nodes.places())
+    with open(f"{place}/search.txt", "w") as file:
+        for lat, lon in random.Random(20).sample(cities, min(len(cities), 500)):
+            file.write(f"/v1/events/nearests?lat={lat}&lon={lon}&radius=5\n")
+    with open(f"{place}/read.txt", "w") as file:
+        for _ in range(5_000):
+            file.write(f"/v1/events/{random.randint(1, nodes.EVENTS)}\n")
+    environment = dict(os.environ, HUMON_DATA=place + "/data")
+    if not os.path.exists(place + "/data"):
+        subprocess.run([nodes.HUMON, "demo", "--events", str(nodes.EVENTS)], env=environment, check=True, stdout=subprocess.DEVNULL)
+    print(f"{nodes.EVENTS} events, {SECONDS} s a row, a client waits {PATIENCE} s; a second:")
+    print("| | offered | in time | refused | too late | broken | p50 | p99 |\n|---|---:|---:|---:|---:|---:|---:|---:|")
+    for name, paths, memory in (("searches in PostgreSQL", "search.txt", "0"), ("reads from memory", "read.txt", "2000")):
+        for requests in (256, 100_000):
+            node = nodes.Node(place, 0, HUMON_REQUESTS=str(requests), HUMON_MEMORY_MEGABYTES=memory)
+            load(place, node, paths, 64, 0)
+            capacity = load(place, node, paths, 64, 0)[0]
+            for times in (1, 4):
+                offered = capacity * times
+                row = load(place, node, paths, *((64, 0) if times == 1 else (CONNECTIONS, CONNECTIONS / offered * 1_000)))
+                numbers = " | ".join(f"{number:.0f}" for number in row[:4])
+                limit = f"at most {requests} at a time" if requests < 100_000 else "without a limit"
+                print(f"| {name}, {limit}, {times}x | {offered:.0f} | {numbers} | {row[4]:.0f} ms | {row[5]:.0f} ms |", flush=True)
+            node.stop()
+    if "PLACE" not in os.environ:
+        shutil.rmtree(place)
+
+
+main()

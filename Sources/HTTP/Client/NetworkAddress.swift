@@ -1,0 +1,90 @@
+public import NIOCore
+
+/// The address of a machine. IPv4 is kept as IPv6 writes it (`::ffff:192.0.2.1`), so that a client has one address whichever way it
+/// came.
+public struct NetworkAddress: Sendable, Hashable {
+    let bits: UInt128
+
+    private static let mappedIPv4: UInt128 = 0xFFFF << 32
+    static let bitCount = UInt128.bitWidth
+
+    init(bits: UInt128) { self.bits = bits }
+
+    /// - Returns: nil for a Unix socket
+    public init?(_ address: SocketAddress) {
+        switch address {
+        case .v4(let address): bits = Self.mappedIPv4 | UInt128(UInt32(bigEndian: Self.load(from: address.address, at: 4)))
+        case .v6(let address): bits = UInt128(bigEndian: Self.load(from: address.address, at: 8))
+        case .unixDomainSocket: return nil
+        }
+    }
+
+    /// - Parameter offset: behind family, port and, in IPv6, the flow: there the address itself stands
+    private static func load<Bits: BitwiseCopyable>(from address: some Any, at offset: Int) -> Bits {
+        withUnsafeBytes(of: address) { $0.loadUnaligned(fromByteOffset: offset, as: Bits.self) }
+    }
+
+    /// - Parameter text: `192.0.2.1` or `2001:db8::1`, without brackets, port or zone; nil for anything else
+    public init?(_ text: some StringProtocol) {
+        let characters = text.utf8
+        // What is no digit, colon or dot could end the text early for those who read it on.
+        guard (2...45).contains(characters.count), characters.allSatisfy(\.isOfNetworkAddress),
+            let address = try? SocketAddress(ipAddress: String(text), port: 0)
+        else { return nil }
+        self.init(address)
+    }
+
+    var isIPv4: Bool { bits >> 32 == 0xFFFF }
+
+    /// What one household or machine has: the address in IPv4, the first 64 bits in IPv6.
+    var subscriber: NetworkAddress { isIPv4 ? self : NetworkAddress(bits: (bits >> 64) << 64) }
+}
+
+extension NetworkAddress: CustomStringConvertible {
+    public var description: String {
+        guard isIPv4 else {
+            return (try? SocketAddress(packedIPAddress: ByteBuffer(bigEndian: bits), port: 0))?.ipAddress ?? ""
+        }
+        return stride(from: 24, through: 0, by: -8).map { String(UInt8(truncatingIfNeeded: bits >> $0)) }.joined(separator: ".")
+    }
+}
+
+/// The addresses that begin alike: `10.0.0.0/8`, `2001:db8::/32`, or one address alone.
+struct Network: Sendable, Hashable {
+    private let prefix: UInt128
+    private let mask: UInt128
+
+    /// - Returns: nil for what is no network, and where bits are set behind its prefix
+    init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first.flatMap({ NetworkAddress($0) }) else { return nil }
+        let offset = address.isIPv4 && !parts[0].contains(":") ? 96 : 0
+        var length = NetworkAddress.bitCount
+        if parts.count == 2 {
+            guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let sent = Int(parts[1]) else { return nil }
+            length = sent + offset
+        }
+        guard (offset...NetworkAddress.bitCount).contains(length) else { return nil }
+        // A shift by all bits leaves none.
+        mask = ~(UInt128.max >> UInt128(length))
+        prefix = address.bits
+        guard prefix & mask == prefix else { return nil }
+    }
+
+    func contains(_ address: NetworkAddress) -> Bool { address.bits & mask == prefix }
+}
+
+extension ByteBuffer {
+    fileprivate init(bigEndian bits: UInt128) { self = withUnsafeBytes(of: bits.bigEndian) { ByteBuffer(bytes: $0) } }
+}
+
+extension UInt8 {
+    fileprivate var isOfNetworkAddress: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        case UInt8(ascii: ":"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+}

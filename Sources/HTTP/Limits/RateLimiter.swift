@@ -1,0 +1,36 @@
+internal import NIOCore
+internal import Synchronization
+
+/// Lets each caller do something so many times a minute.
+final class RateLimiter: Sendable {
+    /// The buckets of some callers. The lock is held for some dozen instructions.
+    private final class Shard: Sendable {
+        let buckets: Mutex<TokenBuckets>
+
+        init(_ policy: RatePolicy) { buckets = Mutex(TokenBuckets(policy, groups: RateLimiter.groupsPerShard)) }
+    }
+
+    /// 65,536 buckets of 16 bytes, however many callers there are.
+    private static let shardCount = 64
+    fileprivate static let groupsPerShard = 128
+
+    private let shards: [Shard]
+
+    /// - Returns: nil where there is no limit
+    init?(_ name: String, perMinute: Int) {
+        guard perMinute > 0 else { return nil }
+        shards = (0..<Self.shardCount).map { _ in Shard(RatePolicy(name: name, perMinute: perMinute)) }
+    }
+
+    /// - Throws: ``Refusal/tooMany(_:)``
+    func take(_ caller: some Hashable) throws(Refusal) -> RateAllowance {
+        // With a secret of this process in it, so that nobody can choose a key to push another out.
+        var hasher = Hasher()
+        hasher.combine(caller)
+        let key = UInt64(bitPattern: Int64(hasher.finalize()))
+        let now = Int64(bitPattern: NIODeadline.now().uptimeNanoseconds)
+        let allowance = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)].buckets.withLock { $0.take(key, at: now) }
+        guard allowance.isGranted else { throw .tooMany(allowance) }
+        return allowance
+    }
+}

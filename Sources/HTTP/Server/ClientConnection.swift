@@ -1,0 +1,255 @@
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+
+/// Stands in the channel of a client, between HTTP as bytes and the server: one a connection in HTTP/1.1, one a request in HTTP/2.
+///
+/// A request goes to its route when all of it has come, or more than any route takes. Until then it costs its bytes and no task, and
+/// is refused here, on the event loop: a head that is too large or no HTTP, what does not arrive in time, and what is more
+/// than the node can do. While the node drains, the next answer says that it is the last on its connection,
+/// so that no client sends a request into a connection that is being closed.
+final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// Where the request goes that is being read.
+    private enum Way {
+        case held
+        case passed
+        case refused
+    }
+
+    /// How long a client that was told so may take to close its side: what it still sends is read, or the answer would be lost.
+    private static let lingering = TimeAmount.seconds(1)
+
+    private let limits: ConnectionLimits
+    private let admission: Admission
+    private let drain: Drain
+
+    private var phase = ConnectionPhase(at: .now())
+    private var timer: Scheduled<Void>?
+    /// Whether this is a request of HTTP/2, whose connection is somebody else's.
+    private var isStream = false
+    /// Since the channel was last read from; otherwise what was read is part of a head.
+    private var hasReadPart = false
+    /// What has come of a request that is to be passed on as a whole.
+    private var heldHead: NIOAny?
+    private var heldBody: [NIOAny] = []
+    private var heldBytes = 0
+    private var way = Way.held
+    /// Whether the request that came last is one of HEAD, whose answer has no body.
+    private var isBodiless = false
+    private var isAboutHealth = false
+    private var isAnswering = false
+    /// Whether the answer under way, or the next, is the last one.
+    private var isEnding = false
+    private var hasEnded = false
+
+    init(_ limits: ConnectionLimits, admission: Admission, drain: Drain) {
+        self.limits = limits
+        self.admission = admission
+        self.drain = drain
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        isStream = context.channel.parent?.parent != nil
+        look(context)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        hasEnded = true
+        admission.leaves(phase.unanswered)
+        context.fireChannelInactive()
+    }
+}
+
+// MARK: Requests
+
+extension ClientConnection {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasEnded else { return }
+        hasReadPart = true
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            let now = NIODeadline.now()
+            phase.headEnds(at: now)
+            (isBodiless, isAboutHealth) = (head.method == .head, head.isAboutHealth)
+            if timer == nil { look(context, at: now) }
+            (way, heldHead) = (.held, data)
+        case .body(let bytes):
+            switch way {
+            case .held:
+                heldBody.append(data)
+                heldBytes += bytes.readableBytes
+                // The route refuses it without reading all.
+                if heldBytes > limits.bodyBytes { send(context) }
+            case .passed: context.fireChannelRead(data)
+            case .refused: break
+            }
+        case .end:
+            if way == .held { send(context) }
+            phase.bodyEnds()
+            if way == .passed { context.fireChannelRead(data) } else { answer(.overloaded, context) }
+        }
+    }
+
+    /// Sends what has come on its way: to the route, unless that is too much for the node now.
+    private func send(_ context: ChannelHandlerContext) {
+        let (head, body) = (heldHead, heldBody)
+        (heldHead, heldBody, heldBytes) = (nil, [], 0)
+        phase.isSent()
+        // Behind others that wait for their answers this one would be refused too early.
+        guard phase.unanswered > 0 || isAboutHealth || admission.admits() else {
+            way = .refused
+            return
+        }
+        way = .passed
+        phase.asks(at: .now())
+        admission.arrives()
+        if let head { context.fireChannelRead(head) }
+        for part in body { context.fireChannelRead(part) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if !hasReadPart, !hasEnded {
+            phase.headBegins(at: .now())
+            if timer == nil { look(context) }
+        }
+        hasReadPart = false
+        context.fireChannelReadComplete()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError, !hasEnded else {
+            context.fireErrorCaught(error)
+            return
+        }
+        isEnding = true
+        // A route that reads the rest of a body answers, or the one that is at work on the request before.
+        guard phase.unanswered == 0 else {
+            context.fireErrorCaught(error)
+            return
+        }
+        answer(error == .headerOverflow ? .headersTooLarge(limitBytes: limits.headerBytes) : .malformed, context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // A connection in which a request arrives is not silent. Its answer will be the last.
+        if event is ChannelShouldQuiesceEvent, phase.isReceiving {
+            isEnding = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// Does what is due, and sees to it that the next thing due will be done.
+    private func look(_ context: ChannelHandlerContext, at now: NIODeadline = .now()) {
+        timer = nil
+        guard !hasEnded else { return }
+        switch phase.verdict(at: now, limits) {
+        case .rest: break
+        case .wait(let until):
+            // Not longer than a request has to arrive: one that begins meanwhile would be forgotten.
+            let until = min(until, now + .seconds(Int64(limits.arrivalSeconds)))
+            timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.look(context) }
+        case .close: context.close(promise: nil)
+        case .refuseSlowArrival:
+            isEnding = true
+            // Behind an answer that is still to come, that is the last.
+            if phase.unanswered == 0 { answer(.tooSlow, context) }
+        case .refuseSlowAnswer:
+            isEnding = true
+            if isAnswering { context.close(promise: nil) } else { answer(.unavailable, context) }
+        }
+    }
+}
+
+// MARK: Answers
+
+extension ClientConnection {
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !hasEnded else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
+        switch unwrapOutboundIn(data) {
+        case .head(let head) where head.status.kind == .informational: context.write(data, promise: promise)
+        case .head(var head):
+            isAnswering = true
+            if drain.hasBegun { isEnding = true }
+            guard isEnding, !isStream else {
+                context.write(data, promise: promise)
+                return
+            }
+            head.headerFields[.connection] = "close"
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end:
+            isAnswering = false
+            phase.isAnswered(at: .now())
+            admission.leaves()
+            guard isEnding, !isStream else {
+                context.write(data, promise: promise)
+                return
+            }
+            context.writeAndFlush(data, promise: promise)
+            end(context)
+        }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // Whoever closes an idle connection does not see that a request arrives, nor that an answer is still on its way.
+        guard mode == .all, !isStream, hasEnded || phase.isReceiving || hasUnsentBytes(context) else {
+            context.close(mode: mode, promise: promise)
+            return
+        }
+        if let promise { context.channel.closeFuture.cascade(to: promise) }
+        if !hasEnded, !phase.isReceiving { end(context) }
+    }
+
+    /// Answers by itself, where no route will.
+    private func answer(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+        guard context.channel.isActive else { return }
+        if drain.hasBegun { isEnding = true }
+        var (head, body) = refusal.answer
+        if isEnding, !isStream { head.headerFields[.connection] = "close" }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !isBodiless { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        if isEnding { isStream ? context.close(promise: nil) : end(context) }
+    }
+
+    /// Whether an answer is still on its way to a client that reads slowly; closing everything at once would cut it off.
+    private func hasUnsentBytes(_ context: ChannelHandlerContext) -> Bool {
+        ((try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0) > 0
+    }
+
+    /// Closes our side when all is sent, and everything when the client has closed its own, or does not.
+    private func end(_ context: ChannelHandlerContext) {
+        hasEnded = true
+        timer?.cancel()
+        timer = closing(context, in: .seconds(Int64(limits.answerSeconds)))
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in
+            guard context.channel.isActive else { return }
+            self.timer?.cancel()
+            self.timer = self.closing(context, in: Self.lingering)
+        }
+        context.close(mode: .output, promise: sent)
+    }
+
+    private func closing(_ context: ChannelHandlerContext, in time: TimeAmount) -> Scheduled<Void> {
+        context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
+    }
+}
+
+extension HTTPRequest {
+    /// Whoever looks after the server wants to know above all when it has too much to do.
+    fileprivate var isAboutHealth: Bool { path?.utf8.starts(with: "/health".utf8) ?? false }
+}

@@ -1,0 +1,93 @@
+internal import NIOCore
+
+/// What a connection is at, and since when. Times are looked at when a timer fires, so that a request costs one look at the clock.
+struct ConnectionPhase {
+    enum Reading: Hashable {
+        case nothing
+        /// - Parameter hasBegun: whether a byte of it has come
+        case head(since: NIODeadline, hasBegun: Bool)
+        /// - Parameter since: when the head began
+        case body(since: NIODeadline)
+        /// The rest of a body whose request is on its way already.
+        case rest(since: NIODeadline)
+    }
+
+    /// What is to be done about a connection now.
+    enum Verdict: Hashable {
+        /// Until it sends something.
+        case rest
+        case wait(until: NIODeadline)
+        /// Nobody waits for an answer.
+        case close
+        /// A request does not arrive.
+        case refuseSlowArrival
+        /// The request is with its route, which takes too long.
+        case refuseSlowAnswer
+    }
+
+    private(set) var reading: Reading
+    /// Requests whose answer is still to come. More than one where the client does not wait for answers.
+    private(set) var unanswered = 0
+    private var unansweredSince: NIODeadline
+
+    /// A connection whose first request is to come.
+    init(at now: NIODeadline) {
+        reading = .head(since: now, hasBegun: false)
+        unansweredSince = now
+    }
+
+    /// A part of a head has come.
+    mutating func headBegins(at now: NIODeadline) {
+        switch reading {
+        case .nothing, .head(_, hasBegun: false): reading = .head(since: now, hasBegun: true)
+        case .head, .body, .rest: break
+        }
+    }
+
+    mutating func headEnds(at now: NIODeadline) {
+        if case .head(let since, hasBegun: true) = reading { reading = .body(since: since) } else { reading = .body(since: now) }
+    }
+
+    /// The request is on its way before its body has ended.
+    mutating func isSent() { if case .body(let since) = reading { reading = .rest(since: since) } }
+
+    mutating func bodyEnds() { reading = .nothing }
+
+    /// Whether a request has begun to arrive that no route knows of.
+    var isReceiving: Bool {
+        switch reading {
+        case .head(_, let hasBegun): hasBegun
+        case .body: true
+        case .nothing, .rest: false
+        }
+    }
+
+    mutating func asks(at now: NIODeadline) {
+        if unanswered == 0 { unansweredSince = now }
+        unanswered += 1
+    }
+
+    /// - Parameter now: looked at only where more than one request waits
+    mutating func isAnswered(at now: @autoclosure () -> NIODeadline) {
+        unanswered -= 1
+        if unanswered > 0 { unansweredSince = now() }
+    }
+
+    func verdict(at now: NIODeadline, _ limits: ConnectionLimits) -> Verdict {
+        let arrival = TimeAmount.seconds(Int64(limits.arrivalSeconds))
+        switch reading {
+        case .head(let since, let hasBegun):
+            if now < since + arrival { return .wait(until: since + arrival) }
+            return hasBegun ? .refuseSlowArrival : .close
+        case .body(let since):
+            return now < since + arrival ? .wait(until: since + arrival) : .refuseSlowArrival
+        case .rest(let since) where unanswered == 0:
+            return now < since + arrival ? .wait(until: since + arrival) : .close
+        case .rest, .nothing: break
+        }
+        guard unanswered > 0 else { return .rest }
+        // It may have taken its whole time to arrive.
+        let end = unansweredSince + arrival + .seconds(Int64(limits.answerSeconds))
+        return now < end ? .wait(until: end) : .refuseSlowAnswer
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `A client that takes too much` {
+    private static let read = "GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\n\r\n"
+    private static let slowHead = "GET /v1/events/1 HTTP/1.1\r\nHost: humon\r\nX-Slow: "
+    private static let slowBody = """
+        POST /v1/attendances HTTP/1.1\r
+        Host: humon\r
+        tb-device-token: phone\r
+        Content-Type: application/json\r
+        Content-Length: 18\r
+        \r
+        {"event":
+        """
+
+    private static func withServer(
+        _ environment: [String: String], _ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void
+    ) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = environment.merging(["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]) { $1 }
+                try await HumonProcess.withServer(in: directory, environment: environment) { try await body($0, $1, database) }
+            }
+        }
+    }
+
+    private static func isWholeAnswer(_ text: String) -> Bool { text.hasSuffix("}") }
+
+    /// The last answer on its connection, with a name for the log and in words of the API.
+    private static func expectRefusal(_ answer: RawConnection.Received, _ status: String, _ message: String) {
+        #expect(answer.text.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer.text)")
+        #expect(answer.text.hasSuffix("\r\n\r\n{\"message\":\"\(message)\"}"), "\(answer.text)")
+        for field in ["connection: close", "x-request-id: ", "content-type: application/json", "content-length: "] {
+            #expect(answer.text.lowercased().contains("\r\n\(field)"), "\(answer.text)")
+        }
+        #expect(answer.isEnded)
+    }
+
+    @Test func `of time to send is told so, and closed`() async throws {
+        try await Self.withServer(["HUMON_ARRIVAL_TIMEOUT_SECONDS": "1"]) { server, port, _ in
+            let (silent, head, body) = (
+                try RawConnection(port: port), try RawConnection(port: port), try RawConnection(port: port)
+            )
+            try head.send(Self.slowHead)
+            try body.send(Self.slowBody)
+            let late = try await silent.receive()
+            #expect((late.text, late.isEnded) == ("", true))
+            Self.expectRefusal(try await head.receive(), "408 Request Timeout", "The request did not arrive in time")
+            Self.expectRefusal(try await body.receive(), "408 Request Timeout", "The request did not arrive in time")
+            // One that keeps a byte coming is no better, and one that has asked before neither.
+            let patient = try RawConnection(port: port)
+            try patient.send(Self.read)
+            _ = try await patient.receive(until: Self.isWholeAnswer)
+            try await Task.sleep(for: .milliseconds(1_500))
+            try patient.send(Self.slowHead)
+            for _ in 0..<8 {
+                try await Task.sleep(for: .milliseconds(100))
+                try patient.send("x")
+            }
+            Self.expectRefusal(try await patient.receive(), "408 Request Timeout", "The request did not arrive in time")
+            #expect(!server.error.contains("a request failed"))
+        }
+    }
+
+    @Test func `of room is told how much there is`() async throws {
+        try await Self.withServer(["HUMON_URL_LIMIT_BYTES": "1000", "HUMON_HEADER_LIMIT_BYTES": "4000"]) { _, port, _ in
+            func answer(_ text: String) async throws -> RawConnection.Received {
+                let connection = try RawConnection(port: port)
+                try connection.send(text)
+                return try await connection.receive(until: { $0.hasSuffix("}") && $0.contains("200 OK") })
+            }
+            let path = "/v1/events/nearests?lat=1&lon=2&x="
+            func get(_ target: String, _ field: String = "") -> String { "GET \(target) HTTP/1.1\r\nHost: humon\r\n\(field)\r\n" }
+            let fits = path + String(repeating: "x", count: 1_000 - path.utf8.count)
+            #expect(try await answer(get(fits)).text.contains("200 OK"))
+            let long = try RawConnection(port: port)
+            try long.send(get(fits + "x"))
+            let refused = try await long.receive(until: Self.isWholeAnswer)
+            #expect(refused.text.hasPrefix("HTTP/1.1 414 "))
+            #expect(refused.text.hasSuffix(#"{"message":"The path and the query are longer than 1000 bytes"}"#))
+            let large = "X-Large: \(String(repeating: "x", count: 4_000))\r\n"
+            Self.expectRefusal(
+                try await answer(get(path, large)), "431 Request Header Fields Too Large",
+                "The request line and the header fields are larger than 4000 bytes")
+            Self.expectRefusal(try await answer("NONSENSE\r\n\r\n"), "400 Bad Request", "The request is not HTTP")
+            #expect(try await answer(get(path)).text.contains("200 OK"))
+        }
+    }
+
+    @Test func `of the server is refused at once, and nobody else is for long`() async throws {
+        try await Self.withServer(["HUMON_REQUESTS": "2", "HUMON_MEMORY_MEGABYTES": "0"]) { _, port, database in
+            // Those that are under way wait for the database.
+            let busy = [try RawConnection(port: port), try RawConnection(port: port)]
+            let refused = try RawConnection(port: port)
+            try await database.withClient { client in
+                try await client.withConnection { connection in
+                    try await connection.query("BEGIN")
+                    try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
+                    for connection in busy { try connection.send(Self.read) }
+                    try await Task.sleep(for: .milliseconds(300))
+                    let start = ContinuousClock.now
+                    try refused.send(Self.slowBody + #"{"id":1}}"#)
+                    let answer = try await refused.receive(until: Self.isWholeAnswer)
+                    #expect(answer.text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && !answer.isEnded, "\(answer.text)")
+                    #expect(answer.text.lowercased().contains("\r\nretry-after: 1\r\n"))
+                    #expect(answer.text.hasSuffix(#"{"message":"Service Unavailable"}"#))
+                    #expect(ContinuousClock.now < start + .seconds(1))
+                    try refused.send("HEAD /v1/events/1 HTTP/1.1\r\nHost: humon\r\n\r\n")
+                    let head = try await refused.receive(within: .seconds(1))
+                    #expect(head.text.hasPrefix("HTTP/1.1 503 ") && head.text.hasSuffix("\r\n\r\n"), "\(head.text)")
+                    // Those who look after the server are answered.
+                    #expect(try await exchange("GET", "http://127.0.0.1:\(port)/health").status == 200)
+                    try await connection.query("ROLLBACK")
+                }
+            }
+            for connection in busy {
+                #expect(try await connection.receive(until: Self.isWholeAnswer).text.contains("200 OK"))
+            }
+            // The connection that was refused is as good as any.
+            try refused.send(Self.read)
+            #expect(try await refused.receive(until: Self.isWholeAnswer).text.contains("200 OK"))
+        }
+    }
+
+    @Test func `with two thousand slow sockets stops nobody`() async throws {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        try await Self.withServer(["HUMON_ARRIVAL_TIMEOUT_SECONDS": "10"]) { _, port, _ in
+            var slow: [RawConnection] = []
+            for number in 0..<2_000 {
+                let connection = try RawConnection(port: port)
+                if number % 3 > 0 { try connection.send(number % 3 == 1 ? Self.slowHead : Self.slowBody) }
+                slow.append(connection)
+            }
+            for _ in 0..<20 {
+                let (start, client) = (ContinuousClock.now, try RawConnection(port: port))
+                try client.send(Self.read)
+                #expect(try await client.receive(until: Self.isWholeAnswer).text.contains("200 OK"))
+                #expect(ContinuousClock.now < start + .seconds(8))
+            }
+            for connection in [slow[0], slow[1_000], slow[1_999]] { #expect(try await connection.receive().isEnded) }
+        }
+    }
+}

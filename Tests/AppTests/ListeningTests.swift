@@ -1,0 +1,121 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `A server that listens` {
+    private static let read = "GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\nX-Request-Id: mine\r\n\r\n"
+
+    private static func withDirectory(_ body: (URL, [String: String]) async throws -> Void) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"])
+            }
+        }
+    }
+
+    private static func untilReady(_ server: HumonProcess) async throws {
+        for _ in 0..<1_200 where !server.output.contains("curl") { try await Task.sleep(for: .milliseconds(50)) }
+        try #require(server.output.contains("curl"), "\(server.error)")
+    }
+
+    private static func shell(_ command: String, in directory: URL) async throws -> HumonProcess.Result {
+        try await HumonProcess.run(["-c", command], in: directory, executable: URL(fileURLWithPath: "/bin/sh"))
+    }
+
+    @Test func `on a Unix socket lets in whom it says, and believes them`() async throws {
+        try await Self.withDirectory { directory, environment in
+            let path = directory.appending(path: "humon.socket").path
+            let environment = environment.merging(["HUMON_SOCKET": path, "HUMON_SOCKET_MODE": "606"]) { $1 }
+            let killed = try HumonProcess(["serve"], in: directory, environment: environment)
+            try await Self.untilReady(killed)
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o606)
+            let second = try await HumonProcess.run(["serve"], in: directory, environment: environment)
+            #expect((second.status, second.error.contains("Another program listens on HUMON_SOCKET (\(path)).")) == (1, true))
+            killed.send(SIGKILL)
+            _ = await killed.untilExit()
+            #expect(FileManager.default.fileExists(atPath: path))
+
+            let server = try HumonProcess(["serve"], in: directory, environment: environment)
+            try await Self.untilReady(server)
+            let client = try RawConnection(path: path)
+            try client.send(Self.read)
+            let answer = try await client.receive(until: { $0.hasSuffix("}") })
+            #expect(answer.text.contains("200 OK") && answer.text.contains("\r\nx-request-id: mine\r\n"), "\(answer.text)")
+            let command = try #require(server.output.firstMatch(of: /\n  (curl .*)\n/)).1
+            let tried = try await Self.shell("TB_APP_SECRET=secret; \(command) --silent", in: directory)
+            #expect(tried.output.hasPrefix(#"{"id":1,"#), "\(tried.error)")
+            #expect(await server.stop() == 0)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test func `takes no file for a socket`() async throws {
+        try await Self.withDirectory { directory, environment in
+            let file = directory.appending(path: "notes")
+            try "keep me".write(to: file, atomically: true, encoding: .utf8)
+            let result = try await HumonProcess.run(
+                ["serve"], in: directory, environment: environment.merging(["HUMON_SOCKET": file.path]) { $1 })
+            #expect((result.status, result.error.contains("is a file, and no socket.")) == (1, true))
+            #expect(try String(contentsOf: file, encoding: .utf8) == "keep me")
+        }
+    }
+
+    @Test func `with TLS speaks HTTP/2 and HTTP/1.1, and takes a renewed certificate`() async throws {
+        try await Self.withDirectory { directory, environment in
+            func makeCertificate(_ days: Int) async throws {
+                let made = try await Self.shell(
+                    """
+                    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days \(days) -subj /CN=localhost \
+                    -addext subjectAltName=DNS:localhost -keyout key.pem -out certificate.pem
+                    """, in: directory)
+                try #require(made.status == 0, "\(made.error)")
+            }
+            try await makeCertificate(2)
+            let tls = [
+                "HUMON_TLS_CERTIFICATE": "certificate.pem", "HUMON_TLS_KEY": "key.pem", "HUMON_ARRIVAL_TIMEOUT_SECONDS": "3",
+            ]
+            let environment = environment.merging(tls) { $1 }
+            let server = try HumonProcess(["serve"], in: directory, environment: environment)
+            try await Self.untilReady(server)
+            let address = try #require(server.output.firstMatch(of: /serves on https:\/\/127\.0\.0\.1:(\d+)\n/)).1
+            func curl(_ options: String) async throws -> String {
+                let url = "https://localhost:\(address)/v1/events/nearests?lat=1&lon=2"
+                return try await Self.shell("curl -s --cacert certificate.pem \(options) '\(url)'", in: directory).output
+            }
+            let format = "-o /dev/null -w '%{http_version} %{http_code}'"
+            #expect(try await curl("--http2 \(format)") == "2 200")
+            #expect(try await curl("--http1.1 --tls-max 1.2 \(format)") == "1.1 200")
+            #expect(try await curl("--http1.1 --tlsv1.0 --tls-max 1.1 \(format)").hasSuffix(" 000"))
+            #expect(try await curl("--http2") == #"{"message":"No Events Found"}"#)
+
+            // Who does not go on with the handshake is not waited for.
+            let silent = try RawConnection(port: try #require(Int(address)))
+            #expect(try await silent.receive(within: .seconds(15)).isEnded)
+
+            try await makeCertificate(3)
+            var renewed = ""
+            for _ in 0..<300 where renewed != "2 200" {
+                try await Task.sleep(for: .milliseconds(100))
+                renewed = try await curl("--http2 \(format)")
+            }
+            #expect(renewed == "2 200")
+            #expect(await server.stop() == 0)
+        }
+    }
+
+    @Test(arguments: [
+        (["HUMON_TLS_CERTIFICATE": "none.pem"], "one of them is not set"),
+        (["HUMON_TLS_CERTIFICATE": "none.pem", "HUMON_TLS_KEY": "none.pem"], "Certificate path not found: none.pem"),
+        (["HUMON_TLS_CERTIFICATE": "notes", "HUMON_TLS_KEY": "notes"], "cannot be used"),
+    ])
+    func `does not with a certificate that it cannot use`(tls: [String: String], sentence: String) async throws {
+        try await Self.withDirectory { directory, environment in
+            try "notes".write(to: directory.appending(path: "notes"), atomically: true, encoding: .utf8)
+            let result = try await HumonProcess.run(["serve"], in: directory, environment: environment.merging(tls) { $1 })
+            #expect(result.status == 1)
+            #expect(result.error.contains("HUMON_TLS_CERTIFICATE and HUMON_TLS_KEY cannot be used: "), "\(result.error)")
+            #expect(result.error.contains(sentence), "\(result.error)")
+        }
+    }
+}

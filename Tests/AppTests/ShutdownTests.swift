@@ -1,0 +1,134 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `A server that is told to stop` {
+    private static let secret = "secret"
+    private static let read = "GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\n\r\n"
+
+    /// A sign-up whose body is still to come.
+    private static func openRequest(_ token: String, bodyLength: Int) -> String {
+        """
+        POST /v1/attendances HTTP/1.1\r
+        Host: humon\r
+        tb-device-token: \(token)\r
+        Content-Type: application/json\r
+        Content-Length: \(bodyLength)\r
+        \r
+
+        """
+    }
+
+    private static func withServer(
+        _ environment: [String: String], _ body: (HumonProcess, Int) async throws -> Void
+    ) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                var environment = environment
+                environment["DATABASE_URL"] = database.url
+                environment["TB_APP_SECRET"] = secret
+                let server = try HumonProcess(["serve"], in: directory, environment: environment)
+                try await body(server, try await server.port())
+            }
+        }
+    }
+
+    private static func isWholeAnswer(_ text: String) -> Bool { text.hasSuffix("No Events Found\"}") }
+
+    @Test func `says so at once, and serves on while that is seen`() async throws {
+        try await Self.withServer(["HUMON_DRAIN_SECONDS": "3"]) { server, port in
+            let adminPort = try #require(server.adminPort)
+            let known = try RawConnection(port: port)
+            try known.send(Self.read)
+            #expect(try await known.receive(until: Self.isWholeAnswer).text.contains("200 OK"))
+            let start = ContinuousClock.now
+            server.send(SIGTERM)
+            var ready = try await exchange("GET", "http://127.0.0.1:\(adminPort)/health/ready")
+            while ready.status == 200, ContinuousClock.now < start + .seconds(2) {
+                try await Task.sleep(for: .milliseconds(10))
+                ready = try await exchange("GET", "http://127.0.0.1:\(adminPort)/health/ready")
+            }
+            #expect((ready.status, ready.body) == (503, #"{"status":"stopping","database":"unknown","memory":"in_use"}"#))
+            #expect(try await exchange("GET", "http://127.0.0.1:\(port)/health").body == ready.body)
+
+            try known.send(Self.read)
+            let last = try await known.receive()
+            #expect(last.text.contains("200 OK") && Self.isWholeAnswer(last.text))
+            #expect(last.text.lowercased().contains("\r\nconnection: close\r\n") && last.isEnded)
+            let new = try RawConnection(port: port)
+            try new.send(Self.read)
+            #expect(try await new.receive().text.contains("200 OK"))
+            #expect(ContinuousClock.now < start + .seconds(3), "this was to be seen while the server drained")
+            #expect(await server.untilExit() == 0)
+            #expect(ContinuousClock.now >= start + .seconds(3))
+        }
+    }
+
+    @Test func `finishes what it was asked, accepts nothing new, and closes who is silent`() async throws {
+        try await Self.withServer([:]) { server, port in
+            let headers = [("tb-app-secret", Self.secret), ("tb-device-token", "phone")]
+            #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
+            let (silent, busy) = (try RawConnection(port: port), try RawConnection(port: port))
+            let body = #"{"event":{"id":1}}"#
+            try silent.send(Self.read)
+            _ = try await silent.receive(until: Self.isWholeAnswer)
+            try busy.send(Self.openRequest("phone", bodyLength: body.utf8.count) + body.prefix(5))
+            try await Task.sleep(for: .milliseconds(200))
+            server.send(SIGTERM)
+            let ended = try await silent.receive()
+            #expect((ended.text, ended.isEnded) == ("", true))
+            #expect(throws: RawConnection.Failed.self) { try RawConnection(port: port) }
+            try busy.send(String(body.dropFirst(5)))
+            let answer = try await busy.receive()
+            #expect(answer.text.contains("404 Not Found") && answer.text.hasSuffix(#"{"message":"Not Found"}"#))
+            #expect(await server.untilExit() == 0)
+        }
+    }
+
+    @Test func `cuts off what does not end, and says so`() async throws {
+        try await Self.withServer(["HUMON_SHUTDOWN_SECONDS": "1"]) { server, port in
+            let busy = try RawConnection(port: port)
+            try busy.send(Self.openRequest("phone", bodyLength: 10))
+            try await Task.sleep(for: .milliseconds(200))
+            let start = ContinuousClock.now
+            server.send(SIGTERM)
+            #expect(await server.untilExit() == 1)
+            #expect(ContinuousClock.now < start + .seconds(6))
+            #expect(server.error.contains("Requests that were still open after 1 s (HUMON_SHUTDOWN_SECONDS) were cut off."))
+        }
+    }
+
+    @Test func `ends at once when it is told again`() async throws {
+        try await Self.withServer(["HUMON_DRAIN_SECONDS": "60"]) { server, _ in
+            server.send(SIGTERM)
+            while !server.error.contains("stopping") { try await Task.sleep(for: .milliseconds(10)) }
+            server.send(SIGTERM)
+            #expect(await server.untilExit() == 128 + SIGTERM)
+        }
+    }
+
+    @Test func `leaves no request without an answer`() async throws {
+        try await Self.withServer(["HUMON_DRAIN_SECONDS": "1"]) { server, port in
+            let answered = try await withThrowingTaskGroup(of: Int.self) { clients in
+                for _ in 0..<16 {
+                    clients.addTask {
+                        let connection = try RawConnection(port: port)
+                        for count in 0... {
+                            try connection.send(Self.read)
+                            let answer = try await connection.receive(until: Self.isWholeAnswer)
+                            #expect(answer.text.contains("200 OK") && Self.isWholeAnswer(answer.text))
+                            if answer.text.lowercased().contains("connection: close") { return count }
+                        }
+                        return 0
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(300))
+                server.send(SIGTERM)
+                return try await clients.reduce(into: 0) { $0 += $1 }
+            }
+            #expect(answered > 16)
+            #expect(await server.untilExit() == 0)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import NIOCore
+import Testing
+
+@testable import HTTP
+
+@Suite struct `What a connection is at` {
+    private static let limits = ConnectionLimits(idleSeconds: 75, arrivalSeconds: 20, answerSeconds: 30)
+
+    private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(1_000) + .seconds(seconds) }
+
+    private static func phase(_ changes: (inout ConnectionPhase) -> Void) -> ConnectionPhase {
+        var phase = ConnectionPhase(at: at(0))
+        changes(&phase)
+        return phase
+    }
+
+    private static func expect(
+        _ phase: ConnectionPhase, _ verdicts: KeyValuePairs<Int64, ConnectionPhase.Verdict>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for (seconds, verdict) in verdicts {
+            #expect(phase.verdict(at: at(seconds), limits) == verdict, "after \(seconds) s", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `is its first request, for a while`() {
+        Self.expect(Self.phase { _ in }, [0: .wait(until: Self.at(20)), 19: .wait(until: Self.at(20)), 20: .close])
+    }
+
+    @Test func `is a head that comes byte by byte, from the first of them on`() {
+        let phase = Self.phase {
+            $0.headBegins(at: Self.at(5))
+            $0.headBegins(at: Self.at(20))
+        }
+        Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .refuseSlowArrival])
+    }
+
+    @Test func `is a body, which has what its head left of the time`() {
+        var phase = Self.phase {
+            $0.headBegins(at: Self.at(5))
+            $0.headEnds(at: Self.at(10))
+        }
+        #expect(phase.isReceiving)
+        Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .refuseSlowArrival])
+        // One that is too large is with its route, and what comes of it behind the answer is not waited for.
+        phase.isSent()
+        phase.asks(at: Self.at(12))
+        #expect(!phase.isReceiving)
+        Self.expect(phase, [61: .wait(until: Self.at(62)), 62: .refuseSlowAnswer])
+        phase.isAnswered(at: Self.at(13))
+        Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .close])
+    }
+
+    @Test func `is an answer that is to come`() {
+        var phase = Self.phase {
+            $0.headEnds(at: Self.at(1))
+            $0.asks(at: Self.at(1))
+            $0.bodyEnds()
+        }
+        Self.expect(phase, [1: .wait(until: Self.at(51)), 50: .wait(until: Self.at(51)), 51: .refuseSlowAnswer])
+        phase.isAnswered(at: Self.at(2))
+        Self.expect(phase, [2: .rest, 1_000: .rest])
+        phase.headBegins(at: Self.at(100))
+        Self.expect(phase, [119: .wait(until: Self.at(120)), 120: .refuseSlowArrival])
+    }
+
+    @Test func `is the next of several answers`() {
+        let phase = Self.phase {
+            for _ in 0..<2 {
+                $0.headEnds(at: Self.at(1))
+                $0.asks(at: Self.at(1))
+                $0.bodyEnds()
+            }
+            $0.isAnswered(at: Self.at(40))
+        }
+        Self.expect(phase, [89: .wait(until: Self.at(90)), 90: .refuseSlowAnswer])
+    }
+}

@@ -1,0 +1,122 @@
+import HTTPTypes
+import HummingbirdTesting
+import TestChance
+import Testing
+
+@testable import HTTP
+
+@Suite struct `A bucket of tokens` {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func buckets(perMinute: Int, groups: Int = 1) -> TokenBuckets {
+        TokenBuckets(RatePolicy(name: "writes", perMinute: perMinute), groups: groups)
+    }
+
+    @Test func `gives all it has at once, and then one at a time`() {
+        var buckets = Self.buckets(perMinute: 3)
+        let granted = (0..<5).map { _ in buckets.take(7, at: 100 * Self.second) }
+        #expect(granted.map(\.isGranted) == [true, true, true, false, false])
+        #expect(granted.map(\.remaining) == [2, 1, 0, 0, 0])
+        #expect(granted.map(\.resetSeconds) == [20, 40, 60, 60, 60])
+        #expect(granted.map(\.retryAfterSeconds) == [0, 0, 20, 20, 20])
+        #expect(!buckets.take(7, at: 119 * Self.second).isGranted)
+        #expect(buckets.take(7, at: 120 * Self.second).isGranted)
+        #expect(!buckets.take(7, at: 120 * Self.second).isGranted)
+    }
+
+    @Test func `is full again after a minute, and no fuller after a day`() {
+        var buckets = Self.buckets(perMinute: 2)
+        for _ in 0..<2 { _ = buckets.take(7, at: 0) }
+        for moment in [60, 86_400] {
+            let now = Int64(moment) * Self.second
+            #expect((0..<3).map { _ in buckets.take(7, at: now).isGranted } == [true, true, false])
+        }
+    }
+
+    @Test func `is another for another caller`() {
+        var buckets = Self.buckets(perMinute: 1)
+        #expect(buckets.take(1, at: 0).isGranted && buckets.take(2, at: 0).isGranted)
+        #expect(!buckets.take(1, at: 0).isGranted && !buckets.take(2, at: 0).isGranted)
+    }
+
+    @Test func `makes way for another where there is no place, the fullest first`() {
+        var buckets = Self.buckets(perMinute: 10)
+        // The first has the emptiest bucket, the last the fullest.
+        for key in 1...UInt64(TokenBuckets.placesPerKey) { for _ in key...10 { _ = buckets.take(key, at: 0) } }
+        _ = buckets.take(99, at: 0)
+        #expect(!buckets.take(1, at: 0).isGranted)
+        #expect(buckets.take(UInt64(TokenBuckets.placesPerKey), at: 0).remaining == 9)
+    }
+
+    /// Whatever comes when: nobody gets more than a bucket and what has run in since.
+    @Test(arguments: 0..<8) func `never gives more than there was`(part: Int) {
+        var generator = SeededGenerator(seed: 20, part)
+        let perMinute = Int.random(in: 1...600, using: &generator)
+        var buckets = Self.buckets(perMinute: perMinute, groups: 4)
+        var (now, granted): (Int64, [UInt64: Int]) = (0, [:])
+        for _ in 0..<2_000 {
+            now += Int64.random(in: 0...Self.second / 10, using: &generator)
+            let key = UInt64.random(in: 0..<5, using: &generator) << 32 | 1
+            if buckets.take(key, at: now).isGranted { granted[key, default: 0] += 1 }
+        }
+        let most = perMinute + Int(Double(now) / 60e9 * Double(perMinute)) + 1
+        let least = min(2_000 / 5 / 2, most * 9 / 10)
+        #expect(granted.values.allSatisfy { $0 <= most && $0 >= least }, "\(granted), at most \(most), at least \(least)")
+    }
+}
+
+@Suite struct `Who asks too often` {
+    private static let tooMany = #"{"message":"Too Many Requests"}"#
+
+    @Test func `with one device is told when to come again`() async throws {
+        try await TestAPI.with(writesPerMinute: 2) { api in
+            try await api.signUp("phone")
+            let answers = try await [1, 2, 3].mapAsync { _ in
+                try await api.send(
+                    .post, "/v1/events", token: "phone", #"{"name":"x","lat":1,"lon":1,"started_at":"2030-01-01T00:00:00Z"}"#)
+            }
+            #expect(answers.map(\.status) == [200, 200, 429])
+            #expect(
+                answers.map { $0.header("ratelimit") } == [#""writes";r=1;t=30"#, #""writes";r=0;t=60"#, #""writes";r=0;t=60"#])
+            #expect(answers.allSatisfy { $0.header("ratelimit-policy") == #""writes";q=2;w=60"# })
+            #expect((answers[2].body, answers[2].header("retry-after")) == (Self.tooMany, "30"))
+            // Others may, and reading anybody may.
+            #expect(try await api.send(.post, "/v1/attendances", token: "tablet", "{}").status == 422)
+            #expect(try await api.send(.get, "/v1/events/1").status == 200)
+        }
+    }
+
+    @Test func `from one address may not sign up for now`() async throws {
+        try await TestAPI.with(.live, signUpsPerMinute: 1) { api in
+            func signUp(_ address: String, secret: String = TestAPI.secret) async throws -> TestAPI.Answer {
+                try await api.send(.post, "/v1/users", headers: ["tb-app-secret": secret, "x-forwarded-for": address])
+            }
+            #expect(try await signUp("198.51.100.1").status == 200)
+            let second = try await signUp("198.51.100.1")
+            #expect((second.status, second.body, second.header("retry-after")) == (429, Self.tooMany, "60"))
+            #expect(second.header("ratelimit") == #""sign-ups";r=0;t=60"#)
+            #expect(try await signUp("198.51.100.2").status == 200)
+            #expect(try await signUp("2001:db8:1:2::3").status == 200)
+            #expect(try await signUp("2001:db8:1:2:ffff::4").status == 429)
+            // The route goes on to hide from those who do not have the secret.
+            #expect(try await signUp("198.51.100.1", secret: "wrong").status == 404)
+        }
+    }
+
+    @Test func `is nobody where no limit is set`() async throws {
+        try await TestAPI.with { api in
+            for _ in 0..<20 {
+                let answer = try await api.signUp("phone")
+                #expect((answer.status, answer.header("ratelimit")) == (200, nil))
+            }
+        }
+    }
+}
+
+extension Array {
+    fileprivate func mapAsync<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

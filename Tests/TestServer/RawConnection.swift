@@ -1,0 +1,78 @@
+internal import Foundation
+
+/// A connection to a server on this machine that sends and receives what no HTTP client would.
+public final class RawConnection: Sendable {
+    public struct Failed: Error { public var reason: String }
+
+    /// What has come from the server, and whether it closed its side.
+    public struct Received: Sendable {
+        public var text: String
+        public var isEnded: Bool
+    }
+
+    private let descriptor: Int32
+
+    /// To a port, or else to a Unix socket.
+    public init(port: Int) throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        descriptor = try withUnsafeBytes(of: address) { try Self.connected(AF_INET, $0) }
+    }
+
+    public init(path: String) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        descriptor = try withUnsafeBytes(of: address) { try Self.connected(AF_UNIX, $0) }
+    }
+
+    deinit { Foundation.close(descriptor) }
+
+    private static func connected(_ family: Int32, _ address: UnsafeRawBufferPointer) throws -> Int32 {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failed(reason: String(cString: strerror(errno))) }
+        let status = address.withMemoryRebound(to: sockaddr.self) {
+            connect(descriptor, $0.baseAddress, socklen_t(address.count))
+        }
+        guard status == 0 else {
+            let reason = String(cString: strerror(errno))
+            Foundation.close(descriptor)
+            throw Failed(reason: reason)
+        }
+        return descriptor
+    }
+
+    public func send(_ text: String) throws {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count >= 0 else { throw Failed(reason: String(cString: strerror(errno))) }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    /// Waits until what has come is enough, until the server closes its side, or until time is up.
+    public func receive(
+        within limit: Duration = .seconds(20), until isEnough: @Sendable (String) -> Bool = { _ in false }
+    ) async throws -> Received {
+        let end = ContinuousClock.now + limit
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            let text = { String(decoding: bytes, as: UTF8.self) }
+            if count > 0 {
+                bytes += buffer[..<count]
+                if isEnough(text()) { return Received(text: text(), isEnded: false) }
+            } else if count == 0 || errno != EAGAIN {
+                return Received(text: text(), isEnded: true)
+            } else if ContinuousClock.now > end {
+                return Received(text: text(), isEnded: false)
+            } else {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+    }
+}
