@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -84,6 +84,10 @@ bench-nearby: install
 ## bench-nodes   measure two servers: how soon one shows what the other recorded, reads beside writes, a soak (needs wrk, Python 3)
 bench-nodes: build
 	Benchmarks/nodes.py
+
+## bench-observing measure what metrics, the log of requests and traces cost a read (needs wrk)
+bench-observing: build
+	Benchmarks/observing.sh
 
 ## bench-rebuild measure the rebuild and verification of a million recorded events beside plain SQL (needs psql)
 bench-rebuild: build
