@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-overload bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -88,6 +88,10 @@ bench-nearby: install
 ## bench-nodes   measure two servers: how soon one shows what the other recorded, reads beside writes, a soak (needs wrk, Python 3)
 bench-nodes: build
 	Benchmarks/nodes.py
+
+## bench-observing measure what metrics, the log of requests and traces cost a read (needs wrk)
+bench-observing: build
+	Benchmarks/observing.sh
 
 ## bench-overload measure what is left of a server that is asked for four times what it can do (needs wrk, Python 3)
 bench-overload: build

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Measures what it costs to be observed: GET by id from a server that tells metrics alone, from one that also logs every request as text
+# or JSON, and from one that traces, sampling none or one in a hundred, all on one database and in turn, ROUNDS times. Told are the medians,
+# and the least processor time a request took in any round, since other programs only ever add to it.
+# Usage: Benchmarks/observing.sh [ANOTHER-HUMON], which is measured beside them: the program without what is to be measured.
+# Needs wrk and .build/release/humon.
+set -euo pipefail
+rounds=${ROUNDS:-8} seconds=${SECONDS_A_ROW:-2}
+humon=$(cd "$(dirname "$0")/.." && pwd)/.build/release/humon
+place=$(mktemp -d)
+chmod 755 "$place"
+cd "$place"
+export HUMON_DATA=$place/data HUMON_ADMIN_PORT=0 TB_APP_SECRET=bench HUMON_MEMORY_MEGABYTES=256
+database="postgresql:///postgres?host=$HUMON_DATA/socket&user=humon"
+names=() ports=() servers=()
+finish() {
+    # The first one has the database.
+    for ((i = ${#servers[@]} - 1; i >= 0; i--)); do
+        kill "${servers[i]}" 2>/dev/null || true
+        wait "${servers[i]}" || true
+    done
+    rm -rf "$place"
+}
+trap finish EXIT
+
+start() { # name, program, settings
+    local name=$1 program=$2 port=$((18331 + ${#servers[@]}))
+    shift 2
+    env "$@" HUMON_PORT=$port "$program" serve >"out.$name" 2>"err.$name" &
+    names+=("$name") ports+=("$port") servers+=($!)
+    for _ in $(seq 600); do
+        grep -q curl "out.$name" && return
+        sleep 0.1
+    done
+    cat "err.$name"
+    exit 1
+}
+
+start metrics "$humon" HUMON_LOG_LEVEL=notice
+"$humon" demo --events 20000 >/dev/null 2>&1
+start text "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info
+start json "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info HUMON_LOG_FORMAT=json
+# Nobody listens there: what is sampled is made, queued and dropped.
+start traced-0 "$humon" DATABASE_URL="$database" HUMON_TRACES=http://127.0.0.1:9/v1/traces HUMON_TRACES_RATIO=0
+start traced-1 "$humon" DATABASE_URL="$database" HUMON_TRACES=http://127.0.0.1:9/v1/traces HUMON_TRACES_RATIO=0.01
+if [ $# -gt 0 ]; then start another "$1" DATABASE_URL="$database"; fi
+
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+for ((round = 0; round <= rounds; round++)); do
+    for i in "${!names[@]}"; do
+        before=$(ticks "${servers[i]}")
+        answered=$(wrk -t1 -c32 "-d${seconds}s" "http://127.0.0.1:${ports[i]}/v1/events/17" |
+            awk '/requests in/ { count = $1 } /Requests\/sec/ { rate = $2 } END { print count, rate }')
+        # The first round warms up.
+        ((round == 0)) || echo "${names[i]} $answered $(($(ticks "${servers[i]}") - before))" >>rows
+    done
+done
+printf '%-10s %12s %20s %20s\n' server requests/s 'µs a request' 'least µs a request'
+for name in "${names[@]}"; do
+    awk -v name="$name" -v ticks="$(getconf CLK_TCK)" '$1 == name { print $3, $4 / ticks * 1e6 / $2 }' rows >of
+    printf '%-10s %12.0f %20.1f %20.1f\n' "$name" "$(sort -n of | awk '{ r[NR] = $1 } END { print r[int((NR + 1) / 2)] }')" \
+        "$(awk '{ print $2 }' of | sort -n | awk '{ r[NR] = $1 } END { print r[int((NR + 1) / 2)] }')" \
+        "$(awk '{ print $2 }' of | sort -n | head -1)"
+done
