@@ -12,6 +12,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -27,13 +28,15 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Notation"),
+        .target(name: "Telemetry"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ", "Notation",
+                "CLibPQ", "Notation", "Telemetry",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
         .target(
@@ -48,11 +51,12 @@ let package = Package(
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Notation",
+                "Postgres", "Notation", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             resources: [.embedInCode("db")]
         ),
@@ -73,12 +77,13 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "Attendances", "Events", "Users", "Notation", "CZlib",
+                "Attendances", "Events", "Users", "Notation", "Telemetry", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "Yams", package: "Yams"),
             ],
             resources: [.embedInCode("openapi.yaml")]
@@ -86,17 +91,19 @@ let package = Package(
         .executableTarget(
             name: "App",
             dependencies: [
-                "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
+                "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation", "Telemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [.embedInCode("Demo/cities.tsv")]
@@ -146,16 +153,19 @@ let package = Package(
             path: "Tests/TestServer"
         ),
         .target(name: "TestChance", path: "Tests/TestChance"),
+        .target(name: "TestExposition", path: "Tests/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: []),
         .testTarget(name: "NotationTests", dependencies: ["Notation", "TestChance"]),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "TestChance", "TestDatabase"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestExposition"]),
+        .testTarget(
+            name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "EmbeddedPostgresTests",
             dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
         ),
         .testTarget(
             name: "EventStoreTests",
-            dependencies: ["EventStore", "TestDatabase", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: ["EventStore", "Telemetry", "TestDatabase", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
         .testTarget(
@@ -169,16 +179,19 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: [
-                "HTTP", "CZlib", "TestChance", "TestDatabase", .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "HTTP", "CZlib", "TestChance", "TestDatabase", "TestExposition",
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
             ]
         ),
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestServer",
+                "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestExposition", "TestServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
         .testTarget(

@@ -14,7 +14,7 @@ place=${PLACE:-$(mktemp -d)}
 mkdir -p "$place"
 chmod 755 "$place"
 cd "$place"
-export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18321} HUMON_ADMIN_PORT=0 TB_APP_SECRET=bench HUMON_LOG_LEVEL=info
+export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18321} HUMON_ADMIN_PORT=0 TB_APP_SECRET=bench
 base=http://127.0.0.1:$HUMON_PORT bare_port=$((HUMON_PORT + 1))
 server='' bare_server=''
 finish() {

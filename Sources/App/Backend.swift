@@ -5,6 +5,7 @@ internal import HTTP
 internal import Logging
 internal import Postgres
 internal import ServiceLifecycle
+internal import Tracing
 internal import Users
 
 /// The modules on one log and one database: composed here and nowhere else.
@@ -20,23 +21,29 @@ struct Backend: Sendable {
     let attendances: AttendancesModule
     /// In dependency order: what stops last comes first.
     let services: [any Service]
-    private let readers: PostgresClient
+    let readers: PostgresClient
+    let writer: PostgresClient
+    let log: EventLog
 
-    /// - Parameter memoryBytes: what the events may take in memory; 0: they are read from PostgreSQL
+    /// - Parameters:
+    ///   - memoryBytes: what the events may take in memory; 0: they are read from PostgreSQL
+    ///   - tracer: nil: nobody traces
     init(
-        _ database: Database, connections: Int, memoryBytes: Int = 0, surroundings: Surroundings = .system, logger: Logger
+        _ database: Database, connections: Int, memoryBytes: Int = 0, surroundings: Surroundings = .system,
+        tracer: (any Tracer)? = nil, logger: Logger
     ) {
         // One more to listen with, and one to fill and compare the memory with.
         readers = PostgresClient(
-            database.asApplication(connections: connections + (memoryBytes > 0 ? 2 : 1)), logger: logger)
-        let writer = PostgresClient(database.asWriter, logger: logger)
+            database.asApplication(connections: connections + (memoryBytes > 0 ? 2 : 1)), tracer: tracer, logger: logger)
+        writer = PostgresClient(database.asWriter, logger: logger)
         let watch = LogWatch(client: readers, listens: true, logger: logger)
         let render: EventRendering = { $0.writeJSON(into: &$1) }
         let memory =
             memoryBytes > 0
             ? MemoryKeeper(client: readers, watch: watch, limitBytes: memoryBytes, render: render, logger: logger) : nil
-        let log = EventLog(
-            client: writer, projections: Self.projections, watch: watch, listeners: memory.map { [$0] } ?? [], logger: logger)
+        log = EventLog(
+            client: writer, projections: Self.projections, watch: watch, listeners: memory.map { [$0] } ?? [], tracer: tracer,
+            logger: logger)
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
         events = EventsModule(log: log, database: readers, memory: memory, render: render, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)

@@ -24,6 +24,9 @@ struct Settings: Sendable {
     var adminHost: String
     var adminPort: Int
     var logLevel: Logger.Level
+    var logFormat: LogFormat
+    var traces: Traces
+    var tracesRatio: Double
 }
 
 extension Settings {
@@ -73,15 +76,29 @@ extension Settings {
             "HUMON_ADMIN_PORT", "The port there, of /health/ready, /metrics and /memory/check; 0 takes a free one.",
             default: 8081, in: 0...65_535)
         static let logLevel = Setting<Logger.Level>.choice(
-            "HUMON_LOG_LEVEL", "The least important messages to write to standard error.", default: .notice,
+            "HUMON_LOG_LEVEL", "The least important messages to write to standard error; at info that is one for each request.",
+            default: .notice,
             of: Logger.Level.allCases)
+        static let logFormat = Setting<LogFormat>.choice(
+            "HUMON_LOG_FORMAT", "How serve writes them: text, or json with one object a line.", default: .text,
+            of: LogFormat.allCases)
+        static let traces = Setting<Traces>(
+            name: "HUMON_TRACES",
+            sentence:
+                "Where spans go: none, log, or the URL of a collector's OTLP/HTTP, such as http://127.0.0.1:4318/v1/traces.",
+            shownDefault: "none", parse: Traces.init, expectation: "none, log, or a URL of http or https")
+        static let tracesRatio = Setting<Double>(
+            name: "HUMON_TRACES_RATIO",
+            sentence: "The part of requests that are traced, from 0 to 1; of those that belong to a trace, its sampling decides.",
+            shownDefault: "1", parse: { Double($0).flatMap { (0...1).contains($0) ? $0 : nil } },
+            expectation: "a number from 0 to 1")
 
         /// Name, default and sentence of each, in the order of the README.
         static let all: [(name: String, shownDefault: String, sentence: String)] = [
             shown(appSecret), shown(appSecretFile), shown(databaseURL), shown(databaseURLFile), shown(host), shown(port),
             shown(data), shown(postgresPrograms), shown(migrates), shown(databaseConnections), shown(isDatabasePooled),
             shown(statementTimeout), shown(reads), shown(bodyLimit), shown(idleTimeout), shown(memory), shown(adminHost),
-            shown(adminPort), shown(logLevel),
+            shown(adminPort), shown(logLevel), shown(logFormat), shown(traces), shown(tracesRatio),
         ]
 
         private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
@@ -126,6 +143,9 @@ extension Settings {
         adminHost = try Keys.adminHost.read(from: reader) ?? "127.0.0.1"
         adminPort = try Keys.adminPort.read(from: reader) ?? 8081
         logLevel = try Keys.logLevel.read(from: reader) ?? .notice
+        logFormat = try Keys.logFormat.read(from: reader) ?? .text
+        traces = try Keys.traces.read(from: reader) ?? .none
+        tracesRatio = try Keys.tracesRatio.read(from: reader) ?? 1
     }
 
     /// A misspelt setting would be ignored in silence.

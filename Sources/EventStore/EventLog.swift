@@ -3,6 +3,8 @@ public import Logging
 public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
+internal import Telemetry
+public import Tracing
 
 /// The one that appends in a process. While transactions are under way appends queue; the next transaction takes the whole queue.
 /// There is no timer, so an idle log adds no latency.
@@ -30,16 +32,20 @@ public final class EventLog: Service {
     private let transaction: AppendTransaction
     private let watch: LogWatch?
     private let listeners: [any CommitListener]
+    private let counters = WriterCounters()
+    private let tracing: AppendTracing
     private let queue = Mutex(Queue())
 
     /// - Parameters:
     ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`borrowedTimeoutSeconds`)
     ///   - watch: is told how far the log reaches after every commit
     ///   - listeners: are told of every commit before those are answered who asked for it
+    ///   - tracer: makes a span of every append below the span that is current; nil: nobody traces
     public init(
         client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, listeners: [any CommitListener] = [],
-        logger: Logger
+        tracer: (any Tracer)? = nil, logger: Logger
     ) {
+        tracing = AppendTracing(tracer: tracer)
         self.watch = watch
         self.listeners = listeners
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
@@ -50,7 +56,9 @@ public final class EventLog: Service {
     /// The append is carried out even when the calling task is cancelled meanwhile.
     /// - Throws: ``VersionConflict``, ``KeyReused``, ``EventLogError``, ``ReadModelError/missing``, or a `PostgresError`; after
     ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
-    public func append(_ append: Append) async throws -> Appended {
+    public func append(_ append: Append) async throws -> Appended { try await tracing.trace(append) { try await queued(append) } }
+
+    private func queued(_ append: Append) async throws -> Appended {
         try await withCheckedThrowingContinuation { continuation in
             let (refusal, idle) = queue.withLock { queue -> (EventLogError?, CheckedContinuation<Void, Never>?) in
                 guard !queue.isClosed else { return (.closed, nil) }
@@ -59,9 +67,14 @@ public final class EventLog: Service {
                 return (nil, queue.idle.popLast())
             }
             idle?.resume()
-            if let refusal { continuation.resume(throwing: refusal) }
+            if let refusal {
+                counters.count(WriterStatistics.Outcome(refusal))
+                continuation.resume(throwing: refusal)
+            }
         }
     }
+
+    public var statistics: WriterStatistics { counters.statistics(queued: queue.withLock { $0.pending.count }) }
 
     /// Writes what is queued until the service group shuts down, then what is left.
     public func run() async throws {
@@ -107,7 +120,9 @@ public final class EventLog: Service {
     }
 
     private func write(_ batch: [Pending]) async {
+        let stopwatch = Stopwatch()
         let results = await transaction.append(batch.map(\.append))
+        counters.wrote(results, nanoseconds: stopwatch.nanoseconds)
         if !listeners.isEmpty {
             let commits = Commit.all(
                 of: zip(batch, results).compactMap { pending, result in

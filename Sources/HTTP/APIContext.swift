@@ -1,4 +1,5 @@
 public import Hummingbird
+internal import NIOCore
 internal import Users
 
 /// What a request carries with it on its way through the routes.
@@ -6,8 +7,18 @@ public struct APIContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     /// The name of a request whose caller gave it none.
     let ownRequestID = RequestID()
+    let route = RouteTaken()
+    /// Of the trace that the server has made, or gone on with; nil where nobody traces.
+    var traceID: String?
+    private let channel: any Channel
 
-    public init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// Of whoever opened the connection; nil for a Unix socket.
+    var clientAddress: String? { channel.remoteAddress?.ipAddress }
 
     /// Found by the router in the path; nil where the route has none.
     func parameter(_ name: String) -> String? { parameters.get(name) }
@@ -16,7 +27,12 @@ public struct APIContext: RequestContext {
 extension Request {
     /// What the caller calls the request, if that is usable, or the name given to it here.
     func origin(_ context: APIContext, key: IdempotencyKey? = nil) -> Origin {
-        Origin(requestID: requestID(context), traceID: headers[.traceparent].flatMap(traceID(ofTraceparent:)), key: key)
+        Origin(requestID: requestID(context), traceID: traceID(context), key: key)
+    }
+
+    /// The W3C trace id that came in, where nobody here traces.
+    func traceID(_ context: APIContext) -> String? {
+        context.traceID ?? headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
     }
 
     func requestID(_ context: APIContext) -> String {
@@ -28,7 +44,7 @@ extension Request {
 }
 
 /// Source: W3C *Trace Context*, `traceparent`: version, trace id, parent id and flags, in hexadecimal; nil for anything else.
-private func traceID(ofTraceparent header: String) -> String? {
+func traceID(ofTraceparent header: String) -> String? {
     let parts = header.split(separator: "-", omittingEmptySubsequences: false)
     let lengths = [2, 32, 16, 2]
     guard parts.count >= 4, parts[0] != "ff", parts[0] != "00" || parts.count == 4,

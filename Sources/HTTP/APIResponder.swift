@@ -9,17 +9,17 @@ public struct APIResponder: HTTPResponder {
     public typealias Context = APIContext
 
     private let routes: [Route]
-    private let paths: Set<String>
     private let router: RouterResponder<APIContext>
     private let isUnavailability: @Sendable (any Error) -> Bool
 
     public init(_ api: API) {
         routes = api.routes
-        paths = Set(routes.map(\.path))
         isUnavailability = api.isUnavailability
         let router = Router(context: APIContext.self)
-        for route in routes {
-            router.on(RouterPath(route.path), method: route.method) { request, context in try await route.handle(request, context)
+        for (index, route) in routes.enumerated() {
+            router.on(RouterPath(route.path), method: route.method) { request, context in
+                context.route.take(index)
+                return try await route.handle(request, context)
             }
         }
         self.router = router.buildResponder()
@@ -29,8 +29,9 @@ public struct APIResponder: HTTPResponder {
         let request = request.droppingFormatSuffix
         var response: Response
         do {
+            // Where there is no route it answers an empty 404.
             response = try await router.respond(to: request.withGetForHead, context: context)
-            if !wasRouted(context) { response = notRouted(request).response }
+            if context.route.index == nil { response = notRouted(request).response }
         } catch {
             response = refusal(for: error, request, context).response
         }
@@ -38,9 +39,6 @@ public struct APIResponder: HTTPResponder {
         response = await response.coded(for: request)
         return request.method == .head ? response.createHeadResponse() : response
     }
-
-    /// The router names the route that it found; otherwise it answers an empty 404.
-    private func wasRouted(_ context: APIContext) -> Bool { paths.contains(context.endpointPath ?? "") }
 
     private func notRouted(_ request: Request) -> Refusal {
         let allowed = routes.methods(at: request.uri.path)

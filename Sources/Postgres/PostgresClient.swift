@@ -1,6 +1,8 @@
 public import Logging
 public import ServiceLifecycle
 internal import Synchronization
+internal import Telemetry
+public import Tracing
 
 /// A handful of connections to one database. Broken ones are replaced, with back-off, while the client runs.
 ///
@@ -25,9 +27,13 @@ public final class PostgresClient: Service, PostgresQuerying {
 
     public let configuration: PostgresConfiguration
     private let logger: Logger
+    private let counters = PostgresCounters()
+    private let tracing: QueryTracing
     private let state: Mutex<State>
 
-    public init(_ configuration: PostgresConfiguration, logger: Logger) {
+    /// - Parameter tracer: makes a span of every query below the span that is current; nil: nobody traces
+    public init(_ configuration: PostgresConfiguration, tracer: (any Tracer)? = nil, logger: Logger) {
+        tracing = QueryTracing(tracer: tracer)
         self.configuration = configuration
         self.logger = logger
         state = Mutex(State(slots: Array(repeating: .connecting, count: configuration.connections)))
@@ -46,10 +52,14 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// A connection that breaks before they were sent costs one more try; after that it is ``PostgresError/connectionLost(mayHaveRun:)``.
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
-        do {
-            return try await runOnce(statements)
-        } catch let error as PostgresError where error.cannotHaveRun || error.sqlState == .invalidStatementName {
-            return try await runOnce(statements)
+        try await tracing.trace(statements) {
+            try await counters.measure {
+                do {
+                    return try await runOnce(statements)
+                } catch let error as PostgresError where error.cannotHaveRun || error.sqlState == .invalidStatementName {
+                    return try await runOnce(statements)
+                }
+            }
         }
     }
 
@@ -66,7 +76,8 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// Lends a connection that nobody else uses meanwhile. A body that throws leaves no transaction open behind it.
     public func withConnection<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
         let (slot, connection) = try await borrow()
-        let borrowed = PostgresConnection(connection, timeoutSeconds: configuration.statementTimeoutSeconds)
+        let borrowed = PostgresConnection(
+            connection, timeoutSeconds: configuration.statementTimeoutSeconds, counters: counters, tracing: tracing)
         do {
             let value = try await body(borrowed)
             giveBack(connection, to: slot, isReusable: !borrowed.mustBeClosed)
@@ -173,12 +184,17 @@ public final class PostgresClient: Service, PostgresQuerying {
             do {
                 let connection = try await Connection.open(configuration)
                 backOffSeconds = Self.firstBackOffSeconds
+                counters.count(.opened)
                 set(slot, to: .shared(connection))
                 await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
                 set(slot, to: .connecting)
-                if !isClosing, !connection.isClosing { logger.warning("a connection to PostgreSQL ended; opening another") }
+                if !isClosing, !connection.isClosing {
+                    counters.count(.lost)
+                    logger.warning("a connection to PostgreSQL ended; opening another")
+                }
             } catch {
                 guard !Task.isCancelled else { break }
+                counters.count(.failedToOpen)
                 logger.warning("cannot connect to PostgreSQL", metadata: ["error": "\(error)"])
                 set(slot, to: .backingOff(reason: (error as? PostgresError)?.reasonForNoConnection ?? "\(error)"))
                 try? await Task.sleep(for: .seconds(backOffSeconds * Double.random(in: 0.5...1)))
@@ -189,6 +205,15 @@ public final class PostgresClient: Service, PostgresQuerying {
 
     /// How many callers wait for a connection.
     var waitingCallers: Int { state.withLock { $0.waiters.count } }
+
+    public var statistics: PostgresStatistics {
+        let (uses, waiting) = state.withLock { ($0.slots.map(\.use), $0.waiters.count) }
+        return PostgresStatistics(
+            connections: uses.reduce(into: [:]) { $0[$1, default: 0] += 1 }, waiting: waiting,
+            queries: counters.queries.distribution,
+            failures: PostgresStatistics.Failure.allCases.reduce(into: [:]) { $0[$1] = counters.failures[$1.rawValue] },
+            opened: counters[.opened], lost: counters[.lost], failedToOpen: counters[.failedToOpen])
+    }
 
     private var isClosing: Bool { state.withLock { $0.isClosing } }
 
@@ -239,6 +264,15 @@ extension PostgresClient.Slot {
         switch self {
         case .shared(let connection), .lent(let connection): connection
         case .connecting, .backingOff: nil
+        }
+    }
+
+    fileprivate var use: PostgresStatistics.Use {
+        switch self {
+        case .connecting: .connecting
+        case .backingOff: .backingOff
+        case .shared(let connection): connection.load > 0 ? .busy : .idle
+        case .lent: .lent
         }
     }
 }

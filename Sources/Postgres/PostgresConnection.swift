@@ -11,11 +11,15 @@ public protocol PostgresQuerying: Sendable {
 public final class PostgresConnection: PostgresQuerying {
     private let connection: Connection
     private let timeoutSeconds: Double?
+    private let counters: PostgresCounters
+    private let tracing: QueryTracing
     private let isSpoiled = Mutex(false)
 
-    init(_ connection: Connection, timeoutSeconds: Double?) {
+    init(_ connection: Connection, timeoutSeconds: Double?, counters: PostgresCounters, tracing: QueryTracing) {
         self.connection = connection
         self.timeoutSeconds = timeoutSeconds
+        self.counters = counters
+        self.tracing = tracing
     }
 
     /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next borrower.
@@ -27,13 +31,15 @@ public final class PostgresConnection: PostgresQuerying {
     /// Several statements that go out together; see ``PostgresClient/run(_:)-(_)``. Never sent a second time.
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
-        try await perform(.pipeline(statements), timeoutSeconds: timeoutSeconds)
+        try await tracing.trace(statements) {
+            try await counters.measure { try await perform(.pipeline(statements), timeoutSeconds: timeoutSeconds) }
+        }
     }
 
     /// Takes as long as it takes: lifts the server's statement time-out for the transaction under way.
     public func withoutTimeout<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
-        let patient = PostgresConnection(connection, timeoutSeconds: nil)
+        let patient = PostgresConnection(connection, timeoutSeconds: nil, counters: counters, tracing: tracing)
         defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
         return try await body(patient)
     }

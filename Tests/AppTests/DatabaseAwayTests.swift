@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Notation
 import TestDatabase
+import TestExposition
 import TestServer
 import Testing
 
@@ -46,7 +47,10 @@ import Testing
                 #expect((ready.status, ready.body) == (health.status, health.body))
                 let check = try await exchange("GET", operators + "/memory/check")
                 #expect(check.status == 503 && check.body.hasSuffix(#""memory":"in_use"}"#), "\(check.body)")
-                #expect(try await exchange("GET", operators + "/metrics").body.contains("\nhumon_memory_events 1\n"))
+                let metrics = try Exposed(await exchange("GET", operators + "/metrics").body)
+                #expect((metrics["humon_memory_events"], metrics["humon_postgres_up"]) == (1, 0))
+                #expect(metrics["humon_log_position"] == nil)
+                #expect(metrics.sum("humon_postgres_connection_failures_total") > 0)
 
                 let again = try await EmbeddedCluster.start(place, logger: .quiet)
                 var written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)

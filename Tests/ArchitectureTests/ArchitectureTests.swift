@@ -6,14 +6,17 @@ import Testing
         "CLibPQ": [],
         "CZlib": [],
         "Notation": [],
-        "Postgres": ["CLibPQ", "Notation"],
+        "Telemetry": [],
+        "Postgres": ["CLibPQ", "Notation", "Telemetry"],
         "EmbeddedPostgres": [],
-        "EventStore": ["Postgres", "Notation"],
+        "EventStore": ["Postgres", "Notation", "Telemetry"],
         "Users": ["EventStore", "Postgres", "Notation"],
         "Events": ["Users", "EventStore", "Postgres", "Notation"],
         "Attendances": ["Events", "Users", "EventStore", "Postgres", "Notation"],
-        "HTTP": ["Attendances", "Events", "Users", "Notation", "CZlib"],
-        "App": ["HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation"],
+        "HTTP": ["Attendances", "Events", "Users", "Notation", "Telemetry", "CZlib"],
+        "App": [
+            "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation", "Telemetry",
+        ],
     ]
 
     @Test func `are those of the design`() throws {

@@ -5,6 +5,7 @@ import Hummingbird
 import Notation
 import Postgres
 import TestDatabase
+import TestExposition
 import Testing
 
 @testable import HTTP
@@ -12,27 +13,10 @@ import Testing
 @Suite struct `The address for operators` {
     private static let paths = ["/health/ready", "/metrics", "/memory/check"]
 
-    /// The samples by name and labels.
     private static func metrics(_ api: TestAPI) async throws -> [String: Double] {
         let answer = try await api.ask("/metrics")
         #expect((answer.status, answer.header("content-type")) == (200, "text/plain; version=0.0.4; charset=utf-8"))
-        var (samples, described, typed) = ([String: Double](), Set<String>(), Set<String>())
-        #expect(answer.body.hasSuffix("\n"))
-        for line in answer.body.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
-            if let help = line.wholeMatch(of: /# HELP ([a-z_]+) \S.*/) {
-                #expect(described.insert(String(help.1)).inserted, "described twice: \(line)")
-            } else if let type = line.wholeMatch(of: /# TYPE ([a-z_]+) (gauge|counter)/) {
-                #expect(typed.insert(String(type.1)).inserted, "typed twice: \(line)")
-                #expect((type.2 == "counter") == type.1.hasSuffix("_total"))
-            } else {
-                let sample = try #require(line.wholeMatch(of: /(([a-z_]+)(\{[a-z_]+="[a-z_]+"\})?) (\S+)/), "no sample: \(line)")
-                #expect(described.contains(String(sample.2)) && typed.contains(String(sample.2)), "\(line)")
-                let isNew = samples.updateValue(try #require(Double(sample.4)), forKey: String(sample.1)) == nil
-                #expect(isNew, "told twice: \(line)")
-            }
-        }
-        #expect(described == typed)
-        return samples
+        return try Exposed(answer.body).samples
     }
 
     private static func phase(in metrics: [String: Double]) -> [String] {

@@ -73,12 +73,15 @@ struct TestAPI: Sendable {
                 isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                 checkHealth: { try await readers.query("SELECT 1") }
             )
+            let responder = ObservedResponder(APIResponder(api), of: api)
             let application = Application(
-                responder: APIResponder(api), services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
+                responder: responder, services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
                 logger: .quiet)
             try await application.test(setup) { client in
                 await events.untilReady()
-                try await Application(responder: AdminResponder(api), logger: .quiet).test(.router) { operators in
+                try await Application(responder: AdminResponder(api, metrics: { responder.metrics }), logger: .quiet).test(
+                    .router
+                ) { operators in
                     try await body(
                         TestAPI(
                             client: client, operators: operators, database: database, log: LogReader(client: readers),

@@ -21,14 +21,15 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try await Settings.load()
-        let logger = Logger.humon(settings.logLevel)
+        let logger = Logger.humon(settings.logLevel, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
         try await Database.with(settings, .asServer, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
+            let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, logger: logger)
             let backend = Backend(
                 database, connections: settings.databaseConnections, memoryBytes: settings.memoryMegabytes * 1_000_000,
-                logger: logger)
+                tracer: spans.tracer, logger: logger)
             let api = API(
                 users: backend.users,
                 events: backend.events,
@@ -38,16 +39,22 @@ struct Serve: AsyncParsableCommand {
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth
             )
+            let responder = ObservedResponder(
+                APIResponder(api), of: api, tracer: spans.tracer,
+                log: RequestLog(settings.logFormat, level: settings.logLevel)?.write)
             let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
             let servers: [any Service] = [
-                server(APIResponder(api), settings, settings.host, settings.port, logger: logger, onRunning: welcome.apiRuns),
+                server(responder, settings, settings.host, settings.port, logger: logger, onRunning: welcome.apiRuns),
                 server(
-                    AdminResponder(api), settings, settings.adminHost, settings.adminPort, logger: logger,
-                    onRunning: welcome.adminRuns),
+                    AdminResponder(api) {
+                        await responder.metrics + backend.metrics() + spans.metrics + LogSink.standardError.metrics
+                            + ProcessMetrics.now()
+                    }, settings,
+                    settings.adminHost, settings.adminPort, logger: logger, onRunning: welcome.adminRuns),
             ]
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
-                    services: backend.services + servers + [welcome],
+                    services: spans.services + backend.services + servers + [welcome],
                     gracefulShutdownSignals: [.sigterm, .sigint],
                     logger: logger
                 )
@@ -90,14 +97,5 @@ struct PortTaken: Error, CustomStringConvertible {
     var adminPort: Int
     var description: String {
         "Another program listens on HUMON_PORT (\(port)) or on HUMON_ADMIN_PORT (\(adminPort)): name a free one; 0 takes one."
-    }
-}
-
-extension Logger {
-    /// Writes to standard error.
-    static func humon(_ level: Logger.Level) -> Logger {
-        var logger = Logger(label: "humon", factory: { LazyLogHandler(StreamLogHandler.standardError(label: $0)) })
-        logger.logLevel = level
-        return logger
     }
 }

@@ -36,7 +36,7 @@ extension MemoryKeeper {
         let copied = clock.now
         rows.fill(memory, position: filled.place.position)
         let (count, seconds) = (memory.snapshot.count, (clock.now - start) / .seconds(1))
-        logger.info(
+        logger.notice(
             "the memory is filled",
             metadata: [
                 "events": "\(count)", "seconds": "\(seconds)", "of_which_reading": "\((copied - start) / .seconds(1))",

@@ -1,0 +1,124 @@
+internal import EventStore
+internal import Postgres
+internal import Telemetry
+
+extension Backend {
+    /// So long a scrape waits for PostgreSQL, which it must be able to say is away.
+    private static let patience = Duration.seconds(2)
+
+    func metrics() async -> [Metric] {
+        let clients: [(name: String, statistics: PostgresStatistics)] = [
+            ("readers", readers.statistics), ("writer", writer.statistics),
+        ]
+        return log.statistics.metrics + PostgresStatistics.metrics(of: clients) + LogStanding.metrics(of: await standing())
+    }
+
+    /// nil where PostgreSQL does not say in time.
+    private func standing() async -> LogStanding? {
+        await withTaskGroup(of: LogStanding?.self) { group in
+            group.addTask { try? await LogStanding(of: Self.projections, client: readers) }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+}
+
+extension LogStanding {
+    /// - Parameter standing: nil where PostgreSQL is away
+    fileprivate static func metrics(of standing: LogStanding?) -> [Metric] {
+        let followers = standing?.followers ?? []
+        return [
+            .gauge(
+                "humon_postgres_up", "1 if PostgreSQL answered this scrape; otherwise what it knows is missing.",
+                standing == nil ? 0 : 1),
+            .gauge(
+                "humon_log_position", "Position of the last recorded event.",
+                standing.map { [(Labels(), Double($0.position))] } ?? []),
+            .gauge(
+                "humon_read_model_lag_events", "Recorded events that a read model does not show yet.",
+                (standing?.readModelLags ?? [:]).sorted { $0.key < $1.key }.map { (["read_model": $0.key], Double($0.value)) }),
+            .gauge(
+                "humon_follower_lag_events", "Recorded events that a follower has not come to yet.",
+                followers.map { (["follower": $0.name], Double($0.lag)) }),
+            .gauge(
+                "humon_follower_led", "1 if some node leads the follower.",
+                followers.map { (["follower": $0.name], $0.leasedUntil == nil ? 0 : 1) }),
+            .gauge(
+                "humon_follower_parked_streams", "Streams that a follower could not go on with.",
+                followers.map { (["follower": $0.name], Double($0.parkedStreams)) }),
+        ]
+    }
+}
+
+extension WriterStatistics {
+    fileprivate var metrics: [Metric] {
+        [
+            .gauge("humon_writer_queue_length", "Appends that no transaction has taken yet.", Double(queued)),
+            .gauge(
+                "humon_writer_queue_limit", "So many may wait; a further one is refused.", Double(EventLog.queueLimit)),
+            .counter(
+                "humon_writer_appends_total", "Appends that this node was asked for, by what became of them.",
+                Outcome.allCases.map { (["outcome": $0.label], Double(outcomes[$0] ?? 0)) }),
+            .histogram("humon_writer_batch_size", "Appends in one transaction.", batches),
+            .histogram(
+                "humon_writer_commit_duration_seconds", "From the making of a transaction to its commit.", commits),
+        ]
+    }
+}
+
+extension WriterStatistics.Outcome {
+    fileprivate var label: String {
+        switch self {
+        case .recorded: "recorded"
+        case .repeated: "repeated"
+        case .conflict: "conflict"
+        case .keyReused: "key_reused"
+        case .overloaded: "overloaded"
+        case .closed: "closed"
+        case .unavailable: "unavailable"
+        case .failed: "failed"
+        }
+    }
+}
+
+extension PostgresStatistics {
+    fileprivate static func metrics(of clients: [(name: String, statistics: PostgresStatistics)]) -> [Metric] {
+        func each(_ value: (PostgresStatistics) -> Int) -> [(Labels, Double)] {
+            clients.map { (["client": $0.name], Double(value($0.statistics))) }
+        }
+        return [
+            .gauge(
+                "humon_postgres_connections", "Connections of the pool, by what they are used for.",
+                clients.flatMap { name, statistics in
+                    Use.allCases.map { (["client": name, "state": $0.rawValue], Double(statistics.connections[$0] ?? 0)) }
+                }),
+            .gauge("humon_postgres_waiting_callers", "Callers that wait for a connection.", each(\.waiting)),
+            .histogram(
+                "humon_postgres_query_duration_seconds", "From the call of what is sent together to its answer.",
+                clients.map { (["client": $0.name], $0.statistics.queries) }),
+            .counter(
+                "humon_postgres_query_failures_total", "Of those, what was not answered, by why.",
+                clients.flatMap { name, statistics in
+                    Failure.allCases.map { (["client": name, "reason": $0.label], Double(statistics.failures[$0] ?? 0)) }
+                }),
+            .counter("humon_postgres_connections_opened_total", "Connections that were opened.", each(\.opened)),
+            .counter("humon_postgres_connections_lost_total", "Connections that ended unasked.", each(\.lost)),
+            .counter(
+                "humon_postgres_connection_failures_total", "Attempts to open a connection that failed.", each(\.failedToOpen)),
+        ]
+    }
+}
+
+extension PostgresStatistics.Failure {
+    fileprivate var label: String {
+        switch self {
+        case .refused: "refused"
+        case .unavailable: "unavailable"
+        case .cancelled: "cancelled"
+        }
+    }
+}

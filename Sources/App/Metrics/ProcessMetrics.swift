@@ -1,0 +1,83 @@
+internal import EventStore
+internal import Foundation
+internal import Telemetry
+
+/// What the operating system knows of this process, by the names that Prometheus' own clients use; and what was built.
+enum ProcessMetrics {
+    /// Source: proc(5). What this system does not tell is left out.
+    static func now() -> [Metric] {
+        let pages = words(of: text("/proc/self/statm")[...])
+        let status = self.status
+        return [
+            .gauge("process_resident_memory_bytes", "Resident memory.", value(bytes(pages: pages, at: 1))),
+            .gauge("process_virtual_memory_bytes", "Virtual memory.", value(bytes(pages: pages, at: 0))),
+            .counter("process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds),
+            .gauge("process_open_fds", "Open file descriptors.", value(openDescriptors)),
+            .gauge("process_max_fds", "How many there may be.", value(descriptorLimit)),
+            .gauge("process_threads", "Threads.", value(number(status, at: 17))),
+            .gauge(
+                "process_start_time_seconds", "When the process was started, in seconds since 1970.",
+                value(startSeconds(ticks: number(status, at: 19)))),
+            .gauge("humon_build_info", "1; its labels say what is running.", [(build, 1)]),
+        ]
+    }
+
+    private static let build: Labels = {
+        #if DEBUG
+            let configuration = "debug"
+        #else
+            let configuration = "release"
+        #endif
+        #if swift(>=6.4)
+            let compiler = "6.4 or later"
+        #elseif swift(>=6.3)
+            let compiler = "6.3"
+        #else
+            let compiler = "6.2"
+        #endif
+        let readModels = Backend.projections.map { type(of: $0).schema }.sorted().joined(separator: " ")
+        return ["configuration": configuration, "swift": compiler, "read_models": readModels]
+    }()
+
+    private static func value(_ value: Double?) -> [(Labels, Double)] { value.map { [(Labels(), $0)] } ?? [] }
+
+    /// What stands behind the program's name, which may contain anything: from the state on.
+    private static var status: [Substring] {
+        let text = text("/proc/self/stat")
+        return text.lastIndex(of: ")").map { words(of: text[text.index(after: $0)...]) } ?? []
+    }
+
+    private static func bytes(pages: [Substring], at index: Int) -> Double? {
+        number(pages, at: index).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) }
+    }
+
+    private static var cpuSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static var openDescriptors: Double? {
+        // One of them lists the others.
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { Double($0.count - 1) }
+    }
+
+    private static var descriptorLimit: Double? {
+        let line = text("/proc/self/limits").split(separator: "\n").first { $0.hasPrefix("Max open files") }
+        return line.map { words(of: $0) }.flatMap { $0.count > 3 ? Double($0[3]) : nil }
+    }
+
+    private static func startSeconds(ticks: Double?) -> Double? {
+        let line = text("/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
+        guard let ticks, let boot = line.flatMap({ Double($0.dropFirst("btime ".count)) }) else { return nil }
+        return boot + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private static func number(_ words: [Substring], at index: Int) -> Double? {
+        words.indices.contains(index) ? Double(words[index]) : nil
+    }
+
+    private static func words(of text: Substring) -> [Substring] { text.split { $0 == " " || $0 == "\n" } }
+
+    private static func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+}

@@ -1,0 +1,21 @@
+public import Postgres
+
+/// How far the log reaches, and how far those have come who follow it.
+public struct LogStanding: Sendable, Hashable {
+    /// Of the last recorded event; 0 for an empty log.
+    public var position: Int64
+    /// Recorded events that a read model does not show yet, by its schema; of the program's own. One that is missing is not there.
+    public var readModelLags: [String: Int64]
+    public var followers: [FollowerStatus]
+
+    public init(of projections: [any Projection], client: PostgresClient) async throws {
+        let schemas = projections.map { type(of: $0).schema }
+        let found = try await client.run([
+            "SELECT log.tail()", "SELECT schema, position FROM log.checkpoints WHERE schema = ANY(\(schemas))",
+        ])
+        let tail: Int64 = try found[0].decode(Int64.self).first ?? 0
+        position = tail
+        readModelLags = try found[1].decode((String, Int64).self).reduce(into: [:]) { $0[$1.0] = max(tail - $1.1, 0) }
+        followers = try await Followers(client: client).statuses()
+    }
+}

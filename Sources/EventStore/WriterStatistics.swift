@@ -1,0 +1,70 @@
+internal import Postgres
+public import Telemetry
+
+/// How the writer of a process is doing.
+public struct WriterStatistics: Sendable {
+    /// What became of an append.
+    public enum Outcome: Int, Sendable, CaseIterable {
+        case recorded
+        /// It had been recorded before.
+        case repeated
+        case conflict
+        case keyReused
+        /// The queue was full.
+        case overloaded
+        /// The log was being closed.
+        case closed
+        /// The database was away or busy, or a read model missing.
+        case unavailable
+        case failed
+    }
+
+    /// Appends that no transaction has taken yet.
+    public var queued: Int
+    public var outcomes: [Outcome: Int]
+    /// Of how many appends a transaction was made.
+    public var batches: Distribution
+    /// How long it took from its making to its answer, in seconds.
+    public var commits: Distribution
+}
+
+/// Where a log counts.
+final class WriterCounters: Sendable {
+    private let outcomes = Tally(count: WriterStatistics.Outcome.allCases.count)
+    private let batches = Histogram(bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, EventLog.batchLimit])
+    private let commits = Histogram.seconds()
+
+    func count(_ outcome: WriterStatistics.Outcome) { outcomes.add(at: outcome.rawValue) }
+
+    func wrote(_ results: [Result<Appended, any Error>], nanoseconds: Int) {
+        batches.record(results.count)
+        commits.record(nanoseconds)
+        for result in results { count(WriterStatistics.Outcome(result)) }
+    }
+
+    func statistics(queued: Int) -> WriterStatistics {
+        WriterStatistics(
+            queued: queued, outcomes: WriterStatistics.Outcome.allCases.reduce(into: [:]) { $0[$1] = outcomes[$1.rawValue] },
+            batches: batches.distribution, commits: commits.distribution)
+    }
+}
+
+extension WriterStatistics.Outcome {
+    init(_ error: EventLogError) {
+        switch error {
+        case .overloaded: self = .overloaded
+        case .closed: self = .closed
+        }
+    }
+
+    fileprivate init(_ result: Result<Appended, any Error>) {
+        switch result {
+        case .success(let appended): self = appended.isRepeat ? .repeated : .recorded
+        case .failure(is VersionConflict): self = .conflict
+        case .failure(is KeyReused): self = .keyReused
+        case .failure(is ReadModelError): self = .unavailable
+        case .failure(let error as PostgresError) where error.isUnavailability: self = .unavailable
+        case .failure: self = .failed
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// How often something was how large, by bounds that are set beforehand. Recording is two additions to atomics.
+public final class Histogram: Sendable {
+    /// From a read out of memory to the time-out of a statement.
+    private static let nanoseconds = [
+        10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,
+        100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
+    ]
+
+    private let bounds: [Int]
+    private let perUnit: Double
+    /// Of each bound, then of what is beyond them all, then the sum.
+    private let tally: Tally
+
+    /// - Parameters:
+    ///   - bounds: ascending
+    ///   - perUnit: how many of what is recorded make one of what is told
+    public init(bounds: [Int], perUnit: Double = 1) {
+        self.bounds = bounds
+        self.perUnit = perUnit
+        tally = Tally(count: bounds.count + 2)
+    }
+
+    /// Of times: nanoseconds are recorded, seconds told.
+    public static func seconds() -> Histogram { Histogram(bounds: nanoseconds, perUnit: 1e9) }
+
+    public func record(_ value: Int) {
+        var index = 0
+        // From below, where almost all are.
+        while index < bounds.count, bounds[index] < value { index += 1 }
+        tally.add(at: index)
+        tally.add(value, at: bounds.count + 1)
+    }
+
+    public var distribution: Distribution {
+        Distribution(
+            bounds: bounds.map { Double($0) / perUnit }, counts: (0...bounds.count).map { tally[$0] },
+            sum: Double(tally[bounds.count + 1]) / perUnit)
+    }
+}
+
+/// What a ``Histogram`` has recorded so far.
+public struct Distribution: Sendable, Hashable {
+    public var bounds: [Double]
+    /// Up to and including each bound and above the one before; the last: beyond them all.
+    public var counts: [Int]
+    public var sum: Double
+
+    public var count: Int { counts.reduce(0, +) }
+}

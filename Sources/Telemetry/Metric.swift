@@ -1,0 +1,67 @@
+/// Something that is measured, and what it is now, as a value.
+public struct Metric: Sendable {
+    public enum Kind: String, Sendable {
+        /// Only ever rises while the process runs.
+        case counter
+        case gauge
+        case histogram
+    }
+
+    enum Value: Sendable {
+        case number(Double)
+        case distribution(Distribution)
+    }
+
+    public let name: String
+    public let kind: Kind
+    /// What it means, in a sentence.
+    public let help: String
+    let samples: [(labels: Labels, value: Value)]
+
+    private init(_ name: String, _ kind: Kind, _ help: String, _ samples: [(Labels, Value)]) {
+        self.name = name
+        self.kind = kind
+        self.help = help
+        self.samples = samples.map { (labels: $0, value: $1) }
+    }
+
+    public static func gauge(_ name: String, _ help: String, _ value: Double) -> Metric {
+        gauge(name, help, [(Labels(), value)])
+    }
+
+    public static func gauge(_ name: String, _ help: String, _ samples: [(Labels, Double)]) -> Metric {
+        Metric(name, .gauge, help, samples.map { ($0, .number($1)) })
+    }
+
+    public static func counter(_ name: String, _ help: String, _ value: Double) -> Metric {
+        counter(name, help, [(Labels(), value)])
+    }
+
+    public static func counter(_ name: String, _ help: String, _ samples: [(Labels, Double)]) -> Metric {
+        Metric(name, .counter, help, samples.map { ($0, .number($1)) })
+    }
+
+    public static func histogram(_ name: String, _ help: String, _ distribution: Distribution) -> Metric {
+        histogram(name, help, [(Labels(), distribution)])
+    }
+
+    public static func histogram(_ name: String, _ help: String, _ samples: [(Labels, Distribution)]) -> Metric {
+        Metric(name, .histogram, help, samples.map { ($0, .distribution($1)) })
+    }
+}
+
+/// What tells the samples of one metric apart.
+public struct Labels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// `route="/v1/users",status="200"`
+    let text: String
+
+    public init() { text = "" }
+
+    public init(dictionaryLiteral elements: (String, String)...) {
+        text = elements.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}

@@ -1,0 +1,31 @@
+internal import Synchronization
+
+/// Numbers that many threads raise and somebody reads now and then. Raising one takes no lock; those that are read together were not
+/// read at one moment.
+// `@unchecked`: the pointer never changes, and what it points to are atomics.
+public final class Tally: @unchecked Sendable {
+    private let numbers: UnsafeMutablePointer<Atomic<Int>>
+    public let count: Int
+
+    /// - Parameter count: how many numbers, all of them 0
+    public init(count: Int) {
+        self.count = count
+        numbers = .allocate(capacity: count)
+        for index in 0..<count { (numbers + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        numbers.deinitialize(count: count)
+        numbers.deallocate()
+    }
+
+    public func add(_ amount: Int = 1, at index: Int) {
+        precondition(index >= 0 && index < count)
+        numbers[index].add(amount, ordering: .relaxed)
+    }
+
+    public subscript(index: Int) -> Int {
+        precondition(index >= 0 && index < count)
+        return numbers[index].load(ordering: .relaxed)
+    }
+}

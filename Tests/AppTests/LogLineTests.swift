@@ -1,0 +1,133 @@
+import Foundation
+import Logging
+import Notation
+import Synchronization
+import Testing
+
+@testable import App
+
+/// What a log writes into a pipe.
+private final class Pipe: Sendable {
+    let ends: (read: Int32, write: Int32)
+    let sink: LogSink
+    private let text = Mutex<[UInt8]>([])
+
+    init() {
+        var ends: [Int32] = [0, 0]
+        _ = pipe(&ends)
+        self.ends = (ends[0], ends[1])
+        sink = LogSink(descriptor: ends[1])
+    }
+
+    deinit {
+        close(ends.read)
+        close(ends.write)
+    }
+
+    /// All that have come so far.
+    func lines() -> [String] {
+        sink.flush()
+        _ = fcntl(ends.read, F_SETFL, O_NONBLOCK)
+        return text.withLock { text in
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while case let count = read(ends.read, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+    }
+}
+
+@Suite struct `A line of the log` {
+    private static let hostile = [
+        "a\nb", "\u{1B}[31m", "\"quoted\"", "back\\slash", "\u{0}", "\u{7F}\u{85}\u{2028}\u{202E}", "", "🎉",
+        String(decoding: [0xFF, 0xC3, 0x28, 0x22, 0x0A] as [UInt8], as: UTF8.self),
+    ]
+
+    private static func logger(_ format: LogFormat, _ pipe: Pipe) -> Logger {
+        Logger(label: "test") { _ in LineLogHandler(format, sink: pipe.sink) }
+    }
+
+    @Test(arguments: hostile)
+    func `is one object in JSON, whatever it tells`(text: String) throws {
+        let pipe = Pipe()
+        Self.logger(.json, pipe).error("\(text)", metadata: ["id": "\(text)", "\(text)": "1", "list": [.string(text)]])
+        let lines = pipe.lines()
+        try #require(lines.count == 1)
+        let line = try JSON(utf8: lines[0].utf8)
+        #expect(line["message"] == .string(text))
+        #expect(line["id"] == .string(text))
+        #expect(line[text] == "1")
+        #expect(line["list"] == .array([.string(text)]))
+    }
+
+    @Test(arguments: hostile)
+    func `is one line of text that no terminal obeys, whatever it tells`(text: String) throws {
+        let pipe = Pipe()
+        Self.logger(.text, pipe).error("\(text)", metadata: ["id": "\(text)"])
+        let lines = pipe.lines()
+        try #require(lines.count == 1)
+        #expect(lines[0].unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) && $0 != "\u{202E}" })
+    }
+
+    @Test func `tells time, level and message, then what comes with it by name`() throws {
+        let pipe = Pipe()
+        Self.logger(.text, pipe).warning("it rains", metadata: ["b": "2 3", "a": "1"])
+        Self.logger(.json, pipe).warning("it rains", metadata: ["b": "2 3", "a": "1", "level": "high"])
+        let lines = pipe.lines()
+        #expect(lines[0].wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z warning it rains a=1 b="2 3"/) != nil, "\(lines)")
+        #expect(lines[1].hasSuffix(#","level":"warning","message":"it rains","a":"1","b":"2 3","metadata.level":"high"}"#))
+    }
+
+    @Test func `is dropped and counted where nobody reads, and nobody waits for it`() throws {
+        let pipe = Pipe()
+        let logger = Self.logger(.json, pipe)
+        let text = String(repeating: "x", count: 1_000)
+        let start = ContinuousClock.now
+        for _ in 0..<3_000 { logger.error("\(text)") }
+        #expect(.now - start < .seconds(20))
+        #expect((1_500...2_900).contains(pipe.sink.dropped))
+        let kept = 3_000 - pipe.sink.dropped
+        for _ in 0..<100 where pipe.lines().count < kept {}
+        logger.error("again")
+        let lines = pipe.lines()
+        #expect(lines.count == kept + 2)
+        #expect(try JSON(utf8: lines[lines.count - 2].utf8)["lines"] == JSON(pipe.sink.dropped))
+    }
+}
+
+@Suite struct `What a logger carries along` {
+    private let pipe = Pipe()
+
+    private var logger: Logger { Logger(label: "test") { _ in LineLogHandler(.text, sink: pipe.sink) } }
+
+    private var told: [Substring] { pipe.lines().compactMap { $0.split(separator: "error ").last } }
+
+    @Test func `is told with every message, and what comes with a message with that one`() {
+        var logger = logger
+        logger[metadataKey: "request"] = "1"
+        logger.error("first", metadata: ["method": "GET"])
+        logger.error("second")
+        #expect(told == ["first method=GET request=1", "second request=1"])
+    }
+
+    @Test func `gives way to what comes with a message`() {
+        var logger = logger
+        logger[metadataKey: "request"] = "1"
+        logger.error("first", metadata: ["request": "2"])
+        #expect(told == ["first request=2"])
+    }
+
+    @Test func `is its own, not that of the logger it was copied from`() {
+        let logger = logger
+        var other = logger
+        other[metadataKey: "request"] = "1"
+        logger.error("first")
+        #expect(told == ["first"])
+    }
+
+    @Test func `changes nothing about which messages are told`() {
+        var logger = logger
+        logger.logLevel = .error
+        logger.warning("first")
+        #expect(told.isEmpty)
+    }
+}

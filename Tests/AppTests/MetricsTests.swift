@@ -1,0 +1,165 @@
+import Foundation
+import Postgres
+import TestDatabase
+import TestExposition
+import TestServer
+import Testing
+
+@Suite struct `The metrics` {
+    /// What does not change while nothing is wrong with a server, and what it is.
+    private static let steady = [
+        "humon_build_info", "humon_memory_limit_bytes", "humon_memory_phase", "humon_postgres_up", "humon_writer_queue_limit",
+        "process_max_fds", "process_start_time_seconds", "process_threads", "process_virtual_memory_bytes",
+    ]
+    /// What a test of its own moves, where it can be brought about.
+    private static let elsewhere = [
+        "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total", "humon_postgres_waiting_callers",
+        "humon_read_model_lag_events",
+        "humon_trace_spans_total",
+    ]
+
+    private struct Node: Sendable {
+        let base: String
+        let operators: String
+        let database: TestDatabase
+
+        func scrape() async throws -> Exposed { try Exposed(await exchange("GET", operators + "/metrics").body) }
+
+        /// Once it is so.
+        func scrape(when condition: (Exposed) -> Bool) async throws -> Exposed {
+            for _ in 0..<600 {
+                let exposed = try await scrape()
+                if condition(exposed) { return exposed }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            throw NeverSo()
+        }
+
+        func send(_ method: String, _ path: String, body: String = "") async throws -> Int {
+            let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone"), ("content-type", "application/json")]
+            return try await exchange(method, base + path, headers: headers, body: body).status
+        }
+    }
+
+    private struct NeverSo: Error {}
+
+    private static let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+
+    private static func withNode(_ body: @Sendable (Node) async throws -> Void) async throws {
+        try await TestDatabase.with { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                    let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+                    try await body(Node(base: "http://127.0.0.1:\(port)", operators: operators, database: database))
+                }
+            }
+        }
+    }
+
+    /// What a node tells at first, while its writer is held up, and at last.
+    private static func scrapes(_ node: Node) async throws -> [Exposed] {
+        let before = try await node.scrape()
+        #expect(try await node.send("POST", "/v1/users") == 200)
+        #expect(try await node.send("POST", "/v1/events", body: party) == 200)
+        for path in ["/v1/events/1", "/v1/events/7", "/v1/events/nearests?lat=1&lon=2"] { _ = try await node.send("GET", path) }
+        #expect(try await node.send("GET", "/nowhere/at-all") == 404)
+        try await node.database.withClient { client in
+            _ = try await client.run([
+                "INSERT INTO log.followers VALUES ('feed', 1, 1, NULL, '2999-01-01Z')",
+                "INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen', now())",
+            ])
+        }
+        let during = try await whileHeldUp(node) { try await node.scrape { $0["humon_writer_queue_length"] ?? 0 > 1 } }
+        try await node.database.withClient { client in
+            _ = try await client.query(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+                """)
+        }
+        let after = try await node.scrape { exposed in
+            exposed.sum("humon_postgres_connections_lost_total") > 0 && exposed["humon_postgres_up"] == 1
+        }
+        return [before, during, after]
+    }
+
+    /// Nobody can append; writes come in one after the other, and are answered afterwards.
+    private static func whileHeldUp(_ node: Node, _ body: @Sendable () async throws -> Exposed) async throws -> Exposed {
+        let (exposed, writes) = try await node.database.withClient { client in
+            try await client.withTransaction { connection in
+                try await connection.query("SELECT log.lock()")
+                var writes: [Task<Int, any Error>] = []
+                for _ in 0..<6 {
+                    writes.append(Task { try await node.send("POST", "/v1/events", body: party) })
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                return (try await body(), writes)
+            }
+        }
+        for write in writes { #expect(try await write.value == 200) }
+        return exposed
+    }
+
+    @Test func `each tell what happens`() async throws {
+        try await Self.withNode { node in
+            let scrapes = try await Self.scrapes(node)
+            let names = Set(scrapes.flatMap(\.metrics.keys))
+            for name in names.subtracting(Self.steady + Self.elsewhere) {
+                let told = scrapes.map { exposed in exposed.samples.filter { $0.key.hasPrefix(name) } }
+                #expect(Set(told).count > 1, "\(name) is always \(told[0])")
+            }
+            #expect(names.isSuperset(of: Self.steady + Self.elsewhere))
+            let (during, after) = (scrapes[1], scrapes[2])
+            #expect(during[#"humon_http_requests_total{route="/v1/events/{id}",method="GET",status="404"}"#] == 1)
+            #expect(during[#"humon_http_requests_total{route="unknown",method="unknown",status="404"}"#] == 1)
+            #expect(during[#"humon_http_request_duration_seconds_count{route="/v1/users",method="POST"}"#] == 1)
+            #expect(during[#"humon_http_request_bytes_total{route="/v1/events",method="POST"}"#] == Double(Self.party.utf8.count))
+            #expect(during[#"humon_http_response_bytes_total{route="/v1/events",method="POST"}"#] == 8)
+            #expect(during["humon_http_requests_in_flight"] == 6)
+            #expect(during["humon_log_position"] == 2)
+            #expect(during[#"humon_follower_lag_events{follower="feed"}"#] == 1)
+            #expect(during[#"humon_read_model_lag_events{read_model="events_v1"}"#] == 0)
+            #expect(during[#"humon_postgres_connections{client="readers",state="lent"}"#] == 1)
+            #expect(after[#"humon_writer_appends_total{outcome="recorded"}"#] == 8)
+            #expect(after["humon_writer_batch_size_sum"] == 8)
+            #expect(after["humon_http_requests_in_flight"] == 0)
+            #expect(after["humon_log_position"] == 8)
+            #expect(try #require(after["process_resident_memory_bytes"]) > 1e6)
+            #expect(
+                try #require(after["process_virtual_memory_bytes"]) > #require(after["process_resident_memory_bytes"]))
+            #expect(try (4...1_000).contains(#require(after["process_threads"])))
+            #expect(try #require(after["process_open_fds"]) < #require(after["process_max_fds"]))
+            let age = Date().timeIntervalSince1970 - (try #require(after["process_start_time_seconds"]))
+            #expect((0...3_600).contains(age))
+        }
+    }
+
+    @Test func `are all in docs/metrics.md, and nothing else is`() async throws {
+        try await Self.withNode { node in
+            let rows = try Self.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
+                .map { "\($0.1)|\($0.2)|\($0.4)" }
+            let told = try await node.scrape().metrics.map { "\($0.key)|\($0.value.kind)|\($0.value.help)" }
+            #expect(Set(rows) == Set(told))
+            #expect(rows.count == told.count)
+        }
+    }
+
+    @Test(arguments: ["deploy/grafana/humon.json", "deploy/prometheus/alerts.yml"])
+    func `are all that the dashboard and the alerts ask for`(file: String) async throws {
+        let documented = try Self.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
+        let names = Set(
+            documented.flatMap { row -> [String] in
+                row.2 == "histogram" ? ["_bucket", "_sum", "_count"].map { row.1 + $0 } : [String(row.1)]
+            })
+        let asked = try Self.text(file).matches(of: /\b(?:humon|process)_[a-z_]+\b/).map { String($0.0) }
+        try #require(asked.count > 15)
+        for name in asked { #expect(names.contains(name), "\(name)") }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+}

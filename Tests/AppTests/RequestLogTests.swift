@@ -1,0 +1,84 @@
+import Foundation
+import Notation
+import TestServer
+import Testing
+
+@testable import App
+
+@Suite struct `The log of requests` {
+    private static let secrets = ["s3cret-of-the-app", "phone-of-somebody", "12.345678", "key-of-mine"]
+
+    private static func withServer(
+        _ environment: [String: String], _ body: (HumonProcess, String) async throws -> Void
+    ) async throws {
+        try await HumonProcess.withDirectory { directory in
+            let environment = environment.merging(["TB_APP_SECRET": secrets[0]]) { $1 }
+            try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                try await body(server, "http://127.0.0.1:\(port)")
+            }
+        }
+    }
+
+    private static func lines(_ server: HumonProcess, _ count: Int) async throws -> [String] {
+        for _ in 0..<200 {
+            let lines = server.error.split(separator: "\n").filter { $0.contains("request_id") }.map(String.init)
+            if lines.count >= count { return lines }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return server.error.split(separator: "\n").map(String.init)
+    }
+
+    private static func send(_ base: String) async throws {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        _ = try await exchange(
+            "POST", base + "/v1/users",
+            headers: [
+                ("tb-app-secret", secrets[0]), ("tb-device-token", secrets[1]), ("x-request-id", "mine-1"),
+                ("traceparent", trace),
+            ])
+        _ = try await exchange("GET", base + "/v1/events/nearests?lat=\(secrets[2])&lon=1&tb-device-token=\(secrets[1])")
+        _ = try await exchange("GET", base + "/v1/\(secrets[1])", headers: [("idempotency-key", secrets[3])])
+    }
+
+    @Test func `has one object a request at the level info`() async throws {
+        try await Self.withServer(["HUMON_LOG_LEVEL": "info", "HUMON_LOG_FORMAT": "json"]) { server, base in
+            try await Self.send(base)
+            let lines = try await Self.lines(server, 3)
+            for line in server.error.split(separator: "\n") { #expect(throws: Never.self) { try JSON(utf8: line.utf8) } }
+            let requests = try lines.map { try JSON(utf8: $0.utf8) }
+            try #require(requests.count == 3, "\(server.error)")
+            #expect(requests[0]["request_id"] == "mine-1")
+            #expect(requests[0]["trace_id"] == "0af7651916cd43dd8448eb211c80319c")
+            #expect(requests.map { $0["method"] } == ["POST", "GET", "GET"])
+            #expect(requests.map { $0["route"] } == ["/v1/users", "/v1/events/nearests", "-"])
+            #expect(requests.map { $0["status"] } == [.number("200"), .number("200"), .number("404")])
+            #expect(requests[1]["bytes"] == .number("29"))
+            for request in requests {
+                #expect((request["message"], request["level"], request["client"]) == ("request", "info", "127.0.0.1"))
+                guard case .number(let text) = request["milliseconds"] else { throw NoNumber() }
+                #expect(try (0.001...60_000).contains(#require(Double(text))))
+            }
+            for secret in Self.secrets { #expect(!server.error.contains(secret)) }
+        }
+    }
+
+    @Test func `has one line a request in text`() async throws {
+        try await Self.withServer(["HUMON_LOG_LEVEL": "info"]) { server, base in
+            try await Self.send(base)
+            let line = try #require(try await Self.lines(server, 3).first)
+            let pattern =
+                #/\S+Z info request request_id=mine-1 trace_id=0af7651916cd43dd8448eb211c80319c method=POST route=/v1/users status=200 milliseconds=\d+\.\d{3} bytes=\d+ client=127\.0\.0\.1/#
+            #expect(line.wholeMatch(of: pattern) != nil, "\(line)")
+            for secret in Self.secrets { #expect(!server.error.contains(secret)) }
+        }
+    }
+
+    @Test func `has none by default`() async throws {
+        try await Self.withServer([:]) { server, base in
+            try await Self.send(base)
+            #expect(!server.error.contains("mine-1"), "\(server.error)")
+        }
+    }
+
+    private struct NoNumber: Error {}
+}

@@ -1,0 +1,24 @@
+import EventStore
+import Postgres
+import TestDatabase
+import Testing
+
+@Suite struct `The standing of the log` {
+    @Test func `tells how far the log is, and how far behind read models and followers are`() async throws {
+        try await TestStore.with { store in
+            let before = try await LogStanding(of: [SumProjection()], client: store.client)
+            #expect((before.position, before.readModelLags, before.followers) == (0, ["sums_v1": 0], []))
+            try await store.count(5)
+            try await store.database.withClient { client in
+                _ = try await client.run([
+                    "UPDATE log.checkpoints SET position = 3 WHERE schema = 'sums_v1'",
+                    "INSERT INTO log.followers VALUES ('feed', 1, 1, NULL, '2999-01-01Z')",
+                ])
+            }
+            let after = try await LogStanding(of: [SumProjection()], client: store.client)
+            #expect((after.position, after.readModelLags) == (5, ["sums_v1": 2]))
+            #expect(after.followers.map(\.name) == ["feed"])
+            #expect(after.followers.map(\.lag) == [4])
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import EventStore
+import Foundation
+import Postgres
+import Telemetry
+import Testing
+
+@Suite struct `The statistics of the writer` {
+    @Test func `tell what became of each append`() async throws {
+        try await TestStore.with { store in
+            let id = UUID()
+            _ = try await store.log.append(.counting("a", after: 0, id: id))
+            _ = try await store.log.append(.counting("a", after: 0, id: id))
+            await #expect(throws: VersionConflict.self) { try await store.log.append(.counting("a", after: 0)) }
+            await #expect(throws: PostgresError.self) { try await store.log.append(.counting("b", after: 0, by: -13)) }
+            let outcomes = store.log.statistics.outcomes
+            #expect(outcomes.filter { $0.value > 0 } == [.recorded: 1, .repeated: 1, .conflict: 1, .failed: 1])
+        }
+    }
+
+    @Test func `tell how large the transactions are, and how long they took`() async throws {
+        try await TestStore.with { store in
+            for result in try await gather(50, { try await store.log.append(.counting("\($0)", after: 0)) }) {
+                #expect(throws: Never.self) { try result.get() }
+            }
+            let statistics = store.log.statistics
+            #expect(statistics.batches.sum == 50)
+            #expect((1...50).contains(statistics.batches.count))
+            #expect(statistics.commits.count == statistics.batches.count)
+            #expect(statistics.commits.sum > 0)
+            #expect(statistics.queued == 0)
+        }
+    }
+
+    @Test func `tell that a closed log takes nothing`() async throws {
+        try await TestStore.with { store in
+            try await TestStore.withLog(store.client, projections: []) { log in
+                let running = Task { try await log.run() }
+                running.cancel()
+                _ = await running.result
+                await #expect(throws: EventLogError.closed) { try await log.append(.counting("a", after: 0)) }
+                #expect(log.statistics.outcomes[.closed] == 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import Postgres
+
+@Suite struct `The summary of a query` {
+    @Test(
+        arguments: [
+            ("SELECT 1", "SELECT 1"), ("SELECT log.tail()", "SELECT log.tail"), ("BEGIN", "BEGIN"),
+            ("SELECT id FROM \"users_v1\".users WHERE device = $1", "SELECT users_v1"),
+            ("INSERT INTO log.commands (id) VALUES ($1)", "INSERT log.commands"),
+            ("\n  UPDATE events_v1.events AS e\n SET a = $1", "UPDATE events_v1.events"),
+        ] as [(SQL, String)])
+    func `says what is done and with what`(statement: SQL, expected: String) {
+        #expect(QueryTracing.summary([statement]) == expected)
+    }
+
+    @Test func `is the same for all that are sent together`() {
+        #expect(QueryTracing.summary(["SELECT 1", "SELECT 2"]) == "BATCH")
+    }
+}

@@ -1,0 +1,48 @@
+import Postgres
+import Telemetry
+import Testing
+
+@testable import Postgres
+
+@Suite struct `The statistics of a client` {
+    @Test func `tell what its connections are used for, and who waits for one`() async throws {
+        try await withClient(connections: 1) { client in
+            try await client.query("SELECT 1")
+            #expect(client.statistics.connections == [.idle: 1])
+            let waiting = try await client.withConnection { connection in
+                #expect(client.statistics.connections == [.lent: 1])
+                let waiting = Task { try await client.query("SELECT 2") }
+                #expect(try await eventually { client.statistics.waiting == 1 })
+                try await connection.query("SELECT 3")
+                return waiting
+            }
+            _ = try await waiting.value
+            #expect(client.statistics.waiting == 0)
+            #expect((client.statistics.opened, client.statistics.lost, client.statistics.failedToOpen) == (1, 0, 0))
+        }
+    }
+
+    @Test func `tell how long statements took, and which failed and why`() async throws {
+        try await withClient { client in
+            try await client.query("SELECT pg_sleep(0.06)")
+            let refused = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1 / 0") }
+            #expect(refused?.isUnavailability == false)
+            let impatient = Task { try await client.query("SELECT pg_sleep(600)") }
+            #expect(try await eventually { client.statistics.connections[.busy] == 1 })
+            impatient.cancel()
+            _ = await impatient.result
+            let statistics = client.statistics
+            #expect(statistics.queries.count == 3)
+            #expect(statistics.queries.sum > 0.06)
+            #expect(statistics.failures == [.refused: 1, .unavailable: 0, .cancelled: 1])
+        }
+    }
+
+    @Test func `tell of connections that could not be had`() async throws {
+        try await withClient(configure: { $0.role = "nobody_has_this_role" }) { client in
+            let hasFailed = try await eventually { client.statistics.failedToOpen > 0 }
+            let isBackingOff = try await eventually { client.statistics.connections[.backingOff] ?? 0 > 0 }
+            #expect(hasFailed && isBackingOff)
+        }
+    }
+}

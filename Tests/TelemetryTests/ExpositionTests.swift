@@ -1,0 +1,72 @@
+import Telemetry
+import TestExposition
+import Testing
+
+@Suite struct `The exposition` {
+    @Test func `is what Prometheus reads`() {
+        let histogram = Histogram(bounds: [1, 2, 5])
+        for value in [1, 2, 2, 5, 6, 100] { histogram.record(value) }
+        let text = Exposition.text(of: [
+            .counter("a_total", "All of them.", [(["route": "/v1/events/{id}", "status": "200"], 3)]),
+            .gauge("b_seconds", "So long.", 0.25), .gauge("c", "Nothing.", []),
+            .histogram("d", "By size.", histogram.distribution),
+        ])
+        #expect(
+            text == """
+                # HELP a_total All of them.
+                # TYPE a_total counter
+                a_total{route="/v1/events/{id}",status="200"} 3
+                # HELP b_seconds So long.
+                # TYPE b_seconds gauge
+                b_seconds 0.25
+                # HELP c Nothing.
+                # TYPE c gauge
+                # HELP d By size.
+                # TYPE d histogram
+                d_bucket{le="1"} 1
+                d_bucket{le="2"} 3
+                d_bucket{le="5"} 4
+                d_bucket{le="+Inf"} 6
+                d_sum 116
+                d_count 6
+
+                """)
+        #expect(throws: Never.self) { try Exposed(text) }
+    }
+
+    @Test func `escapes what labels and sentences may not hold`() throws {
+        let text = Exposition.text(of: [.gauge("a", "A \\ and a\nline.", [(["b": "\"\\\n"], .infinity)])])
+        #expect(text == "# HELP a A \\\\ and a\\nline.\n# TYPE a gauge\na{b=\"\\\"\\\\\\n\"} +Inf\n")
+        #expect(try Exposed(text)[#"a{b="\"\\\n"}"#] == .infinity)
+    }
+
+    @Test(arguments: [
+        "a 1", "# HELP a B.\n# TYPE a gauge\nb 1\n", "# HELP a B.\n# TYPE a counter\na 1\n",
+        "# HELP a B.\n# TYPE a gauge\na 1\na 2\n", "# HELP a B.\n# TYPE a gauge\na{b=\"c} 1\n",
+        "# HELP a B.\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
+        "# HELP a B.\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_sum 1\na_count 2\n", "# HELP a B.\n# TYPE a gauge\na one\n",
+    ])
+    func `is read by tests that refuse what is not one`(text: String) {
+        #expect(throws: Exposed.Unreadable.self) { try Exposed(text) }
+    }
+}
+
+@Suite struct `A histogram` {
+    @Test func `counts times in seconds, and bounds are the numbers that they look like`() {
+        let histogram = Histogram.seconds()
+        histogram.record(250_000)
+        histogram.record(250_001)
+        let distribution = histogram.distribution
+        #expect(distribution.bounds[4] == 0.00025)
+        #expect((distribution.counts[4], distribution.counts[5], distribution.count) == (1, 1, 2))
+        #expect(distribution.sum == 0.000500001)
+    }
+
+    @Test func `loses nothing that many threads record at once`() async {
+        let histogram = Histogram(bounds: [10, 20])
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { for value in 1...1_000 { histogram.record(value % 30) } } }
+        }
+        #expect(histogram.distribution.count == 8_000)
+    }
+}
