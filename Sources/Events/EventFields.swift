@@ -120,7 +120,11 @@ struct EventFields {
 }
 
 extension String {
-    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy { $0.properties.isWhitespace } }
+    fileprivate var isBlank: Bool {
+        // What nearly every text begins with is not looked up in Unicode's tables.
+        if let first = utf8.first, (0x21...0x7E).contains(first) { return false }
+        return unicodeScalars.allSatisfy { $0.properties.isWhitespace }
+    }
 }
 
 extension EventFields.Field {

@@ -37,14 +37,15 @@ public struct RowLayout<Row: Sendable>: Sendable {
             statement: {
                 sql("INSERT INTO ", in: schema, " (\(list()))\nSELECT * FROM unnest(", binding: rows, ")")
             },
-            copyCommand: "COPY \(quoted(schema)).\(quoted(table)) (\(list())) FROM STDIN WITH (FORMAT binary)",
-            copyTuples: {
+            encoded: {
                 var bytes: [UInt8] = []
                 for row in rows {
                     bytes.append(bigEndian: Int16(columns.count))
                     for column in columns { column.copy(row, &bytes) }
                 }
-                return bytes
+                return EncodedRows(
+                    copyCommand: "COPY \(quoted(schema)).\(quoted(table)) (\(list())) FROM STDIN WITH (FORMAT binary)",
+                    tuples: bytes)
             }
         )
     }
@@ -77,21 +78,17 @@ public struct RowLayout<Row: Sendable>: Sendable {
 /// New rows of one table: a statement among others, or the data of a COPY where there are very many.
 public struct Insertion: Sendable {
     private let makeStatement: @Sendable () -> SQL
-    let copyCommand: String
-    private let makeCopyTuples: @Sendable () -> [UInt8]
+    private let encode: @Sendable () -> EncodedRows
 
-    fileprivate init(
-        statement: @escaping @Sendable () -> SQL, copyCommand: String, copyTuples: @escaping @Sendable () -> [UInt8]
-    ) {
+    fileprivate init(statement: @escaping @Sendable () -> SQL, encoded: @escaping @Sendable () -> EncodedRows) {
         makeStatement = statement
-        self.copyCommand = copyCommand
-        makeCopyTuples = copyTuples
+        encode = encoded
     }
 
     public var statement: SQL { makeStatement() }
 
     /// Turned into bytes, which is most of the work; to be done wherever a core is free.
-    public var encoded: EncodedRows { EncodedRows(copyCommand: copyCommand, tuples: makeCopyTuples()) }
+    public var encoded: EncodedRows { encode() }
 }
 
 /// Rows as the bytes of a binary COPY. Source: PostgreSQL's documentation of COPY, *Binary Format*.

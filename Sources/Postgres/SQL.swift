@@ -95,4 +95,7 @@ extension SQL: ExpressibleByStringInterpolation {
 }
 
 /// A name as PostgreSQL reads it literally.
-func quoted(_ identifier: String) -> String { "\"\(identifier.replacing("\"", with: "\"\""))\"" }
+func quoted(_ identifier: String) -> String {
+    let hasQuotes = identifier.utf8.contains(UInt8(ascii: "\""))
+    return "\"" + (hasQuotes ? identifier.replacing("\"", with: "\"\"") : identifier) + "\""
+}

@@ -33,7 +33,8 @@ extension [EventMemory.Page.Hit] {
     /// The squared chord grows as the area does, so that hits spread over an area fill as many classes of it evenly: hardly more
     /// than one to each, which leaves little to sort. Where events crowd in few places it is a sort like any other.
     mutating func sortByDistance() {
-        guard count > 32, let farthest = self.max()?.squaredChord else { return sort() }
+        guard count > 32 else { return withUnsafeMutableBufferPointer { $0.sortNearlySorted() } }
+        let farthest = reduce(0) { Swift.max($0, $1.squaredChord) }
         let scale = Double(count - 1) / farthest
         guard scale.isFinite else { return sort() }
         func part(_ hit: EventMemory.Page.Hit) -> Int { Int(hit.squaredChord * scale) }
@@ -62,7 +63,7 @@ extension [EventMemory.Page.Hit] {
 extension UnsafeMutableBufferPointer<EventMemory.Page.Hit> {
     /// By insertion.
     fileprivate func sortNearlySorted() {
-        for index in 1..<count {
+        for index in indices.dropFirst() {
             let hit = self[index]
             var place = index
             while place > 0, hit < self[place - 1] {

@@ -74,6 +74,9 @@ private struct OutwardSearch {
         limit = search.limit
         after = search.lowest
         bound = Sphere.squaredChord(kilometres: search.radius)
+        // As many as a map at hand shows, without growing towards it.
+        hits.reserveCapacity(64)
+        leaves.reserveCapacity(16)
     }
 
     mutating func page(of snapshot: EventMemory.Snapshot) -> EventMemory.Page {

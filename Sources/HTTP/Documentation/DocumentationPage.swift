@@ -1,0 +1,88 @@
+internal import Crypto
+internal import Foundation
+internal import Hummingbird
+internal import Mustache
+internal import NIOCore
+internal import Notation
+
+/// The API for people to read: made of the OpenAPI document, in one file that needs nothing else.
+enum DocumentationPage {
+    static let html: String = {
+        // The template is a part of the program, as the document is: a test renders it.
+        do {
+            let template = try MustacheTemplate(string: String(decoding: PackageResources.page_mustache, as: UTF8.self))
+            return template.render(Contents(OpenAPIDocument.json))
+        } catch {
+            preconditionFailure("page.mustache cannot be read: \(error)")
+        }
+    }()
+
+    private static let style = String(decoding: PackageResources.page_css, as: UTF8.self)
+
+    /// Lets the page use its own style and nothing else. Source: W3C *Content Security Policy*, level 3.
+    static let contentSecurityPolicy =
+        "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "
+        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+    static let response = {
+        Response(
+            status: .ok,
+            headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
+    }()
+
+    /// What the template is filled with.
+    private struct Contents {
+        struct Group {
+            var name: String
+            var description: String
+            var operations: [DocumentedOperation]
+        }
+
+        var title: String
+        var version: String
+        var summary: String
+        var description: String
+        var style: String
+        var preparation: String
+        var groups: [Group]
+
+        init(_ document: JSON) {
+            let operations = DocumentedOperation.all(in: document)
+            title = document["info"]?["title"]?.string ?? ""
+            version = document["info"]?["version"]?.string ?? ""
+            summary = document["info"]?["summary"]?.string ?? ""
+            description = markedUp(document["info"]?["description"])
+            style = DocumentationPage.style
+            preparation = """
+                HUMON=http://127.0.0.1:8080
+                SECRET=...                        # TB_APP_SECRET
+                TOKEN=$(cat /proc/sys/kernel/random/uuid)
+                """
+            groups = (document["tags"]?.elements ?? []).map { tag in
+                let name = tag["name"]?.string ?? ""
+                return Group(
+                    name: name, description: markedUp(tag["description"]), operations: operations.filter { $0.group == name })
+            }
+        }
+    }
+}
+
+/// As HTML: paragraphs, `code` and **strong**, which is all of Markdown that the document uses.
+func markedUp(_ text: JSON?) -> String {
+    guard let text = text?.string else { return "" }
+    let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    return escaped.split(separator: "\n\n").map { paragraph in
+        let marked = paragraph.replacing(/`([^`]+)`/) { "<code>\($0.1)</code>" }
+            .replacing(/\*\*([^*]+)\*\*/) { "<strong>\($0.1)</strong>" }
+        return "<p>\(marked.trimmingCharacters(in: .newlines))</p>"
+    }.joined(separator: "\n")
+}
+
+extension JSON {
+    var string: String? { if case .string(let text) = self { text } else { nil } }
+
+    var elements: [JSON] { if case .array(let elements) = self { elements } else { [] } }
+
+    var members: [JSONObject.Member] { if case .object(let object) = self { object.members } else { [] } }
+}

@@ -1,0 +1,160 @@
+internal import Notation
+
+/// One request of the API, as its page shows it.
+struct DocumentedOperation {
+    struct Parameter {
+        var name: String
+        var place: String
+        var isRequired: Bool
+        var value: String
+        var description: String
+    }
+
+    struct Example {
+        var summary: String?
+        var value: String
+    }
+
+    struct Body {
+        struct Table { var fields: [Parameter] }
+
+        struct Format {
+            var type: String
+            /// nil where a format before has the same.
+            var table: Table?
+            var examples: [Example]
+        }
+
+        var description: String
+        var formats: [Format]
+    }
+
+    struct Answer {
+        var status: String
+        var isSuccess: Bool
+        var description: String
+        var examples: [Example]
+    }
+
+    var id: String
+    var group: String
+    var method: String
+    var path: String
+    var summary: String
+    /// Who may.
+    var access: String
+    var description: String
+    var curl: String
+    var parameters: [Parameter]
+    var body: Body?
+    var answers: [Answer]
+}
+
+extension DocumentedOperation {
+    static func all(in document: JSON) -> [DocumentedOperation] {
+        let reader = DocumentReader(document: document)
+        return (document["paths"]?.members ?? []).flatMap { path in
+            path.value.members.filter { $0.name != "parameters" }.map { operation in
+                DocumentedOperation(operation.name, path.name, path.value, operation.value, reader)
+            }
+        }
+    }
+
+    private init(_ method: String, _ path: String, _ shared: JSON, _ operation: JSON, _ reader: DocumentReader) {
+        let own = operation["parameters"]?.elements ?? []
+        let parameters = (own + (shared["parameters"]?.elements ?? [])).map(reader.resolved)
+        let security = operation["security"] ?? reader.document["security"]
+        let body = operation["requestBody"].map(reader.resolved)
+        id = operation["operationId"]?.string ?? ""
+        group = operation["tags"]?.elements.first?.string ?? ""
+        self.method = method.uppercased()
+        self.path = path
+        summary = operation["summary"]?.string ?? ""
+        access = Access(security).description
+        description = markedUp(operation["description"])
+        curl = Self.curl(method.uppercased(), path, parameters, Access(security), body, reader)
+        self.parameters = parameters.map(reader.parameter)
+        self.body = body.map { body in
+            var shown: [JSON] = []
+            return Body(
+                description: markedUp(body["description"]),
+                formats: (body["content"]?.members ?? []).map { content in
+                    let schema = content.value["schema"] ?? .null
+                    defer { shown.append(schema) }
+                    return Body.Format(
+                        type: content.name, table: shown.contains(schema) ? nil : Body.Table(fields: reader.fields(schema)),
+                        examples: reader.examples(content))
+                })
+        }
+        answers = (operation["responses"]?.members ?? []).map { answer in
+            let response = reader.resolved(answer.value)
+            return Answer(
+                status: answer.name, isSuccess: answer.name.hasPrefix("2"), description: markedUp(response["description"]),
+                examples: (response["content"]?.members ?? []).flatMap(reader.examples))
+        }
+    }
+
+    /// What is required, and what has a default, with the document's own examples.
+    private static func curl(
+        _ method: String, _ path: String, _ parameters: [JSON], _ access: Access, _ body: JSON?, _ reader: DocumentReader
+    ) -> String {
+        func shown(_ parameter: JSON) -> (name: String, value: String) {
+            (parameter["name"]?.string ?? "", parameter["example"]?.shown ?? "")
+        }
+        var path = path
+        for parameter in parameters where parameter["in"] == "path" {
+            let (name, value) = shown(parameter)
+            path = path.replacing("{\(name)}", with: value)
+        }
+        let query = parameters.filter {
+            $0["in"] == "query" && ($0["required"] == .bool(true) || $0["schema"]?["default"] != nil)
+        }
+        .map { "\(shown($0).name)=\(shown($0).value)" }
+        let target = query.isEmpty ? path : path + "?" + query.joined(separator: "&")
+        var line = "curl \(method == "GET" ? "" : "-X \(method) ")\"$HUMON\(target)\""
+        if let header = access.curlHeader { line += " \\\n  -H \"\(header)\"" }
+        // With an app's secret alone everybody would be somebody new each time.
+        if access == .app { line += " -H \"\(Access.device.curlHeader ?? "")\"" }
+        if let json = body?["content"]?.members.first(where: { $0.name == "application/json" }),
+            let example = reader.examples(json).first
+        {
+            line += " \\\n  -H 'content-type: application/json' \\\n  -d '\(example.value)'"
+        }
+        return line
+    }
+}
+
+/// Who may make a request.
+private enum Access: CustomStringConvertible {
+    case anyone
+    case reader
+    case device
+    case app
+
+    init(_ security: JSON?) {
+        let names = (security?.elements ?? []).map { $0.members.first?.name }
+        switch names.first {
+        case nil: self = .anyone
+        case .some(nil): self = .reader
+        case "tb-app-secret": self = .app
+        case .some: self = .device
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .anyone: "Anyone may."
+        case .reader: "Anyone may, or every device that signed up, as the server is set."
+        case .device: "Needs the token of a device."
+        case .app: "Needs the secret of the app."
+        }
+    }
+
+    var curlHeader: String? {
+        switch self {
+        case .anyone, .reader: nil
+        case .device: "tb-device-token: $TOKEN"
+        case .app: "tb-app-secret: $SECRET"
+        }
+    }
+}

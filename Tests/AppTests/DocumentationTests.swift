@@ -1,0 +1,44 @@
+import Foundation
+import TestServer
+import Testing
+
+@Suite struct `The lines for a shell on the page of the API` {
+    /// The page's own preparation with this server's values, twelve events of that device, and then each line as it stands.
+    @Test func `work, each of them, from top to bottom`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try await HumonProcess.withServer(in: directory) { server, port in
+                let page = try await HumonProcess.run(
+                    ["-sf", "http://127.0.0.1:\(port)/docs"], in: directory, executable: URL(fileURLWithPath: "/usr/bin/curl"))
+                let lines = page.output.matches(of: /(?s)<pre class="curl">(.*?)<\/pre>/).map { Self.unescaped(String($0.1)) }
+                try #require(lines.count >= 12)
+                let preparation = try #require(page.output.firstMatch(of: /(?s)<pre>(HUMON=.*?)<\/pre>/)).1
+                let values = Self.unescaped(String(preparation))
+                    .replacing("http://127.0.0.1:8080", with: "http://127.0.0.1:\(port)")
+                    .replacing("SECRET=...", with: "SECRET=$(sed -n s/^TB_APP_SECRET=//p .env)")
+                let create = try #require(lines.first { $0.contains("-X POST \"$HUMON/v1/events\"") })
+                let signUp = try #require(lines.first { $0.contains("/v1/users") })
+                let failing = lines.map { line in
+                    line.replacing("curl ", with: "curl -sf -o /dev/null ", maxReplacements: 1)
+                        + " || echo 'FAILED: \(line.prefix(60))'"
+                }
+                let script = """
+                    \(values)
+                    \(signUp) >/dev/null
+                    for number in 1 2 3 4 5 6 7 8 9 10 11 12; do \(create) >/dev/null; done
+                    \(failing.joined(separator: "\n"))
+                    """
+                let result = try await HumonProcess.run(
+                    ["-c", script], in: directory, executable: URL(fileURLWithPath: "/bin/bash"))
+                #expect(result.output == "", "\(result.output)")
+                #expect(result.status == 0)
+            }
+        }
+    }
+
+    private static func unescaped(_ text: String) -> String {
+        text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"").replacing(
+            "&#39;", with: "'"
+        )
+        .replacing("&amp;", with: "&")
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPTypes
+import HummingbirdTesting
+import Notation
+import Testing
+
+@testable import HTTP
+
+@Suite struct `The page of the API` {
+    private static let html = DocumentationPage.html
+
+    @Test func `is served, and may load nothing else`() async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.get, "/docs")
+            #expect(answer.status == 200)
+            #expect(answer.header("content-type") == "text/html; charset=utf-8")
+            #expect(answer.header("content-security-policy")?.hasPrefix("default-src 'none'; style-src 'sha256-") == true)
+        }
+        // Nor asks for anything.
+        for attribute in ["src=", "@import", "url(", "<script", "<link"] { #expect(!Self.html.contains(attribute)) }
+    }
+
+    @Test func `shows every operation, each with a line for a shell`() async throws {
+        try await TestAPI.with { api in
+            for route in api.routes { #expect(Self.html.contains(#"<article id="\#(route.operation)">"#), "\(route.operation)") }
+            #expect(Self.html.matches(of: #/<pre class="curl">curl /#).count == api.routes.count)
+        }
+    }
+
+    @Test func `leaves none of the document's marks unread`() {
+        // In examples they mean themselves.
+        let prose = Self.html.replacing(#/(?s:<pre.*?</pre>|<style>.*?</style>)/#, with: "")
+        #expect(!prose.contains("`"))
+        #expect(!prose.contains("**"))
+        #expect(!prose.contains("{{"))
+    }
+
+    @Test func `shows what the document says, as text`() {
+        #expect(markedUp("a < b & `c`\n\n**d**") == "<p>a &lt; b &amp; <code>c</code></p>\n<p><strong>d</strong></p>")
+        #expect(Self.html.contains("number from -90 to 90"))
+        #expect(Self.html.contains("integer from 1 to 1000, 1000 if left out"))
+    }
+}
