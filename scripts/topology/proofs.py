@@ -159,10 +159,8 @@ def killed_node(topology, rounds):
         if request.kind.endswith("with a key") or request.kind in ("read", "read own write", "search"):
             raise Failed(f"could have been asked of the other node, and failed: {request}")
     checked = topology.audit(load)
-    return (
-        f"{rounds} kills, {load.summary()}: {len(load.failures())} failed, all of them writes without a key that were under way; "
-        f"{checked} acknowledged writes, none lost or doubled"
-    )
+    failed = f"{len(load.failures())} failed, writes without a key that were under way" if load.failures() else "none failed"
+    return f"{rounds} kills, {load.summary()}: {failed}; " f"{checked} acknowledged writes, none lost or doubled"
 
 
 def fail_over(topology):
