@@ -1,8 +1,8 @@
 """Starts what docs/deploying.md says, natively and from the same files, breaks it, and says what was proved.
 
-Usage: scripts/topology [--short] [--soak MINUTES] [--only PART,…] [--humon PATH] [--keep]
+Usage: python3 scripts/topology [--short] [--soak MINUTES] [--overload] [--only PART,…] [--phones N] [--humon PATH] [--keep]
 --short leaves out what needs more than nginx, two nodes and PostgreSQL, and is over in two minutes; CI runs it.
-Needs Python 3, nginx, PostgreSQL and curl; without --short also etcd, Patroni, HAProxy and PgBouncer; --overload wrk.
+Needs Python 3, nginx, PostgreSQL and curl; without --short also etcd, Patroni, HAProxy, PgBouncer and Prometheus; --overload wrk.
 """
 
 import argparse, os, shutil, signal, sys, time
@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 
 import proofs
 from databases import Cluster
+from eyes import eyes
 from guide import guide
 from overload import overload
 from place import ROOT, Failed, Place
@@ -40,6 +41,8 @@ def plan(options):
         ("kill", "kill -9 of a node", lambda topology: proofs.killed_node(topology, 2 * rounds)),
         ("nobody", "No node left", proofs.nobody_left),
     ]
+    if not options.short:
+        plain.append(("eyes", "Prometheus", eyes))
     if options.soak:
         plain.append(("soak", "Soak", lambda topology: proofs.soak(topology, options.soak)))
     if options.overload:

@@ -161,5 +161,7 @@ def render(path, variables):
 def program(name, *places):
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", *places]))
     if not found:
-        sys.exit(f"{name} is not installed: apt-get install nginx haproxy patroni etcd-server pgbouncer postgresql")
+        sys.exit(
+            f"{name} is not installed: apt-get install nginx haproxy patroni python3-etcd etcd-server pgbouncer prometheus postgresql"
+        )
     return found

@@ -159,10 +159,8 @@ def killed_node(topology, rounds):
         if request.kind.endswith("with a key") or request.kind in ("read", "read own write", "search"):
             raise Failed(f"could have been asked of the other node, and failed: {request}")
     checked = topology.audit(load)
-    return (
-        f"{rounds} kills, {load.summary()}: {len(load.failures())} failed, all of them writes without a key that were under way; "
-        f"{checked} acknowledged writes, none lost or doubled"
-    )
+    failed = f"{len(load.failures())} failed, writes without a key that were under way" if load.failures() else "none failed"
+    return f"{rounds} kills, {load.summary()}: {failed}; " f"{checked} acknowledged writes, none lost or doubled"
 
 
 def fail_over(topology):
@@ -234,7 +232,7 @@ def soak(topology, minutes):
             time.sleep(max(5, minutes * 60 / 20))
         return samples
 
-    samples, load = topology.beside_load(watch, phones=16, pause=0.05)
+    samples, load = topology.beside_load(watch, pause=0.05)
     if load.failures():
         raise Failed(f"{len(load.failures())} of {load.summary()} failed: {tell(load)}")
     # The first third is for caches and pools to fill.
@@ -244,6 +242,6 @@ def soak(topology, minutes):
     if max(growth) > 32 + written * 2 / 1_000:
         raise Failed(f"memory grew by {growth} MB after the first third")
     return (
-        f"{minutes:.0f} min, {load.summary()}: none failed; {final[1]:.0f} and {final[2]:.0f} MB at the end, {growth[0]:+.0f} and "
+        f"{minutes:g} min, {load.summary()}: none failed; {final[1]:.0f} and {final[2]:.0f} MB at the end, {growth[0]:+.0f} and "
         f"{growth[1]:+.0f} since the first third; {topology.audit(load)} acknowledged writes, none lost or doubled"
     )

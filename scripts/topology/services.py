@@ -39,6 +39,9 @@ class Node:
                 "DATABASE_URL_FILE": place.path("secrets", url_file),
                 "HUMON_PORT": self.port,
                 "HUMON_ADMIN_PORT": self.admin_port,
+                "HUMON_TRUSTED_PROXIES": "127.0.0.1",
+                # These phones are faster than people.
+                "HUMON_WRITES_PER_MINUTE": 0,
             }
             | settings
         )
