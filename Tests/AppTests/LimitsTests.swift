@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `of the server is refused at once, and nobody else is for long`() async throws {
-        try await Self.withServer(["HUMON_REQUESTS": "2", "HUMON_MEMORY_MEGABYTES": "0"]) { _, port, database in
+        try await Self.withServer(["HUMON_REQUESTS": "2", "HUMON_MEMORY_MEGABYTES": "0"]) { server, port, database in
             // Those that are under way wait for the database.
             let busy = [try RawConnection(port: port), try RawConnection(port: port)]
             let refused = try RawConnection(port: port)
@@ -120,6 +120,8 @@ import Testing
             for connection in busy {
                 #expect(try await connection.receive(until: Self.isWholeAnswer).text.contains("200 OK"))
             }
+            let metrics = try await exchange("GET", "http://127.0.0.1:\(try #require(server.adminPort))/metrics").body
+            #expect(metrics.contains("\nhumon_http_requests_shed_total 2\n"))
             // The connection that was refused is as good as any.
             try refused.send(Self.read)
             #expect(try await refused.receive(until: Self.isWholeAnswer).text.contains("200 OK"))

@@ -13,9 +13,8 @@ import Testing
     ]
     /// What a test of its own moves, where it can be brought about.
     private static let elsewhere = [
-        "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total", "humon_postgres_waiting_callers",
-        "humon_read_model_lag_events",
-        "humon_trace_spans_total",
+        "humon_http_requests_shed_total", "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total",
+        "humon_postgres_waiting_callers", "humon_read_model_lag_events", "humon_trace_spans_total",
     ]
 
     private struct Node: Sendable {
