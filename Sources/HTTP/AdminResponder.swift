@@ -15,6 +15,7 @@ public struct AdminResponder: HTTPResponder {
     /// - Parameter metrics: of what is beside the API's own
     public init(_ api: API, metrics: @escaping @Sendable () async -> [Metric] = { [] }) {
         let router = Router(options: .autoGenerateHeadEndpoints)
+        router.get("/health/live") { _, _ in Response(json: ["status": "ok"]) }
         router.get("/health/ready") { _, _ in await api.health().response }
         router.get("/metrics") { _, _ in
             let text = await Exposition.text(of: metrics() + api.events.memoryStatus.metrics)

@@ -14,7 +14,8 @@ struct RequestTracing: Sendable {
     /// Goes on with the trace that the request belongs to, or begins one; from then on the context knows it.
     func begin(_ request: Request, _ context: inout APIContext) -> any Span {
         var parent = ServiceContext.topLevel
-        tracer.extract(request.headers, into: &parent, using: HeaderExtractor())
+        // Others would decide what is sampled, and in whose trace it stands.
+        if context.client.isVouchedFor { tracer.extract(request.headers, into: &parent, using: HeaderExtractor()) }
         let span = tracer.startSpan(name(of: request.method), context: parent, ofKind: .server)
         context.trace = RequestTrace(tracer: tracer, context: span.context)
         guard span.isRecording else { return span }

@@ -57,7 +57,7 @@ import Testing
             $0.asks(at: Self.at(1))
             $0.bodyEnds()
         }
-        Self.expect(phase, [1: .wait(until: Self.at(51)), 50: .wait(until: Self.at(51)), 51: .refuseSlowAnswer])
+        Self.expect(phase, [1: .wait(until: Self.at(31)), 30: .wait(until: Self.at(31)), 31: .refuseSlowAnswer])
         phase.isAnswered(at: Self.at(2))
         Self.expect(phase, [2: .rest, 1_000: .rest])
         phase.headBegins(at: Self.at(100))
@@ -73,6 +73,6 @@ import Testing
             }
             $0.isAnswered(at: Self.at(40))
         }
-        Self.expect(phase, [89: .wait(until: Self.at(90)), 90: .refuseSlowAnswer])
+        Self.expect(phase, [69: .wait(until: Self.at(70)), 70: .refuseSlowAnswer])
     }
 }

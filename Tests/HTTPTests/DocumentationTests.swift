@@ -34,6 +34,12 @@ import Testing
         #expect(!prose.contains("{{"))
     }
 
+    @Test func `calls examples what the document calls them, and those without a name nothing`() throws {
+        let health = try #require(Self.html.firstMatch(of: #/(?s)<article id="getHealth">(.*?)</article>/#)).1
+        #expect(health.contains("<figure><pre>{&quot;status&quot;:&quot;ok&quot;"))
+        #expect(Self.html.contains("<figcaption><p>Nothing was sent.</p></figcaption>"))
+    }
+
     @Test func `shows what the document says, as text`() {
         #expect(markedUp("a < b & `c`\n\n**d**") == "<p>a &lt; b &amp; <code>c</code></p>\n<p><strong>d</strong></p>")
         #expect(Self.html.contains("number from -90 to 90"))

@@ -40,7 +40,10 @@ struct OrderlyShutdown: Sendable {
         drain.begin()
         logger.notice("stopping", metadata: ["signal": "\(signal)"])
         async let isLate = endsLate(group)
-        if let second = await iterator.next() { _exit(Exit.signalled + second.rawValue) }
+        if let second = await iterator.next() {
+            LogSink.standardError.flush()
+            _exit(Exit.signalled + second.rawValue)
+        }
         return await isLate
     }
 
@@ -50,6 +53,7 @@ struct OrderlyShutdown: Sendable {
         guard await isOver(.seconds(shutdownSeconds)) else { return false }
         guard await isOver(.seconds(Self.cutOffSeconds)) else { return true }
         logger.critical("the services did not end in time")
+        LogSink.standardError.flush()
         _exit(Exit.failed)
     }
 

@@ -1,9 +1,10 @@
 internal import Foundation
 internal import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// The file of a Unix socket: taken over from a server that was killed, and taken away at the end.
-struct SocketFile: Service {
+final class SocketFile: Service {
     enum Failure: Error, CustomStringConvertible {
         case isServed(path: String)
         case isNoSocket(path: String)
@@ -20,38 +21,50 @@ struct SocketFile: Service {
 
     let path: String
     private let mode: UInt32
+    /// The device and the number of our own file.
+    private let own = Mutex<(dev_t, ino_t)?>(nil)
 
     /// - Throws: ``Failure`` where the path cannot be had
     init(path: String, mode: UInt32) throws {
         (self.path, self.mode) = (path, mode)
+        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { throw Failure.isTooLong(path: path) }
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw Failure.isNoSocket(path: path) }
-        if try isServed() { throw Failure.isServed(path: path) }
+        if isServed() { throw Failure.isServed(path: path) }
         unlink(path)
     }
 
     /// Until then only the server's own account can connect.
     func permit(logger: Logger) {
+        own.withLock { $0 = identity() }
         guard chmod(path, mode) != 0 else { return }
         logger.error("the socket's permissions cannot be set", metadata: ["reason": "\(String(cString: strerror(errno)))"])
     }
 
     func run() async throws {
         try? await gracefulShutdown()
-        unlink(path)
+        // The next server may have begun already.
+        if let own = own.withLock({ $0 }), let current = identity(), own == current { unlink(path) }
     }
 
-    private func isServed() throws -> Bool {
+    private func identity() -> (dev_t, ino_t)? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? (status.st_dev, status.st_ino) : nil
+    }
+
+    /// Only who is refused knows that nobody is there: others may lack the right to ask, or stand in a queue.
+    private func isServed() -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { throw Failure.isTooLong(path: path) }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return false }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
         return withUnsafeBytes(of: address) { bytes in
-            bytes.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, socklen_t(bytes.count)) == 0 }
+            bytes.withMemoryRebound(to: sockaddr.self) {
+                connect(descriptor, $0.baseAddress, socklen_t(bytes.count)) == 0 || errno != ECONNREFUSED
+            }
         }
     }
 }

@@ -6,6 +6,9 @@ struct TraceContext: Sendable, Hashable {
     private var low: UInt64
     var spanID: UInt64
     var isSampled: Bool
+    /// As much as everybody must hand on; more may be dropped. Source: section 3.3.1.5.
+    private static let stateLimitBytes = 512
+
     /// What other vendors carry along; handed on as it came.
     var state: String?
 
@@ -28,7 +31,7 @@ struct TraceContext: Sendable, Hashable {
         else { return nil }
         (self.high, self.low, self.spanID) = (high, low, spanID)
         isSampled = flags & 1 == 1
-        self.state = state
+        self.state = state.flatMap { $0.utf8.count <= Self.stateLimitBytes ? $0 : nil }
     }
 
     /// Of a span below this one.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// work is done for it.
 public final class Admission: Sendable {
     private let limit: Int
-    /// Read, and not answered, on connections that still stand. Those that wait for a thread are among them.
+    /// Connections that still stand with requests that are read and not answered. Those that wait for a thread are among them.
     private let waiting = Atomic(0)
     /// Being worked on, for clients that have gone away, too.
     private let running = Atomic(0)
@@ -27,7 +27,7 @@ public final class Admission: Sendable {
     }
 
     func arrives() { waiting.add(1, ordering: .relaxed) }
-    func leaves(_ count: Int = 1) { waiting.subtract(count, ordering: .relaxed) }
+    func leaves() { waiting.subtract(1, ordering: .relaxed) }
 
     func run<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         running.add(1, ordering: .relaxed)

@@ -37,8 +37,7 @@ final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasReadPart = false
     /// What has come of a request that is to be passed on as a whole.
     private var heldHead: NIOAny?
-    private var heldBody: [NIOAny] = []
-    private var heldBytes = 0
+    private var heldBody = ByteBuffer()
     private var way = Way.held
     /// Whether the request that came last is one of HEAD, whose answer has no body.
     private var isBodiless = false
@@ -64,7 +63,7 @@ final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         hasEnded = true
-        admission.leaves(phase.unanswered)
+        if phase.unanswered > 0 { admission.leaves() }
         context.fireChannelInactive()
     }
 }
@@ -85,10 +84,10 @@ extension ClientConnection {
         case .body(let bytes):
             switch way {
             case .held:
-                heldBody.append(data)
-                heldBytes += bytes.readableBytes
+                // In one piece, however small those are that it comes in.
+                if heldBody.readableBytes == 0 { heldBody = bytes } else { heldBody.writeImmutableBuffer(bytes) }
                 // The route refuses it without reading all.
-                if heldBytes > limits.bodyBytes { send(context) }
+                if heldBody.readableBytes > limits.bodyBytes { send(context) }
             case .passed: context.fireChannelRead(data)
             case .refused: break
             }
@@ -102,18 +101,20 @@ extension ClientConnection {
     /// Sends what has come on its way: to the route, unless that is too much for the node now.
     private func send(_ context: ChannelHandlerContext) {
         let (head, body) = (heldHead, heldBody)
-        (heldHead, heldBody, heldBytes) = (nil, [], 0)
+        (heldHead, heldBody) = (nil, ByteBuffer())
         phase.isSent()
-        // Behind others that wait for their answers this one would be refused too early.
-        guard phase.unanswered > 0 || isAboutHealth || admission.admits() else {
+        // Behind others that wait for their answers this one would be refused too early. They are worked on one by one, so that
+        // a connection counts once.
+        let isFirst = phase.unanswered == 0
+        guard !isFirst || isAboutHealth || admission.admits() else {
             way = .refused
             return
         }
         way = .passed
         phase.asks(at: .now())
-        admission.arrives()
+        if isFirst { admission.arrives() }
         if let head { context.fireChannelRead(head) }
-        for part in body { context.fireChannelRead(part) }
+        if body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(body))) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -193,7 +194,7 @@ extension ClientConnection {
         case .end:
             isAnswering = false
             phase.isAnswered(at: .now())
-            admission.leaves()
+            if phase.unanswered == 0 { admission.leaves() }
             guard isEnding, !isStream else {
                 context.write(data, promise: promise)
                 return
@@ -251,5 +252,8 @@ extension ClientConnection {
 
 extension HTTPRequest {
     /// Whoever looks after the server wants to know above all when it has too much to do.
-    fileprivate var isAboutHealth: Bool { path?.utf8.starts(with: "/health".utf8) ?? false }
+    fileprivate var isAboutHealth: Bool {
+        guard let path, path.utf8.starts(with: "/health".utf8) else { return false }
+        return ["/health", "/health/", "/health/live"].contains(path.prefix { $0 != "?" })
+    }
 }

@@ -86,8 +86,9 @@ struct ConnectionPhase {
         case .rest, .nothing: break
         }
         guard unanswered > 0 else { return .rest }
-        // It may have taken its whole time to arrive.
-        let end = unansweredSince + arrival + .seconds(Int64(limits.answerSeconds))
+        var end = unansweredSince + .seconds(Int64(limits.answerSeconds))
+        // What is still to come of it may take its time.
+        if reading != .nothing { end = end + arrival }
         return now < end ? .wait(until: end) : .refuseSlowAnswer
     }
 }
