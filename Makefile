@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide attack topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -35,6 +35,11 @@ manual: build
 guide: build
 	scripts/guide .build/release/humon >docs/operating.md.new
 	mv docs/operating.md.new docs/operating.md
+
+## attack        let Schemathesis loose on every operation of the API (needs PyPI once); ATTACK="--seed 7 --seconds 600" and the like
+attack: build
+	@scripts/install python3-venv
+	python3 scripts/attack $(ATTACK)
 
 ## torture       the long one, five to ten minutes: TORTURE_FAULTS faults (150) of the seed TORTURE_SEED (by chance)
 torture: build

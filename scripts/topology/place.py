@@ -1,4 +1,4 @@
-"""Where a topology lives: a directory, ports, and processes that all go with it."""
+"""Where a topology lives, or a server that is attacked: a directory, ports, and processes that all go with it."""
 
 import os, pwd, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
@@ -10,8 +10,8 @@ class Failed(Exception):
 
 
 class Place:
-    def __init__(self):
-        self.directory = tempfile.mkdtemp(prefix="topology-")
+    def __init__(self, name="topology"):
+        self.directory = tempfile.mkdtemp(prefix=f"{name}-")
         os.chmod(self.directory, 0o755)
         # PostgreSQL refuses root, and nothing else needs its rights either.
         self.account = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
