@@ -60,7 +60,7 @@ import Testing
     @Test func `and the other documents name only files that exist`() throws {
         for document in [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/event-log.md", "docs/operating.md", "docs/log-archive.md",
-            "docs/deploying.md", "docs/metrics.md",
+            "docs/deploying.md", "docs/metrics.md", "docs/security.md",
         ] {
             let text = try String(contentsOf: Self.root.appending(path: document), encoding: .utf8)
             for link in text.matches(of: /\]\(([^)#:]+)(?:#[^)]*)?\)/).map({ String($0.1) }) {

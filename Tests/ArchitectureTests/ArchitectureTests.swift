@@ -41,6 +41,14 @@ import Testing
         }
     }
 
+    @Test func `ask nobody over HTTP but the collector of traces and, as the doctor, a server`() throws {
+        let asking = try SourceTree.files(below: "Sources", ending: ".swift").filter { file in
+            let imports = try SourceTree.imports(in: SourceTree.text(file))
+            return imports.contains("AsyncHTTPClient") || imports.contains("FoundationNetworking")
+        }
+        #expect(asking == ["Sources/App/Doctor/MemoryCheck.swift", "Sources/App/Tracing/SpanExporter.swift"])
+    }
+
     @Test func `name no table of another's`() throws {
         for schema in ["users", "events", "attendances"] {
             let owner = "Sources/\(schema.prefix(1).uppercased() + schema.dropFirst())/"

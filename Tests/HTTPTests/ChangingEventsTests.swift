@@ -84,6 +84,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (
+            "application/json",
+            #"{"id":9,"owner":{"id":2},"user":{"id":2},"name":"N","lat":1,"lon":2,"started_at":"2014-01-01T00:00:00Z"}"#
+        ),
+        (form, "id=9&owner[id]=2&user[id]=2&name=N&lat=1&lon=2&started_at=2014-01-01T00:00:00Z"),
+        ("application/merge-patch+json", #"{"id":9,"owner":{"id":2},"user":{"id":2}}"#),
+    ])
+    func `cannot give it to another, whatever the body says`(type: String, body: String) async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent("owner")
+            try await api.signUp("guest")
+            let answer = try await api.send(.patch, "/v1/events/\(id)", token: "owner", type: type, body)
+            #expect((answer.status, answer.id) == (200, id))
+            #expect(try await api.send(.get, "/v1/events/\(id)").json?["owner"] == ["id": .number("1")])
+        }
+    }
+
     @Test func `checks the body first, then the token, then the event`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")

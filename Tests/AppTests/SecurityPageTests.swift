@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@Suite struct `The page on security` {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// Its parts, one for each of the ten.
+    private static func parts() throws -> [Substring] {
+        try text("docs/security.md").split(separator: "\n## ").dropFirst().map { $0 }
+    }
+
+    @Test func `has all ten, each with tests and with what is left open`() throws {
+        let parts = try Self.parts()
+        #expect(parts.map { $0.prefix { $0 != ":" } } == (1...10).map { "API\($0)" })
+        for part in parts {
+            #expect(part.contains("\n- `Tests/"), "\(part.prefix(40))")
+            #expect(part.contains("\nOpen: "), "\(part.prefix(40))")
+        }
+    }
+
+    @Test func `names only tests that exist`() throws {
+        let lines = try Self.parts().flatMap { $0.split(separator: "\n") }.filter { $0.hasPrefix("- ") }
+        try #require(lines.count > 40)
+        for line in lines {
+            let (_, file, suite, tests) = try #require(line.wholeMatch(of: /- `(Tests\/\S+\.swift)` `([^`]+)`: (`.+`)/)?.output)
+            let suites = try Self.text(String(file)).split(separator: "@Suite ")
+            let found = suites.filter { $0.contains("struct `\(suite)`") }
+            #expect(found.count == 1, "\(file) has no suite `\(suite)`")
+            for test in tests.matches(of: /`([^`]+)`/).map({ $0.1 }) {
+                #expect(found.first?.contains("func `\(test)`(") == true, "`\(suite)` of \(file) has no test `\(test)`")
+            }
+        }
+    }
+}

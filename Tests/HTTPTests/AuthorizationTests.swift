@@ -1,0 +1,38 @@
+import EventStore
+import HTTPTypes
+import Testing
+
+@testable import HTTP
+
+@Suite struct `Without a token` {
+    /// Every route there is, so that one that is added later is asked as well.
+    @Test(arguments: [[:], ["tb-device-token": ""], ["tb-app-secret": TestAPI.secret]] as [[String: String]])
+    func `nothing is recorded, whatever the route`(headers: [String: String]) async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent()
+            let recorded = try await api.log.tail()
+            let writing = api.routes.filter { $0.method != .get && $0.operation != "createUser" }
+            try #require(writing.count > 3)
+            for route in writing {
+                let path = route.path.replacing("{id}", with: "\(id)")
+                for body in [`Changing an event`.required, #"{"event":{"id":\#(id)}}"#] {
+                    let answer = try await api.send(route.method, path, body, headers: headers)
+                    #expect((answer.status, answer.body) == (401, ""), "\(route.operation)")
+                }
+            }
+            #expect(try await api.log.tail() == recorded)
+        }
+    }
+
+    @Test func `nothing is read where reads are closed`() async throws {
+        try await TestAPI.with(reads: .devices) { api in
+            let id = try await api.createEvent()
+            let reading = api.routes.filter { $0.method == .get && $0.path.hasPrefix("/v1/events") }
+            try #require(reading.count > 2)
+            for route in reading {
+                let answer = try await api.send(.get, route.path.replacing("{id}", with: "\(id)") + "?lat=37.76&lon=-122.43")
+                #expect((answer.status, answer.body) == (401, ""), "\(route.operation)")
+            }
+        }
+    }
+}
