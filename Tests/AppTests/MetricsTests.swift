@@ -69,18 +69,36 @@ import Testing
                 "INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen', now())",
             ])
         }
-        let during = try await whileHeldUp(node) { try await node.scrape { $0["humon_writer_queue_length"] ?? 0 > 1 } }
-        try await node.database.withClient { client in
-            _ = try await client.query(
-                """
-                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-                """)
+        let during = try await whileHeldUp(node) {
+            try await node.scrape { $0["humon_http_requests_in_flight"] == 6 && $0["humon_writer_queue_length"] ?? 0 > 1 }
         }
+        try await cutOff(node)
         let after = try await node.scrape { exposed in
-            exposed.sum("humon_postgres_connections_lost_total") > 0 && exposed["humon_postgres_up"] == 1
+            ["connections_lost", "connections_opened", "query_failures"].map { "humon_postgres_\($0)_total" }
+                .allSatisfy { exposed.sum($0) > during.sum($0) } && exposed["humon_postgres_up"] == 1
         }
         return [before, during, after]
+    }
+
+    /// All its connections end, one of them while a read waits for what is asked there.
+    private static func cutOff(_ node: Node) async throws {
+        let read = try await node.database.withClient { client in
+            try await client.withTransaction { connection in
+                try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
+                let read = Task { try await node.send("GET", "/v1/events/9") }
+                let waiting: SQL = "SELECT 1 FROM pg_locks WHERE relation = 'events_v1.events'::regclass AND NOT granted"
+                while try await connection.query(waiting).isEmpty {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                try await connection.query(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+                    """)
+                return read
+            }
+        }
+        #expect(try await [404, 503].contains(read.value))
     }
 
     /// Nobody can append; writes come in one after the other, and are answered afterwards.
