@@ -17,17 +17,27 @@ public struct EventsReading: Sendable {
 
     /// An id that the memory does not know is asked for in PostgreSQL before it is called unknown.
     public func event(_ id: EventID) async throws -> RenderedEvent? {
-        if let held = snapshot?.event(id) { return RenderedEvent(version: held.version, source: .memory(held)) }
+        if let held = heldEvent(id) { return held }
         return try await module.event(id).map { event in
             RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
         }
     }
 
+    /// nil where the memory does not know it.
+    public func heldEvent(_ id: EventID) -> RenderedEvent? {
+        snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .memory($0)) }
+    }
+
     public func nearest(_ search: NearbySearch) async throws -> RenderedEvents {
-        if let snapshot { return RenderedEvents(source: .memory(snapshot.nearest(search))) }
+        if let held = heldNearest(search) { return held }
         let page = try await module.nearest(search)
         let (json, ends) = module.rendered(page.events)
         return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
+    }
+
+    /// nil where PostgreSQL is read.
+    public func heldNearest(_ search: NearbySearch) -> RenderedEvents? {
+        snapshot.map { RenderedEvents(source: .memory($0.nearest(search))) }
     }
 }
 
@@ -119,10 +129,15 @@ extension EventsModule {
     /// - Parameter position: of a write that is to show; the reading waits a little for it
     /// - Throws: ``PositionNotReached``
     public func reading(since position: Int64? = nil) async throws -> EventsReading {
-        if let memory, let snapshot = await memory.snapshot(since: position) {
-            reads.readMemory()
-            let age = memory.standing.age
-            return EventsReading(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
+        if let reading = readingOfMemory(since: position) {
+            countReadingOfMemory()
+            return reading
+        }
+        // What the log has not is not waited for.
+        if let position, try await LogReader(client: database).tail() < position { throw PositionNotReached(position: position) }
+        if let position, let memory, await memory.reaches(position), let reading = readingOfMemory(since: position) {
+            countReadingOfMemory()
+            return reading
         }
         reads.readDatabase()
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
@@ -130,6 +145,16 @@ extension EventsModule {
         }
         return EventsReading(snapshot: nil, staleFor: nil, module: self)
     }
+
+    /// The same where nothing has to be waited for; nil where it has. It is counted when something was read:
+    /// ``countReadingOfMemory()``.
+    public func readingOfMemory(since position: Int64? = nil) -> EventsReading? {
+        guard let memory, let snapshot = memory.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
+        let age = memory.standing.age
+        return EventsReading(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
+    }
+
+    public func countReadingOfMemory() { reads.readMemory() }
 
     /// - Returns: all of them on end, and where each ends
     fileprivate func rendered(_ events: [Event]) -> (json: [UInt8], ends: [Int]) {

@@ -3,53 +3,108 @@ internal import Events
 internal import HTTPTypes
 public import Hummingbird
 internal import Logging
+internal import NIOCore
 internal import NIOHTTP1
+public import Telemetry
+public import Tracing
 
-/// Answers every request: by its route, or by a refusal in the API's words.
+/// Answers every request of a client: by its route, or by a refusal in the API's words.
+///
+/// What takes no waiting is answered by ``answerAtOnce(_:from:)`` on the thread that has read the request; everything else in a task
+/// of its own, as Hummingbird makes them (decision 24).
 public struct APIResponder: HTTPResponder {
     public typealias Context = APIContext
 
     private let routes: [Route]
-    private let router: RouterResponder<APIContext>
     private let isUnavailability: @Sendable (any Error) -> Bool
     private let targetLimitBytes: Int
+    private let scheme: Client.Scheme
+    private let proxies: TrustedProxies
+    private let cors: CORS
+    private let observer: RequestObserver
 
-    public init(_ api: API) {
-        targetLimitBytes = api.settings.targetLimitBytes
+    /// - Parameters:
+    ///   - scheme: what is spoken to this server
+    ///   - proxies: on whose word it is believed who sends a request
+    ///   - origins: from whose pages a browser may ask
+    ///   - tracer: makes a span of every request; nil: nobody traces
+    ///   - log: is given every request; nil where nobody writes them down
+    public init(
+        _ api: API, scheme: Client.Scheme = .http, believing proxies: TrustedProxies = .onThisMachine,
+        allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil, log: (@Sendable (RequestRecord) -> Void)? = nil
+    ) {
+        self.scheme = scheme
+        self.proxies = proxies
         routes = api.routes
         isUnavailability = api.isUnavailability
-        let router = Router(context: APIContext.self)
-        for (index, route) in routes.enumerated() {
-            router.on(RouterPath(route.path), method: route.method) { request, context in
-                context.route.take(index)
-                return try await route.handle(request, context)
-            }
-        }
-        self.router = router.buildResponder()
+        targetLimitBytes = api.settings.targetLimitBytes
+        cors = CORS(allowing: origins)
+        observer = RequestObserver(
+            routes: api.routes, bodyLimitBytes: api.settings.bodyLimitBytes, tracing: tracer.map(RequestTracing.init), log: log)
     }
 
-    public func respond(to request: Request, context: APIContext) async throws -> Response {
+    public var metrics: [Metric] { observer.metrics }
+
+    public func respond(to request: Request, context: APIContext) async -> Response {
         let request = request.droppingFormatSuffix
-        var response: Response
-        do {
-            if request.head.path?.utf8.count ?? 0 > targetLimitBytes { throw Refusal.targetTooLong(limitBytes: targetLimitBytes) }
-            // Where there is no route it answers an empty 404.
-            response = try await router.respond(to: request.withGetForHead, context: context)
-            if context.route.index == nil { response = notRouted(request).response }
-        } catch {
-            response = refusal(for: error, request, context).response
+        var exchange = Exchange(of: request, from: arrival(context.peer), route: routes.taken(by: request.method, request.uri.path))
+        let span = observer.begin(request, &exchange)
+        let answer: Answer
+        if let span {
+            answer = await ServiceContext.withValue(span.context) { [exchange] in
+                await self.answer(request, exchange, context.logger)
+            }
+        } else {
+            answer = await self.answer(request, exchange, context.logger)
         }
-        response.headers[.xRequestID] = request.requestID(context)
-        response = await response.notKeptUnlessSaid.coded(for: request)
-        return request.method == .head ? response.createHeadResponse() : response
+        observer.end(request, exchange, span, answer)
+        return Response(answer)
     }
 
-    private func notRouted(_ request: Request) -> Refusal {
+    /// The same, byte for byte, where it takes no waiting and is soon done; nil where it is not: then nothing has happened yet.
+    /// - Parameter head: of a request without a body
+    func answerAtOnce(_ head: HTTPRequest, from arrival: Arrival) -> Answer? {
+        guard let target = head.path, target.utf8.count <= targetLimitBytes else { return nil }
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+        guard let route = routes.taken(by: head.method, request.uri.path), let handle = routes[route.index].handleAtOnce else { return nil }
+        var exchange = Exchange(of: request, from: arrival, route: route)
+        guard var answer = try? handle(request, exchange) else { return nil }
+        let span = observer.begin(request, &exchange)
+        finish(&answer, request, exchange)
+        observer.end(request, exchange, span, answer)
+        return answer
+    }
+
+    func arrival(_ peer: Peer) -> Arrival { Arrival(peer, scheme, believing: proxies) }
+
+    private func answer(_ request: Request, _ exchange: Exchange, _ logger: Logger) async -> Answer {
+        var answer: Answer
+        do {
+            if let preflight = cors.preflight(request) { answer = preflight } else { answer = try await routed(request, exchange) }
+        } catch {
+            answer = refusal(for: error, request, exchange, logger).answer
+        }
+        finish(&answer, request, exchange)
+        return answer
+    }
+
+    private func routed(_ request: Request, _ exchange: Exchange) async throws -> Answer {
+        if request.head.path?.utf8.count ?? 0 > targetLimitBytes { throw Refusal.targetTooLong(limitBytes: targetLimitBytes) }
+        if let route = exchange.route { return try await routes[route.index].handle(request, exchange) }
         let allowed = routes.methods(at: request.uri.path)
-        return allowed.isEmpty ? .notFound : .methodNotAllowed(allowed: allowed)
+        throw allowed.isEmpty ? Refusal.notFound : Refusal.methodNotAllowed(allowed: allowed)
     }
 
-    private func refusal(for error: any Error, _ request: Request, _ context: APIContext) -> Refusal {
+    /// What every answer has.
+    private func finish(_ answer: inout Answer, _ request: Request, _ exchange: Exchange) {
+        answer.headers.append(HTTPField(name: .xRequestID, value: exchange.requestID))
+        answer.mayNotBeKeptUnlessSaid()
+        answer.code(for: request)
+        cors.tell(&answer, request)
+        if request.method == .head { answer.dropBody() }
+    }
+
+    private func refusal(for error: any Error, _ request: Request, _ exchange: Exchange, _ logger: Logger) -> Refusal {
         if let refusal = error as? Refusal { return refusal }
         if let rejection = error as? EventRejection { return Refusal(rejection) }
         if let rejection = error as? AttendanceRejection { return Refusal(rejection) }
@@ -57,27 +112,19 @@ public struct APIResponder: HTTPResponder {
         // Of the body that a route was reading.
         if error is HTTPParserError { return .malformed }
         let metadata: Logger.Metadata = [
-            "request_id": "\(request.requestID(context))", "method": "\(request.method)",
-            "route": "\(context.endpointPath ?? "-")", "error": "\(error)",
+            "request_id": "\(exchange.requestID)", "method": "\(request.method)",
+            "route": "\(exchange.route.map { routes[$0.index].path } ?? "-")", "error": "\(error)",
         ]
         guard isUnavailability(error) else {
-            context.logger.error("a request failed", metadata: metadata)
+            logger.error("a request failed", metadata: metadata)
             return .internal
         }
-        context.logger.warning("a request could not be served now", metadata: metadata)
+        logger.warning("a request could not be served now", metadata: metadata)
         return .unavailable
     }
 }
 
 extension Request {
-    /// HEAD is answered as GET is, up to the body: its length and its coding are told, too.
-    fileprivate var withGetForHead: Request {
-        guard method == .head else { return self }
-        var head = head
-        head.method = .get
-        return Request(head: head, body: body)
-    }
-
     /// A `.json` at the end of a path says what is so anyway, and some clients write it.
     fileprivate var droppingFormatSuffix: Request {
         // In bytes first: almost no path has it, and the URI makes its path anew whenever it is asked.

@@ -15,8 +15,8 @@ public struct AdminResponder: HTTPResponder {
     /// - Parameter metrics: of what is beside the API's own
     public init(_ api: API, metrics: @escaping @Sendable () async -> [Metric] = { [] }) {
         let router = Router(options: .autoGenerateHeadEndpoints)
-        router.get("/health/live") { _, _ in Response(json: ["status": "ok"]) }
-        router.get("/health/ready") { _, _ in await api.health().response }
+        router.get("/health/live") { _, _ in Response(Answer(json: ["status": "ok"])) }
+        router.get("/health/ready") { _, _ in await Response(api.health().answer) }
         router.get("/metrics") { _, _ in
             let text = await Exposition.text(of: metrics() + api.events.memoryStatus.metrics)
             return Response(
@@ -24,11 +24,12 @@ public struct AdminResponder: HTTPResponder {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
         }
         router.get("/memory/check") { _, context in
-            do { return Response(json: try await api.events.examineMemory().json) } catch {
+            do { return Response(Answer(json: try await api.events.examineMemory().json)) } catch {
                 context.logger.warning("the memory could not be compared", metadata: ["error": "\(error)"])
                 return Response(
-                    status: .serviceUnavailable,
-                    json: ["message": .string("\(error)"), "memory": .string(api.events.memoryStatus.phase.rawValue)])
+                    Answer(
+                        status: .serviceUnavailable,
+                        json: ["message": .string("\(error)"), "memory": .string(api.events.memoryStatus.phase.rawValue)]))
             }
         }
         self.router = router.buildResponder()

@@ -7,15 +7,15 @@ internal import Users
 extension API {
     var attendanceRoutes: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
 
-    private func createAttendance(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func createAttendance(_ request: Request, _ exchange: Exchange) async throws -> Answer {
         let writer = try requireWriter(request)
         let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
-        let origin = request.origin(context, key: try request.idempotencyKey(fields))
+        let origin = request.origin(exchange, key: try request.idempotencyKey(fields))
         let caller = try await caller(writer.token)
         guard let event else { throw Refusal.notFound }
         let position = try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
-        return Response(json: [:]).recorded(at: position).telling(writer.allowance)
+        return Answer(json: [:], recordedAt: position, writer.allowance)
     }
 
     /// nil for a number that no event can have.

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-public import Hummingbird
+internal import Hummingbird
 
 /// From which pages a browser may use the API.
 public enum CORSOrigins: Sendable, Hashable {
@@ -33,54 +33,53 @@ public enum CORSOrigins: Sendable, Hashable {
 ///
 /// Hummingbird's own middleware knows no list from a setting and does not expose headers where they count.
 /// Source: WHATWG *Fetch*, section 3.3.
-public struct CORSResponder<Base: HTTPResponder<APIContext>>: HTTPResponder {
-    public typealias Context = APIContext
-
+struct CORS: Sendable {
     /// How long a browser need not ask again whether it may. Chromium takes no more than two hours.
-    private static var preflightSeconds: Int { 7_200 }
-    private static var methods: String { "GET, HEAD, POST, PUT, PATCH" }
-    private static var sent: String {
+    private static let preflightSeconds = 7_200
+    private static let methods = "GET, HEAD, POST, PUT, PATCH"
+    private static let sent: String = {
         let names: [HTTPField.Name] =
             HTTPField.Name.appSecrets + HTTPField.Name.deviceTokens + [
                 .accept, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .xRequestID, .traceparent,
             ]
         return names.map(\.canonicalName).joined(separator: ", ")
-    }
-    private static var seen: String {
+    }()
+    private static let seen: String = {
         let names: [HTTPField.Name] = [
             .age, .eTag, .humonPosition, .link, .rateLimit, .rateLimitPolicy, .retryAfter, .xRequestID,
         ]
         return names.map(\.canonicalName).joined(separator: ", ")
-    }
+    }()
 
-    private let base: Base
     private let origins: CORSOrigins
-    private let sent = Self.sent
-    private let seen = Self.seen
 
-    public init(_ base: Base, allowing origins: CORSOrigins) {
-        self.base = base
-        self.origins = origins
+    init(allowing origins: CORSOrigins) { self.origins = origins }
+
+    /// What a browser is answered that asks whether it may; nil where that is not the question.
+    func preflight(_ request: Request) -> Answer? {
+        guard request.method == .options, request.headers[.accessControlRequestMethod] != nil, allowed(request) != nil else {
+            return nil
+        }
+        return Answer(
+            status: .noContent,
+            headers: [
+                .accessControlAllowMethods: Self.methods, .accessControlAllowHeaders: Self.sent,
+                .accessControlMaxAge: String(Self.preflightSeconds),
+            ])
     }
 
-    public func respond(to request: Request, context: APIContext) async throws -> Response {
-        if origins == .none { return try await base.respond(to: request, context: context) }
-        let origin = request.headers[.origin].flatMap(origins.allowed)
-        var response: Response
-        if let origin, request.method == .options, request.headers[.accessControlRequestMethod] != nil {
-            response = Response(status: .noContent)
-            response.headers[.accessControlAllowOrigin] = origin
-            response.headers[.accessControlAllowMethods] = Self.methods
-            response.headers[.accessControlAllowHeaders] = sent
-            response.headers[.accessControlMaxAge] = String(Self.preflightSeconds)
-            response.headers[.xRequestID] = request.requestID(context)
-        } else {
-            response = try await base.respond(to: request, context: context)
-            response.headers[.accessControlAllowOrigin] = origin
-            if origin != nil { response.headers[.accessControlExposeHeaders] = seen }
+    func tell(_ answer: inout Answer, _ request: Request) {
+        if origins == .none { return }
+        if let allowed = allowed(request) {
+            answer.headers[.accessControlAllowOrigin] = allowed
+            answer.headers[.accessControlExposeHeaders] = Self.seen
         }
         // Whoever keeps the answer must not give it to a page of another origin.
-        if origins != .all { response.headers[values: .vary].append("Origin") }
-        return response
+        if origins != .all { answer.headers.append(HTTPField(name: .vary, value: "Origin")) }
+    }
+
+    private func allowed(_ request: Request) -> String? {
+        if origins == .none { return nil }
+        return request.headers[.origin].flatMap(origins.allowed)
     }
 }

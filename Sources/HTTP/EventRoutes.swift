@@ -9,25 +9,25 @@ extension API {
     var eventRoutes: [Route] {
         [
             Route(.post, "/v1/events", "createEvent", createEvent),
-            Route(.get, "/v1/events/nearests", "findNearestEvents", findNearestEvents),
-            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", findNearestEvents),
-            Route(.get, "/v1/events/{id}", "getEvent", getEvent),
+            Route(.get, "/v1/events/nearests", "findNearestEvents", atOnce: findHeldEvents, findNearestEvents),
+            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", atOnce: findHeldEvents, findNearestEvents),
+            Route(.get, "/v1/events/{id}", "getEvent", atOnce: getHeldEvent, getEvent),
             Route(.patch, "/v1/events/{id}", "updateEvent", updateEvent),
             Route(.put, "/v1/events/{id}", "replaceEvent", updateEvent),
         ]
     }
 
-    private func createEvent(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func createEvent(_ request: Request, _ exchange: Exchange) async throws -> Answer {
         let writer = try requireWriter(request)
         let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
-        let origin = request.origin(context, key: try request.idempotencyKey(fields))
+        let origin = request.origin(exchange, key: try request.idempotencyKey(fields))
         let owner = try await caller(writer.token)
         let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
-        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position).telling(writer.allowance)
+        return Answer(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
     }
 
-    private func updateEvent(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func updateEvent(_ request: Request, _ exchange: Exchange) async throws -> Answer {
         let writer = try requireWriter(request)
         let fields = try await request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
@@ -35,55 +35,88 @@ extension API {
             case .json, .form: .replace(try EventDetails(fields.json))
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
-        let origin = request.origin(context, key: try request.idempotencyKey(fields))
+        let origin = request.origin(exchange, key: try request.idempotencyKey(fields))
         let caller = try await caller(writer.token)
         let command = UpdateEvent(
-            id: try eventID(context), change: change, by: caller, condition: request.versionCondition
+            id: try eventID(exchange), change: change, by: caller, condition: request.versionCondition
         )
         let (id, position) = try await events.update(command, origin: origin)
-        return Response(json: ["id": JSON(id.rawValue)]).recorded(at: position).telling(writer.allowance)
+        return Answer(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
     }
 
-    private func getEvent(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func getEvent(_ request: Request, _ exchange: Exchange) async throws -> Answer {
         try await requireReader(request)
-        let id = try eventID(context)
+        let id = try eventID(exchange)
         let reading = try await events.reading(since: try request.position())
         guard let event = try await reading.event(id) else { throw Refusal.notFound }
-        let (tag, condition) = (EntityTag(version: Int64(event.version)), request.versionCondition)
-        guard condition.matching.contains(event.version) else { throw Refusal.preconditionFailed }
-        let isKnown = condition.notMatching.contains(event.version)
-        var response = isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
-        response.headers[.eTag] = tag.description
-        response = response.kept(where: settings.reads)
-        return event.isFromMemory ? response.read(from: reading) : response
+        return try answer(event, to: request, reading)
     }
 
-    private func findNearestEvents(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func getHeldEvent(_ request: Request, _ exchange: Exchange) throws -> Answer? {
+        try answerAtOnce(request) { reading in try reading.heldEvent(eventID(exchange)).map { try answer($0, to: request, reading) } }
+    }
+
+    private func findNearestEvents(_ request: Request, _ exchange: Exchange) async throws -> Answer {
         try await requireReader(request)
         let search = try NearbySearch(request.queryFields())
         let reading = try await events.reading(since: try request.position())
-        let response = try await response(to: search, request, reading).kept(where: settings.reads)
-        return response.read(from: reading)
+        if let answer = answerToHolder(of: reading, request) { return answer }
+        return answer(try await reading.nearest(search), to: search, reading)
     }
 
-    private func response(to search: NearbySearch, _ request: Request, _ reading: EventsReading) async throws -> Response {
-        // While nothing is recorded anywhere, nothing has changed near a place; then there is nothing to look for.
-        let tag = reading.position.map { EntityTag(version: $0).description }
-        if let position = reading.position, request.knowsList(at: position) {
-            return Response(status: .notModified, headers: tag.map { [.eTag: $0] } ?? [:])
+    private func findHeldEvents(_ request: Request, _ exchange: Exchange) throws -> Answer? {
+        try answerAtOnce(request) { reading in
+            let search = try NearbySearch(request.queryFields())
+            return answerToHolder(of: reading, request) ?? reading.heldNearest(search).map { answer($0, to: search, reading) }
         }
-        let found = try await reading.nearest(search)
-        let body = found.count > 0 ? found.json : ByteBuffer(string: #"{"message":"No Events Found"}"#)
-        var response = Response(jsonBytes: body)
-        response.headers[.eTag] = tag
-        if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
-        return response
+    }
+
+    /// Where memory is all that it takes. To compress an answer takes longer than to find it, and is left to others.
+    private func answerAtOnce(_ request: Request, _ answer: (EventsReading) throws -> Answer?) throws -> Answer? {
+        guard settings.reads == .everyone, let reading = events.readingOfMemory(since: try request.position()),
+            let answer = try answer(reading), answer.coding(for: request) == nil
+        else { return nil }
+        events.countReadingOfMemory()
+        return answer
+    }
+
+    private func answer(_ event: RenderedEvent, to request: Request, _ reading: EventsReading) throws(Refusal) -> Answer {
+        let condition = request.versionCondition
+        guard condition.matching.contains(event.version) else { throw .preconditionFailed }
+        let isKnown = condition.notMatching.contains(event.version)
+        var answer = isKnown ? Answer(status: .notModified) : Answer(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
+        answer.headers.append(HTTPField(name: .eTag, value: EntityTag(version: Int64(event.version)).description))
+        answer.mayBeKept(where: settings.reads)
+        if event.isFromMemory { answer.tellAge(of: reading) }
+        return answer
+    }
+
+    /// To a client that has the list already. While nothing is recorded anywhere, nothing has changed near a place; then there is nothing to
+    /// look for.
+    private func answerToHolder(of reading: EventsReading, _ request: Request) -> Answer? {
+        guard let position = reading.position, request.knows(EntityTag(version: position)) else { return nil }
+        return finished(Answer(status: .notModified), reading)
+    }
+
+    private func answer(_ found: RenderedEvents, to search: NearbySearch, _ reading: EventsReading) -> Answer {
+        var answer = Answer(jsonBytes: found.count > 0 ? found.json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
+        if let next = found.next { answer.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
+        return finished(answer, reading)
+    }
+
+    /// A list as it is at a position, which is its tag.
+    private func finished(_ list: Answer, _ reading: EventsReading) -> Answer {
+        var list = list
+        if let position = reading.position { list.headers[.eTag] = EntityTag(version: position).description }
+        list.mayBeKept(where: settings.reads)
+        list.tellAge(of: reading)
+        return list
     }
 
     /// The event that the path names.
     /// - Throws: ``Refusal/notFound`` where that is no number
-    private func eventID(_ context: APIContext) throws(Refusal) -> EventID {
-        guard let text = context.parameter("id"), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text)
+    private func eventID(_ exchange: Exchange) throws(Refusal) -> EventID {
+        guard let text = exchange.route?.argument, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text)
         else { throw .notFound }
         return EventID(rawValue: number)
     }

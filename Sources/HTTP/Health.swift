@@ -40,16 +40,16 @@ struct Health: Sendable {
         }
     }
 
-    var response: Response {
-        var response = Response(
+    var answer: Answer {
+        var answer = Answer(
             status: isReady ? .ok : .serviceUnavailable,
             json: [
                 "status": .string(status.rawValue),
                 "database": .string(isDatabaseThere.map { $0 ? "ok" : "away" } ?? "unknown"),
                 "memory": .string(memory.rawValue),
             ])
-        if !isReady { response.headers[.retryAfter] = String(Refusal.retryAfterSeconds) }
-        return response
+        if !isReady { answer.headers[.retryAfter] = String(Refusal.retryAfterSeconds) }
+        return answer
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Events
 internal import HTTPTypes
 internal import Hummingbird
+internal import Notation
 
 /// `Humon-Position`: how far the log is that an answer tells of.
 extension Request {
@@ -13,20 +14,19 @@ extension Request {
     }
 }
 
-extension Response {
-    /// The answer to a write, which is there from that position on.
-    func recorded(at position: Int64) -> Response {
-        var response = self
-        response.headers[.humonPosition] = String(position)
-        return response
+extension Answer {
+    /// To a write, which is there from that position on.
+    init(json: JSON, recordedAt position: Int64, _ allowance: RateAllowance?) {
+        self.init(json: json)
+        headers[.humonPosition] = String(position)
+        tell(allowance)
     }
 
-    /// The answer to a read: from memory it says of which position it is and, where that may not be the newest, how old. Source
-    /// of `Age`: RFC 9111, section 5.1.
-    func read(from reading: EventsReading) -> Response {
-        guard let position = reading.position else { return self }
-        var response = recorded(at: position)
-        if let seconds = reading.staleFor?.components.seconds { response.headers[.age] = String(seconds) }
-        return response
+    /// To a read: from memory it says of which position it is and, where that may not be the newest, how old. Source of `Age`:
+    /// RFC 9111, section 5.1.
+    mutating func tellAge(of reading: EventsReading) {
+        guard let position = reading.position else { return }
+        headers.append(HTTPField(name: .humonPosition, value: String(position)))
+        if let seconds = reading.staleFor?.components.seconds { headers[.age] = String(seconds) }
     }
 }

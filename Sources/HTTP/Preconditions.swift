@@ -39,10 +39,10 @@ extension Request {
         return condition
     }
 
-    /// Whether the client has the list as it is at that position.
-    func knowsList(at position: Int64) -> Bool {
+    /// Whether the client has what is called so.
+    func knows(_ tag: EntityTag) -> Bool {
         guard let header = headers[.ifNoneMatch] else { return false }
-        return header[...].trimmingSpaces == "*" || tagsNotToMatch.contains { $0.version == position }
+        return header[...].trimmingSpaces == "*" || tagsNotToMatch.contains { $0.version == tag.version }
     }
 
     /// Those in `If-None-Match`. What a read would be answered plainly is not said to be what the client holds compressed.

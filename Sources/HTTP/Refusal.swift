@@ -39,7 +39,7 @@ enum Refusal: Error, Hashable {
     case overloaded
 }
 
-extension Refusal: HTTPResponseError {
+extension Refusal {
     static let retryAfterSeconds = 1
     static let keyReused = Refusal.invalid(faults: ["Idempotency-Key was used for another request"])
 
@@ -84,30 +84,28 @@ extension Refusal: HTTPResponseError {
         }
     }
 
-    var response: Response {
-        var response = message.map { Response(status: status, json: $0) } ?? Response(status: status)
+    var answer: Answer {
+        var answer = message.map { Answer(status: status, json: $0) } ?? Answer(status: status)
         switch self {
-        case .methodNotAllowed(let allowed): response.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
-        case .unavailable, .overloaded: response.headers[.retryAfter] = String(Self.retryAfterSeconds)
+        case .methodNotAllowed(let allowed): answer.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
+        case .unavailable, .overloaded: answer.headers[.retryAfter] = String(Self.retryAfterSeconds)
         case .tooMany(let allowance):
-            response.headers[.retryAfter] = String(allowance.retryAfterSeconds)
-            response = response.telling(allowance)
+            answer.headers[.retryAfter] = String(allowance.retryAfterSeconds)
+            answer.tell(allowance)
         case .badRequest, .malformed, .unauthorized, .forbidden, .notFound, .hidden, .tooSlow, .contentTooLarge, .targetTooLong,
             .unsupportedMediaType, .preconditionFailed, .invalid, .headersTooLarge, .internal:
             break
         }
-        return response
+        return answer
     }
 
-    /// The same where there is no route: for the channel to write.
-    var answer: (head: HTTPResponse, body: ByteBuffer) {
-        var head = response.head
-        head.headerFields[.xRequestID] = RequestID().description
-        head.headerFields[.cacheControl] = "no-store"
-        return (head, message.map { ByteBuffer(bytes: $0.utf8) } ?? ByteBuffer())
+    /// The same where the request has reached no route.
+    var answerOfChannel: Answer {
+        var answer = answer
+        answer.headers[.xRequestID] = RequestID().description
+        answer.mayNotBeKeptUnlessSaid()
+        return answer
     }
-
-    func response(from request: Request, context: some RequestContext) -> Response { response }
 }
 
 extension Refusal {
@@ -126,18 +124,5 @@ extension Refusal {
         case .unknownEvent: self = .notFound
         case .keyReused: self = .keyReused
         }
-    }
-}
-
-extension Response {
-    init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, jsonBytes: ByteBuffer(bytes: json.utf8)) }
-
-    /// - Parameter jsonBytes: a JSON text
-    init(status: HTTPResponse.Status = .ok, jsonBytes: ByteBuffer) {
-        self.init(
-            status: status,
-            headers: [.contentType: "application/json; charset=utf-8"],
-            body: ResponseBody(byteBuffer: jsonBytes)
-        )
     }
 }

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import Telemetry
 internal import Tracing
 
 /// A span a request. Source: OpenTelemetry, *Semantic conventions for HTTP spans*, server; W3C *Trace Context*.
@@ -11,19 +12,25 @@ struct RequestTracing: Sendable {
 
     let tracer: any Tracer
 
-    /// Goes on with the trace that the request belongs to, or begins one; from then on the context knows it.
-    func begin(_ request: Request, _ context: inout APIContext) -> any Span {
+    /// Goes on with the trace that the request belongs to, or begins one; from then on the exchange knows it.
+    /// - Parameter route: its template; nil where there is none
+    func begin(_ request: Request, _ exchange: inout Exchange, route: String?) -> any Span {
         var parent = ServiceContext.topLevel
         // Others would decide what is sampled, and in whose trace it stands.
-        if context.client.isVouchedFor { tracer.extract(request.headers, into: &parent, using: HeaderExtractor()) }
-        let span = tracer.startSpan(name(of: request.method), context: parent, ofKind: .server)
-        context.trace = RequestTrace(tracer: tracer, context: span.context)
+        if exchange.arrival.isVouchedFor { tracer.extract(request.headers, into: &parent, using: HeaderExtractor()) }
+        let method = name(of: request.method)
+        let elapsed = UInt64(exchange.stopwatch.nanoseconds)
+        let span = tracer.startSpan(
+            route.map { "\(method) \($0)" } ?? method, context: parent, ofKind: .server,
+            at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: DefaultTracerClock.now.nanosecondsSinceEpoch - elapsed))
+        exchange.trace = RequestTrace(tracer: tracer, context: span.context)
         guard span.isRecording else { return span }
-        let client = context.client
+        let client = exchange.arrival.client(request.headers)
         span.updateAttributes { attributes in
-            attributes["http.request.method"] = name(of: request.method)
-            // The query is left out: it tells where people are.
-            attributes["url.path"] = request.uri.path
+            attributes["http.request.method"] = method
+            attributes["http.route"] = route
+            // The query is left out: it tells where people are. So may a path be that nobody has written down.
+            attributes["url.path"] = route.map { _ in request.uri.path }
             attributes["url.scheme"] = client.scheme.rawValue
             attributes["client.address"] = client.address.map { "\($0)" }
             attributes["user_agent.original"] = request.headers[.userAgent].map { String($0.prefix(Self.userAgentLimit)) }
@@ -31,28 +38,14 @@ struct RequestTracing: Sendable {
         return span
     }
 
-    /// Calls the body with the span as the current one. One that throws ends it.
-    func trace(_ span: any Span, _ body: () async throws -> Response) async throws -> Response {
-        do { return try await ServiceContext.$current.withValue(span.context) { try await body() } } catch {
-            span.recordError(error)
-            span.setStatus(SpanStatus(code: .error))
-            span.end()
-            throw error
-        }
-    }
-
-    /// - Parameter route: its template; nil where there was none
-    func end(_ span: any Span, route: String?, _ response: Response) {
+    func end(_ span: any Span, _ answer: Answer) {
         guard span.isRecording else { return }
-        if let route, let method = span.attributes.get("http.request.method"), case .string(let method) = method {
-            span.operationName = "\(method) \(route)"
-        }
+        let status = answer.status.code
         span.updateAttributes { attributes in
-            attributes["http.route"] = route
-            attributes["http.response.status_code"] = response.status.code
-            if response.status.code >= 500 { attributes["error.type"] = String(response.status.code) }
+            attributes["http.response.status_code"] = status
+            if status >= 500 { attributes["error.type"] = String(status) }
         }
-        if response.status.code >= 500 { span.setStatus(SpanStatus(code: .error)) }
+        if status >= 500 { span.setStatus(SpanStatus(code: .error)) }
         span.end()
     }
 

@@ -1,38 +1,75 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// A route as a value: what the router serves and what the document describes.
+/// A route as a value: what is served and what the document describes.
 struct Route: Sendable {
-    typealias Handler = @Sendable (Request, APIContext) async throws -> Response
+    typealias Handler = @Sendable (Request, Exchange) async throws -> Answer
+    /// Must not wait, and not take longer than a search does.
+    typealias ImmediateHandler = @Sendable (Request, Exchange) throws -> Answer?
 
-    var method: HTTPRequest.Method
+    let method: HTTPRequest.Method
     /// As in the document: `/v1/events/{id}`.
-    var path: String
+    let path: String
     /// The document's `operationId`.
-    var operation: String
-    var handle: Handler
+    let operation: String
+    let handle: Handler
+    /// Answers on the thread that has read the request, as `handle` would; nil: that cannot be, and `handle` is to be asked. What it throws says
+    /// nothing.
+    let handleAtOnce: ImmediateHandler?
+    private let parts: [Substring]
+    /// Which of its parts is whatever the client says.
+    private let parameter: Int?
 
-    init(_ method: HTTPRequest.Method, _ path: String, _ operation: String, _ handle: @escaping Handler) {
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ operation: String, atOnce handleAtOnce: ImmediateHandler? = nil,
+        _ handle: @escaping Handler
+    ) {
         self.method = method
         self.path = path
         self.operation = operation
         self.handle = handle
+        self.handleAtOnce = handleAtOnce
+        parts = path.split(separator: "/")
+        parameter = parts.firstIndex { $0.hasPrefix("{") }
     }
 
-    /// Whether a path is of this route's form.
-    func matches(path requested: String) -> Bool {
-        let own = path.split(separator: "/")
-        let requested = requested.split(separator: "/")
-        return own.count == requested.count && zip(own, requested).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+    fileprivate var isLiteral: Bool { parameter == nil }
+
+    /// - Parameter requested: the parts of a path
+    fileprivate func matches(_ requested: [Substring]) -> Bool {
+        guard parts.count == requested.count else { return false }
+        return parts.indices.allSatisfy { $0 == parameter || parts[$0] == requested[$0] }
     }
+
+    fileprivate func argument(in requested: [Substring]) -> Substring { parameter.map { requested[$0] } ?? "" }
+}
+
+/// The route that a request takes.
+struct RouteTaken: Sendable {
+    /// In ``API/routes``.
+    var index: Int
+    /// What stands in the path for the route's parameter; empty where it has none.
+    var argument: Substring
 }
 
 extension [Route] {
-    /// What may be done at a path; empty where there is nothing. GET brings HEAD along. A path that some route names outright is
-    /// not taken for an id, by the router neither.
+    /// GET brings HEAD along.
+    /// - Returns: nil where there is no route of that method at that path
+    func taken(by method: HTTPRequest.Method, _ path: String) -> RouteTaken? {
+        let requested = path.split(separator: "/")
+        let method = method == .head ? .get : method
+        let index = indices(at: requested).first { self[$0].method == method }
+        return index.map { RouteTaken(index: $0, argument: self[$0].argument(in: requested)) }
+    }
+
+    /// What may be done at a path; empty where there is nothing.
     func methods(at path: String) -> [HTTPRequest.Method] {
-        let matching = filter { $0.matches(path: path) }
-        let literal = matching.filter { !$0.path.contains("{") }
-        return (literal.isEmpty ? matching : literal).flatMap { $0.method == .get ? [.get, .head] : [$0.method] }
+        indices(at: path.split(separator: "/")).flatMap { self[$0].method == .get ? [.get, .head] : [self[$0].method] }
+    }
+
+    /// A path that some route names outright is not taken for an id.
+    private func indices(at requested: [Substring]) -> [Int] {
+        let matching = indices.filter { self[$0].matches(requested) }
+        return matching.contains { self[$0].isLiteral } ? matching.filter { self[$0].isLiteral } : matching
     }
 }

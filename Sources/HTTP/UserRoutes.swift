@@ -5,17 +5,17 @@ internal import Users
 extension API {
     var userRoutes: [Route] { [Route(.post, "/v1/users", "createUser", createUser)] }
 
-    private func createUser(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func createUser(_ request: Request, _ exchange: Exchange) async throws -> Answer {
         guard request.carries(settings.appSecret) else { throw Refusal.hidden }
         let sent = request.deviceToken
         guard sent?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
             throw Refusal.invalid(faults: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
         }
-        let allowance = try signUps?.take(context.client.address?.subscriber)
-        let (id, token, position) = try await users.signUp(with: sent, origin: request.origin(context))
+        let allowance = try signUps?.take(exchange.arrival.client(request.headers).address?.subscriber)
+        let (id, token, position) = try await users.signUp(with: sent, origin: request.origin(exchange))
         // Two names for one value: generations of clients read one or the other.
-        return Response(
-            json: ["id": JSON(id.rawValue), "device_token": .string(token.secret), "auth_token": .string(token.secret)]
-        ).recorded(at: position).telling(allowance)
+        return Answer(
+            json: ["id": JSON(id.rawValue), "device_token": .string(token.secret), "auth_token": .string(token.secret)],
+            recordedAt: position, allowance)
     }
 }

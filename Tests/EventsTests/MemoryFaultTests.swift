@@ -42,7 +42,7 @@ import Users
                 // What a command does that was recorded at 5 while the memory is still on its way there.
                 await node.memory.show(5)
                 node.memory.standing.enter(.inUse)
-                let snapshot = await node.memory.snapshot(since: nil)
+                let snapshot = node.memory.readable
                 #expect(snapshot?.position ?? 5 >= 5)
             }
         }

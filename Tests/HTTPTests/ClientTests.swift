@@ -6,11 +6,15 @@ import Testing
 @testable import HTTP
 
 @Suite struct `Who sent a request` {
-    private static func client(
-        _ headers: HTTPFields, from peer: String, believing proxies: String = "10.0.0.0/8,2001:db8::/32,unix"
-    ) throws -> Client {
+    private static func arrival(
+        from peer: String, believing proxies: String = "10.0.0.0/8,2001:db8::/32,unix"
+    ) throws -> Arrival {
         let peer: Peer = peer == "unix" ? .unixSocket : .address(try #require(NetworkAddress(peer)))
-        return try #require(TrustedProxies(proxies)).client(of: headers, peer: peer, scheme: .http)
+        return Arrival(peer, .http, believing: try #require(TrustedProxies(proxies)))
+    }
+
+    private static func client(_ headers: HTTPFields, from peer: String) throws -> Client {
+        try arrival(from: peer).client(headers)
     }
 
     private static func fields(_ pairs: KeyValuePairs<String, String>) -> HTTPFields {
@@ -79,19 +83,17 @@ import Testing
 
     @Test(arguments: [("10.1.2.3", true), ("11.0.0.1", false), ("unix", true), ("2001:db8:ffff::1", true), ("2001:db9::", false)])
     func `is vouched for by proxies alone`(peer: String, isVouchedFor: Bool) throws {
-        #expect(try Self.client([:], from: peer).isVouchedFor == isVouchedFor)
-        #expect(try !Self.client([:], from: peer, believing: "none").isVouchedFor)
+        #expect(try Self.arrival(from: peer).isVouchedFor == isVouchedFor)
+        #expect(try !Self.arrival(from: peer, believing: "none").isVouchedFor)
     }
 
     @Test func `is believed on this machine if nothing else is said`() throws {
-        for peer in ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"] {
-            let peer = Peer.address(try #require(NetworkAddress(peer)))
-            #expect(TrustedProxies.onThisMachine.client(of: [:], peer: peer, scheme: .http).isVouchedFor)
+        for address in ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"] {
+            #expect(TrustedProxies.onThisMachine.contains(try #require(NetworkAddress(address))))
         }
-        #expect(TrustedProxies.onThisMachine.client(of: [:], peer: .unixSocket, scheme: .http).isVouchedFor)
-        #expect(!TrustedProxies.onThisMachine.client(of: [:], peer: .unknown, scheme: .http).isVouchedFor)
-        let other = Peer.address(try #require(NetworkAddress("10.0.0.1")))
-        #expect(!TrustedProxies.onThisMachine.client(of: [:], peer: other, scheme: .http).isVouchedFor)
+        #expect(TrustedProxies.onThisMachine.contains(.unixSocket))
+        #expect(!TrustedProxies.onThisMachine.contains(.unknown))
+        #expect(!TrustedProxies.onThisMachine.contains(try #require(NetworkAddress("10.0.0.1"))))
     }
 
     @Test(arguments: [
@@ -127,8 +129,7 @@ import Testing
             ":", "[",
             "]", "%", "::", "é", "\t", "unknown", "443", ".", "/", "_x",
         ]
-        let proxies = try #require(TrustedProxies("10.0.0.0/8,2001:db8::/32"))
-        let peer = Peer.address(try #require(NetworkAddress("10.0.0.1")))
+        let arrival = try Self.arrival(from: "10.0.0.1", believing: "10.0.0.0/8,2001:db8::/32")
         for _ in 0..<300 {
             func text() -> String {
                 (0..<Int.random(in: 0...14, using: &generator)).map { _ in pieces.randomElement(using: &generator) ?? "" }
@@ -136,14 +137,14 @@ import Testing
             }
             let (sent, truth) = (text(), "203.0.113.\(Int.random(in: 1...254, using: &generator))")
             let forwardedFor = Self.fields(["x-forwarded-for": sent])
-            let client = proxies.client(of: forwardedFor, peer: peer, scheme: .http)
+            let client = arrival.client(forwardedFor)
             // An address is read from one entry as it stands, or is the peer's.
             let entries = sent.split(separator: ",", omittingEmptySubsequences: false)
             let isOfEntry = entries.contains { $0.contains(client.address?.description ?? "-") }
             #expect(isOfEntry || client.address?.description == "10.0.0.1", "\(sent)")
-            _ = proxies.client(of: Self.fields(["forwarded": sent]), peer: peer, scheme: .http)
+            _ = arrival.client(Self.fields(["forwarded": sent]))
             // What a proxy adds counts, whatever stood there before.
-            let added = proxies.client(of: Self.fields(["x-forwarded-for": sent + "," + truth]), peer: peer, scheme: .http)
+            let added = arrival.client(Self.fields(["x-forwarded-for": sent + "," + truth]))
             #expect(added.address?.description == truth, "\(sent)")
         }
     }

@@ -59,9 +59,20 @@ import Testing
         }
         Self.expect(phase, [1: .wait(until: Self.at(31)), 30: .wait(until: Self.at(31)), 31: .refuseSlowAnswer])
         phase.isAnswered(at: Self.at(2))
-        Self.expect(phase, [2: .rest, 1_000: .rest])
-        phase.headBegins(at: Self.at(100))
-        Self.expect(phase, [119: .wait(until: Self.at(120)), 120: .refuseSlowArrival])
+        // The connection may be silent for a while before it is closed.
+        Self.expect(phase, [2: .wait(until: Self.at(77)), 76: .wait(until: Self.at(77)), 77: .close])
+        phase.headBegins(at: Self.at(70))
+        Self.expect(phase, [89: .wait(until: Self.at(90)), 90: .refuseSlowArrival])
+    }
+
+    @Test func `is silence since the last request, which was answered at once`() {
+        let phase = Self.phase {
+            for second: Int64 in [1, 60] {
+                $0.headEnds(at: Self.at(second))
+                $0.bodyEnds()
+            }
+        }
+        Self.expect(phase, [134: .wait(until: Self.at(135)), 135: .close])
     }
 
     @Test func `is the next of several answers`() {

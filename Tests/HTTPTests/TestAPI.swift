@@ -76,9 +76,9 @@ struct TestAPI: Sendable {
                 isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                 checkHealth: { try await readers.query("SELECT 1") }
             )
-            let responder = ObservedResponder(CORSResponder(APIResponder(api), allowing: cors), of: api)
+            let responder = APIResponder(api, allowing: cors)
             let application = Application(
-                responder: ClientResponder(responder, believing: .onThisMachine),
+                responder: responder,
                 services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
                 logger: .quiet)
             try await application.test(setup) { client in

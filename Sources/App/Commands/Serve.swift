@@ -44,8 +44,9 @@ struct Serve: AsyncParsableCommand {
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth
             )
-            let responder = ObservedResponder(
-                CORSResponder(APIResponder(api), allowing: settings.corsOrigins), of: api, tracer: spans.tracer,
+            let responder = APIResponder(
+                api, scheme: settings.tlsCertificate == nil ? .http : .https, believing: settings.trustedProxies,
+                allowing: settings.corsOrigins, tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, level: settings.logLevel)?.write)
             let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
             let clients = try ClientServer(

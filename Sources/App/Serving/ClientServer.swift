@@ -15,7 +15,7 @@ struct ClientServer {
     private let admission: Admission
 
     init(
-        _ answering: some HTTPResponder<APIContext>, _ settings: Settings, drain: Drain, logger: Logger,
+        _ responder: APIResponder, _ settings: Settings, drain: Drain, logger: Logger,
         onRunning: @escaping @Sendable (Int) -> Void
     ) throws {
         let certificate = try Certificate(settings, logger: logger)
@@ -24,15 +24,11 @@ struct ClientServer {
             idleSeconds: settings.idleTimeoutSeconds, arrivalSeconds: settings.arrivalTimeoutSeconds,
             answerSeconds: settings.answerTimeoutSeconds, headerBytes: settings.headerLimitBytes,
             bodyBytes: settings.bodyLimitBytes)
-        let responder = AdmissionResponder(
-            ClientResponder(
-                answering, believing: settings.trustedProxies, scheme: certificate == nil ? .http : .https),
-            admission)
         let socket = try settings.socket.map { try SocketFile(path: $0, mode: settings.socketMode) }
         let port = settings.port
         let application = Application(
-            responder: responder,
-            server: .api(limits, admission: admission, drain: drain, tls: certificate?.configuration),
+            responder: AdmissionResponder(responder, admission),
+            server: .api(responder, limits, admission: admission, drain: drain, tls: certificate?.configuration),
             configuration: ApplicationConfiguration(
                 address: socket.map { .unixDomainSocket(path: $0.path) } ?? .hostname(settings.host, port: port),
                 // As many as the kernel lets wait (net.core.somaxconn).

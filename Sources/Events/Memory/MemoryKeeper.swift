@@ -171,16 +171,8 @@ extension MemoryKeeper: CommitListener {
 }
 
 extension MemoryKeeper {
-    /// What can be read now and is no older than the position; nil where PostgreSQL is to be asked.
-    func snapshot(since position: Int64?) async -> EventMemory.Snapshot? {
-        guard let snapshot = readable else { return nil }
-        guard let position, snapshot.position < position else { return snapshot }
-        guard await isReached(position), let later = readable, later.position >= position else { return nil }
-        return later
-    }
-
-    /// Nothing that is behind what was acknowledged here.
-    private var readable: EventMemory.Snapshot? {
+    /// What can be read now: nothing that is behind what was acknowledged here. nil where PostgreSQL is to be asked.
+    var readable: EventMemory.Snapshot? {
         guard standing.isInUse else { return nil }
         let snapshot = memory.snapshot
         return snapshot.position >= standing.shown ? snapshot : nil
@@ -188,12 +180,14 @@ extension MemoryKeeper {
 
     /// Returns when the memory shows what was recorded there or, where that takes too long, makes sure that nobody reads it before.
     func show(_ position: Int64) async {
-        if standing.isInUse, await isReached(position) { return }
+        if await reaches(position) { return }
         standing.mustShow(position)
     }
 
-    private func isReached(_ position: Int64) async -> Bool {
-        await arrivals.wait(for: position, seconds: Self.patienceSeconds) { [memory] in memory.snapshot.position }
+    /// Whether the memory holds what was recorded there, or soon does.
+    func reaches(_ position: Int64) async -> Bool {
+        guard standing.isInUse else { return false }
+        return await arrivals.wait(for: position, seconds: Self.patienceSeconds) { [memory] in memory.snapshot.position }
     }
 }
 

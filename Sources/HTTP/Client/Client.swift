@@ -11,10 +11,6 @@ public struct Client: Sendable, Hashable {
     public var address: NetworkAddress?
     /// What the client itself speaks, not the proxy.
     public var scheme: Scheme
-    /// Whether the request came from a proxy that is believed: then it is believed as well what the request is called.
-    public var isVouchedFor: Bool
-
-    static let unknown = Client(address: nil, scheme: .http, isVouchedFor: false)
 }
 
 /// The other end of a connection.

@@ -1,5 +1,3 @@
-internal import HTTPTypes
-
 /// From whom it is believed on whose behalf a request was sent, over which scheme, and what the request is called.
 public struct TrustedProxies: Sendable {
     /// `127.0.0.0/8,::1,unix`. Who runs programs here could do worse than to make up an address.
@@ -30,27 +28,13 @@ public struct TrustedProxies: Sendable {
         }
     }
 
-    /// - Parameter scheme: what the peer itself speaks
-    func client(of headers: HTTPFields, peer: Peer, scheme: Client.Scheme) -> Client {
-        guard believes(peer) else { return Client(address: peer.address, scheme: scheme, isVouchedFor: false) }
-        var client = Client(address: peer.address, scheme: scheme, isVouchedFor: true)
-        // Each proxy adds to the end whom it was asked by: as long as that one is believed too, so is what stands before it.
-        for hop in headers.hops.reversed() {
-            client.scheme = hop.scheme ?? client.scheme
-            guard let address = hop.address else { break }
-            client.address = address
-            guard believes(address) else { break }
-        }
-        return client
-    }
-
-    private func believes(_ peer: Peer) -> Bool {
+    func contains(_ peer: Peer) -> Bool {
         switch peer {
-        case .address(let address): believes(address)
+        case .address(let address): contains(address)
         case .unixSocket: includesUnixSocket
         case .unknown: false
         }
     }
 
-    private func believes(_ address: NetworkAddress) -> Bool { networks.contains { $0.contains(address) } }
+    func contains(_ address: NetworkAddress) -> Bool { networks.contains { $0.contains(address) } }
 }

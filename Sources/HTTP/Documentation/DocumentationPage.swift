@@ -24,12 +24,9 @@ enum DocumentationPage {
         "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-    static let response = {
-        Response(
-            status: .ok,
-            headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
-    }()
+    static let answer = Answer(
+        headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy],
+        body: ByteBuffer(string: html))
 
     /// What the template is filled with.
     private struct Contents {

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-internal import Hummingbird
 
 /// What is allowed to one caller: so many a minute, all at once or spread.
 struct RatePolicy: Sendable, Hashable {
@@ -21,14 +20,12 @@ struct RateAllowance: Sendable, Hashable {
     var retryAfterSeconds: Int
 }
 
-extension Response {
+extension Answer {
     /// Source: IETF draft-ietf-httpapi-ratelimit-headers-10.
-    func telling(_ allowance: RateAllowance?) -> Response {
-        guard let allowance else { return self }
-        var response = self
+    mutating func tell(_ allowance: RateAllowance?) {
+        guard let allowance else { return }
         let policy = allowance.policy
-        response.headers[.rateLimitPolicy] = "\"\(policy.name)\";q=\(policy.perMinute);w=\(RatePolicy.windowSeconds)"
-        response.headers[.rateLimit] = "\"\(policy.name)\";r=\(allowance.remaining);t=\(allowance.resetSeconds)"
-        return response
+        headers[.rateLimitPolicy] = "\"\(policy.name)\";q=\(policy.perMinute);w=\(RatePolicy.windowSeconds)"
+        headers[.rateLimit] = "\"\(policy.name)\";r=\(allowance.remaining);t=\(allowance.resetSeconds)"
     }
 }

@@ -5,13 +5,14 @@ public import NIOSSL
 
 extension HTTPServerBuilder {
     /// The server for clients.
-    /// - Parameter tls: with it the server speaks TLS alone, and in it HTTP/2 with those who offer it
+    /// - Parameters:
+    ///   - responder: answers what can be answered at once
+    ///   - tls: with it the server speaks TLS alone, and in it HTTP/2 with those who offer it
     public static func api(
-        _ limits: ConnectionLimits, admission: Admission, drain: Drain, tls: TLSConfiguration? = nil
+        _ responder: APIResponder, _ limits: ConnectionLimits, admission: Admission, drain: Drain, tls: TLSConfiguration? = nil
     ) -> HTTPServerBuilder {
         let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ClientConnection(limits, admission: admission, drain: drain)],
-            idleTimeout: .seconds(Int64(limits.idleSeconds)),
+            additionalChannelHandlers: [ClientConnection(responder, limits, admission: admission, drain: drain)],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
                 maxHeaderFieldCount: ConnectionLimits.headerFields))

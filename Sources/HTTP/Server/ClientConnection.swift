@@ -5,9 +5,9 @@ internal import NIOHTTPTypes
 
 /// Stands in the channel of a client, between HTTP as bytes and the server: one a connection in HTTP/1.1, one a request in HTTP/2.
 ///
-/// A request goes to its route when all of it has come, or more than any route takes. Until then it costs its bytes and no task, and
-/// is refused here, on the event loop: a head that is too large or no HTTP, what does not arrive in time, and what is more
-/// than the node can do. While the node drains, the next answer says that it is the last on its connection,
+/// A request is answered here, on the event loop, where that takes no waiting; otherwise it goes to its route when all of it has
+/// come, or more than any route takes. Until then it costs its bytes and no task, and is refused here: a head that is too large or no
+/// HTTP, what does not arrive in time, and what is more than the node can do. While the node drains, the next answer says that it is the last on its connection,
 /// so that no client sends a request into a connection that is being closed.
 final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -25,6 +25,7 @@ final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long a client that was told so may take to close its side: what it still sends is read, or the answer would be lost.
     private static let lingering = TimeAmount.seconds(1)
 
+    private let responder: APIResponder
     private let limits: ConnectionLimits
     private let admission: Admission
     private let drain: Drain
@@ -33,21 +34,22 @@ final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
     /// Whether this is a request of HTTP/2, whose connection is somebody else's.
     private var isStream = false
+    private var arrival: Arrival?
     /// Since the channel was last read from; otherwise what was read is part of a head.
     private var hasReadPart = false
     /// What has come of a request that is to be passed on as a whole.
-    private var heldHead: NIOAny?
+    private var heldHead: HTTPRequest?
     private var heldBody = ByteBuffer()
     private var way = Way.held
     /// Whether the request that came last is one of HEAD, whose answer has no body.
     private var isBodiless = false
-    private var isAboutHealth = false
     private var isAnswering = false
     /// Whether the answer under way, or the next, is the last one.
     private var isEnding = false
     private var hasEnded = false
 
-    init(_ limits: ConnectionLimits, admission: Admission, drain: Drain) {
+    init(_ responder: APIResponder, _ limits: ConnectionLimits, admission: Admission, drain: Drain) {
+        self.responder = responder
         self.limits = limits
         self.admission = admission
         self.drain = drain
@@ -55,6 +57,7 @@ final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         isStream = context.channel.parent?.parent != nil
+        arrival = responder.arrival(Peer(context.channel.remoteAddress))
         look(context)
     }
 
@@ -76,11 +79,9 @@ extension ClientConnection {
         hasReadPart = true
         switch unwrapInboundIn(data) {
         case .head(let head):
-            let now = NIODeadline.now()
-            phase.headEnds(at: now)
-            (isBodiless, isAboutHealth) = (head.method == .head, head.isAboutHealth)
-            if timer == nil { look(context, at: now) }
-            (way, heldHead) = (.held, data)
+            phase.headEnds(at: .now())
+            isBodiless = head.method == .head
+            (way, heldHead) = (.held, head)
         case .body(let bytes):
             switch way {
             case .held:
@@ -92,10 +93,23 @@ extension ClientConnection {
             case .refused: break
             }
         case .end:
+            if way == .held, let answer = answerAtOnce() {
+                phase.bodyEnds()
+                return write(answer, context)
+            }
             if way == .held { send(context) }
             phase.bodyEnds()
-            if way == .passed { context.fireChannelRead(data) } else { answer(.overloaded, context) }
+            if way == .passed { context.fireChannelRead(data) } else { refuse(.overloaded, context) }
         }
+    }
+
+    /// nil where it takes a route's time, or where answers to requests before are still to come.
+    private func answerAtOnce() -> Answer? {
+        guard let head = heldHead, let arrival, phase.unanswered == 0, heldBody.readableBytes == 0 else { return nil }
+        guard let answer = responder.answerAtOnce(head, from: arrival) else { return nil }
+        heldHead = nil
+        if head.headerFields[.connection] == "close" { isEnding = true }
+        return answer
     }
 
     /// Sends what has come on its way: to the route, unless that is too much for the node now.
@@ -106,21 +120,20 @@ extension ClientConnection {
         // Behind others that wait for their answers this one would be refused too early. They are worked on one by one, so that
         // a connection counts once.
         let isFirst = phase.unanswered == 0
-        guard !isFirst || isAboutHealth || admission.admits() else {
+        guard !isFirst || head?.isAboutHealth == true || admission.admits() else {
             way = .refused
             return
         }
         way = .passed
         phase.asks(at: .now())
         if isFirst { admission.arrives() }
-        if let head { context.fireChannelRead(head) }
+        if let head { context.fireChannelRead(wrapInboundOut(.head(head))) }
         if body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(body))) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         if !hasReadPart, !hasEnded {
             phase.headBegins(at: .now())
-            if timer == nil { look(context) }
         }
         hasReadPart = false
         context.fireChannelReadComplete()
@@ -137,7 +150,7 @@ extension ClientConnection {
             context.fireErrorCaught(error)
             return
         }
-        answer(error == .headerOverflow ? .headersTooLarge(limitBytes: limits.headerBytes) : .malformed, context)
+        refuse(error == .headerOverflow ? .headersTooLarge(limitBytes: limits.headerBytes) : .malformed, context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -154,7 +167,6 @@ extension ClientConnection {
         timer = nil
         guard !hasEnded else { return }
         switch phase.verdict(at: now, limits) {
-        case .rest: break
         case .wait(let until):
             // Not longer than a request has to arrive: one that begins meanwhile would be forgotten.
             let until = min(until, now + .seconds(Int64(limits.arrivalSeconds)))
@@ -163,10 +175,10 @@ extension ClientConnection {
         case .refuseSlowArrival:
             isEnding = true
             // Behind an answer that is still to come, that is the last.
-            if phase.unanswered == 0 { answer(.tooSlow, context) }
+            if phase.unanswered == 0 { refuse(.tooSlow, context) }
         case .refuseSlowAnswer:
             isEnding = true
-            if isAnswering { context.close(promise: nil) } else { answer(.unavailable, context) }
+            if isAnswering { context.close(promise: nil) } else { refuse(.unavailable, context) }
         }
     }
 }
@@ -215,13 +227,20 @@ extension ClientConnection {
     }
 
     /// Answers by itself, where no route will.
-    private func answer(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+    private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+        var answer = refusal.answerOfChannel
+        if isBodiless { answer.dropBody() }
+        write(answer, context)
+    }
+
+    private func write(_ answer: Answer, _ context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
         if drain.hasBegun { isEnding = true }
-        var (head, body) = refusal.answer
+        var head = answer.head
+        head.headerFields.append(HTTPField(name: .date, value: HTTPDate.now))
         if isEnding, !isStream { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if !isBodiless { context.write(wrapOutboundOut(.body(body)), promise: nil) }
+        if answer.body.readableBytes > 0 { context.write(wrapOutboundOut(.body(answer.body)), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         if isEnding { isStream ? context.close(promise: nil) : end(context) }
     }

@@ -14,10 +14,8 @@ struct ConnectionPhase {
 
     /// What is to be done about a connection now.
     enum Verdict: Hashable {
-        /// Until it sends something.
-        case rest
         case wait(until: NIODeadline)
-        /// Nobody waits for an answer.
+        /// Nobody waits for an answer, or the connection has been silent for long.
         case close
         /// A request does not arrive.
         case refuseSlowArrival
@@ -29,11 +27,14 @@ struct ConnectionPhase {
     /// Requests whose answer is still to come. More than one where the client does not wait for answers.
     private(set) var unanswered = 0
     private var unansweredSince: NIODeadline
+    /// When something came last, or an answer that it was waited for went.
+    private var activeAt: NIODeadline
 
     /// A connection whose first request is to come.
     init(at now: NIODeadline) {
         reading = .head(since: now, hasBegun: false)
         unansweredSince = now
+        activeAt = now
     }
 
     /// A part of a head has come.
@@ -45,6 +46,7 @@ struct ConnectionPhase {
     }
 
     mutating func headEnds(at now: NIODeadline) {
+        activeAt = now
         if case .head(let since, hasBegun: true) = reading { reading = .body(since: since) } else { reading = .body(since: now) }
     }
 
@@ -67,10 +69,9 @@ struct ConnectionPhase {
         unanswered += 1
     }
 
-    /// - Parameter now: looked at only where more than one request waits
-    mutating func isAnswered(at now: @autoclosure () -> NIODeadline) {
+    mutating func isAnswered(at now: NIODeadline) {
         unanswered -= 1
-        if unanswered > 0 { unansweredSince = now() }
+        (unansweredSince, activeAt) = (now, now)
     }
 
     func verdict(at now: NIODeadline, _ limits: ConnectionLimits) -> Verdict {
@@ -85,7 +86,10 @@ struct ConnectionPhase {
             return now < since + arrival ? .wait(until: since + arrival) : .close
         case .rest, .nothing: break
         }
-        guard unanswered > 0 else { return .rest }
+        guard unanswered > 0 else {
+            let end = activeAt + .seconds(Int64(limits.idleSeconds))
+            return now < end ? .wait(until: end) : .close
+        }
         var end = unansweredSince + .seconds(Int64(limits.answerSeconds))
         // What is still to come of it may take its time.
         if reading != .nothing { end = end + arrival }

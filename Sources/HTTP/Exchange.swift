@@ -1,47 +1,52 @@
 public import Hummingbird
+internal import Logging
 internal import NIOCore
+internal import Telemetry
 internal import Users
 
-/// What a request carries with it on its way through the routes.
+/// What Hummingbird knows of a request besides its words.
 public struct APIContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
-    /// The name of a request that nobody who is believed has given one.
-    let ownRequestID = RequestID()
-    let route = RouteTaken()
-    /// That the server has begun, or gone on with; nil where nobody traces.
-    var trace: RequestTrace?
     let peer: Peer
-    /// Who is believed to have sent the request.
-    public var client = Client.unknown
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         peer = Peer(source.channel.remoteAddress)
     }
+}
 
-    /// Found by the router in the path; nil where the route has none.
-    func parameter(_ name: String) -> String? { parameters.get(name) }
+/// A request on its way to its answer: what is known of it besides its own words.
+struct Exchange: Sendable {
+    let stopwatch = Stopwatch()
+    /// What the proxy calls the request, if it is believed and that is usable, or the name given to it here.
+    let requestID: String
+    let arrival: Arrival
+    /// nil where there is none for it.
+    let route: RouteTaken?
+    /// That the server has begun, or gone on with; nil where nobody traces.
+    var trace: RequestTrace?
+
+    init(of request: Request, from arrival: Arrival, route: RouteTaken?) {
+        self.arrival = arrival
+        self.route = route
+        let sent = arrival.isVouchedFor ? request.headers[.xRequestID] : nil
+        requestID = sent.flatMap { $0.isRequestID ? $0 : nil } ?? RequestID().description
+    }
 }
 
 extension Request {
-    /// What the proxy calls the request, if it is believed and that is usable, or the name given to it here.
-    func origin(_ context: APIContext, key: IdempotencyKey? = nil) -> Origin {
-        Origin(requestID: requestID(context), traceID: traceID(context), key: key)
+    func origin(_ exchange: Exchange, key: IdempotencyKey? = nil) -> Origin {
+        Origin(requestID: exchange.requestID, traceID: traceID(exchange), key: key)
     }
 
     /// The W3C trace id that came in, where nobody here traces.
-    func traceID(_ context: APIContext) -> String? {
-        context.trace?.id ?? headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
+    func traceID(_ exchange: Exchange) -> String? {
+        exchange.trace?.id ?? headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
     }
+}
 
-    func requestID(_ context: APIContext) -> String {
-        guard context.client.isVouchedFor, let sent = headers[.xRequestID], (1...128).contains(sent.utf8.count),
-            sent.utf8.allSatisfy(\.isOfRequestID)
-        else {
-            return context.ownRequestID.description
-        }
-        return sent
-    }
+extension String {
+    fileprivate var isRequestID: Bool { (1...128).contains(utf8.count) && utf8.allSatisfy(\.isOfRequestID) }
 }
 
 /// Source: W3C *Trace Context*, `traceparent`: version, trace id, parent id and flags, in hexadecimal; nil for anything else.

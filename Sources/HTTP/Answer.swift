@@ -1,0 +1,44 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import Notation
+
+/// What a request is answered. All of it lies ready before any of it is sent.
+struct Answer: Sendable {
+    var status: HTTPResponse.Status
+    var headers: HTTPFields
+    var body: ByteBuffer
+
+    init(status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], body: ByteBuffer = ByteBuffer()) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// - Parameter jsonBytes: a JSON text
+    init(status: HTTPResponse.Status = .ok, jsonBytes: ByteBuffer) {
+        self.init(status: status, headers: [.contentType: "application/json; charset=utf-8"], body: jsonBytes)
+    }
+
+    init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, jsonBytes: ByteBuffer(bytes: json.utf8)) }
+
+    /// As it is answered to HEAD: the length is told all the same.
+    mutating func dropBody() {
+        headers = head.headerFields
+        body.clear()
+    }
+
+    var head: HTTPResponse {
+        var head = HTTPResponse(status: status, headerFields: headers)
+        if !headers.contains(.contentLength) {
+            head.headerFields.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))
+        }
+        return head
+    }
+}
+
+extension Response {
+    init(_ answer: Answer) {
+        self.init(status: answer.status, headers: answer.headers, body: ResponseBody(byteBuffer: answer.body))
+    }
+}

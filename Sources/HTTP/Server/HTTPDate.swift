@@ -1,0 +1,27 @@
+internal import Foundation
+internal import Synchronization
+
+/// The `Date` of answers, made once a second. Source: RFC 9110, section 5.6.7.
+enum HTTPDate {
+    private static let last = Mutex((second: 0, text: ""))
+
+    static var now: String {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        return last.withLock { last in
+            if last.second != time.tv_sec { last = (time.tv_sec, text(of: time.tv_sec)) }
+            return last.text
+        }
+    }
+
+    /// - Parameter second: since 1970
+    static func text(of second: Int) -> String {
+        var (second, parts) = (second, tm())
+        gmtime_r(&second, &parts)
+        // The names are those of the locale C, which no program has left that does not say so.
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+            let length = strftime(buffer.baseAddress!, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+            return String(decoding: buffer.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    }
+}
