@@ -10,8 +10,8 @@ public import Tracing
 
 /// Answers every request of a client: by its route, or by a refusal in the API's words.
 ///
-/// What takes no waiting is answered by ``answerAtOnce(_:from:)`` on the thread that has read the request; everything else in a task
-/// of its own, as Hummingbird makes them (decision 24).
+/// What takes no waiting is answered by ``answerAtOnce(_:from:)`` on the thread that has read the request; everything else in a
+/// task of its own, as Hummingbird makes them (decision 24).
 public struct APIResponder: HTTPResponder {
     public typealias Context = APIContext
 
@@ -47,7 +47,8 @@ public struct APIResponder: HTTPResponder {
 
     public func respond(to request: Request, context: APIContext) async -> Response {
         let request = request.droppingFormatSuffix
-        var exchange = Exchange(of: request, from: arrival(context.peer), route: routes.taken(by: request.method, request.uri.path))
+        var exchange = Exchange(
+            of: request, from: arrival(context.peer), route: routes.taken(by: request.method, request.uri.path))
         let span = observer.begin(request, &exchange)
         let answer: Answer
         if let span {
@@ -66,7 +67,9 @@ public struct APIResponder: HTTPResponder {
     func answerAtOnce(_ head: HTTPRequest, from arrival: Arrival) -> Answer? {
         guard let target = head.path, target.utf8.count <= targetLimitBytes else { return nil }
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-        guard let route = routes.taken(by: head.method, request.uri.path), let handle = routes[route.index].handleAtOnce else { return nil }
+        guard let route = routes.taken(by: head.method, request.uri.path), let handle = routes[route.index].handleAtOnce else {
+            return nil
+        }
         var exchange = Exchange(of: request, from: arrival, route: route)
         guard var answer = try? handle(request, exchange) else { return nil }
         let span = observer.begin(request, &exchange)
@@ -75,12 +78,31 @@ public struct APIResponder: HTTPResponder {
         return answer
     }
 
+    /// What the channel answers where no route will: what is no request, came too slowly, or is more than the node can do.
+    /// - Parameter head: nil where it could not be read
+    func refuse(_ head: HTTPRequest?, from arrival: Arrival, _ refusal: Refusal) -> Answer {
+        let request = Request(head: head ?? Self.unreadable, body: RequestBody(buffer: ByteBuffer()))
+        let route = head.flatMap { routes.taken(by: $0.method, request.uri.path) }
+        var exchange = Exchange(of: request, from: arrival, route: route)
+        let span = observer.begin(request, &exchange)
+        var answer = refusal.answer
+        finish(&answer, request, exchange)
+        observer.end(request, exchange, span, answer)
+        return answer
+    }
+
+    private static let unreadable = HTTPRequest(method: .unreadable, scheme: nil, authority: nil, path: nil)
+
     func arrival(_ peer: Peer) -> Arrival { Arrival(peer, scheme, believing: proxies) }
 
     private func answer(_ request: Request, _ exchange: Exchange, _ logger: Logger) async -> Answer {
         var answer: Answer
         do {
-            if let preflight = cors.preflight(request) { answer = preflight } else { answer = try await routed(request, exchange) }
+            if let preflight = cors.preflight(request) {
+                answer = preflight
+            } else {
+                answer = try await routed(request, exchange)
+            }
         } catch {
             answer = refusal(for: error, request, exchange, logger).answer
         }

@@ -9,9 +9,9 @@ extension API {
     var eventRoutes: [Route] {
         [
             Route(.post, "/v1/events", "createEvent", createEvent),
-            Route(.get, "/v1/events/nearests", "findNearestEvents", atOnce: findHeldEvents, findNearestEvents),
-            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", atOnce: findHeldEvents, findNearestEvents),
-            Route(.get, "/v1/events/{id}", "getEvent", atOnce: getHeldEvent, getEvent),
+            Route(.get, "/v1/events/nearests", "findNearestEvents", atOnce: findNearestInMemory, findNearestEvents),
+            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", atOnce: findNearestInMemory, findNearestEvents),
+            Route(.get, "/v1/events/{id}", "getEvent", atOnce: getEventInMemory, getEvent),
             Route(.patch, "/v1/events/{id}", "updateEvent", updateEvent),
             Route(.put, "/v1/events/{id}", "replaceEvent", updateEvent),
         ]
@@ -52,8 +52,10 @@ extension API {
         return try answer(event, to: request, reading)
     }
 
-    private func getHeldEvent(_ request: Request, _ exchange: Exchange) throws -> Answer? {
-        try answerAtOnce(request) { reading in try reading.heldEvent(eventID(exchange)).map { try answer($0, to: request, reading) } }
+    private func getEventInMemory(_ request: Request, _ exchange: Exchange) throws -> Answer? {
+        try answerAtOnce(request) { reading in
+            try reading.heldEvent(eventID(exchange)).map { try answer($0, to: request, reading) }
+        }
     }
 
     private func findNearestEvents(_ request: Request, _ exchange: Exchange) async throws -> Answer {
@@ -64,17 +66,19 @@ extension API {
         return answer(try await reading.nearest(search), to: search, reading)
     }
 
-    private func findHeldEvents(_ request: Request, _ exchange: Exchange) throws -> Answer? {
+    private func findNearestInMemory(_ request: Request, _ exchange: Exchange) throws -> Answer? {
         try answerAtOnce(request) { reading in
             let search = try NearbySearch(request.queryFields())
-            return answerToHolder(of: reading, request) ?? reading.heldNearest(search).map { answer($0, to: search, reading) }
+            if let answer = answerToHolder(of: reading, request) { return answer }
+            guard let found = reading.heldNearest(search), request.coding(ofBytes: found.jsonBytes) == nil else { return nil }
+            return answer(found, to: search, reading)
         }
     }
 
     /// Where memory is all that it takes. To compress an answer takes longer than to find it, and is left to others.
     private func answerAtOnce(_ request: Request, _ answer: (EventsReading) throws -> Answer?) throws -> Answer? {
         guard settings.reads == .everyone, let reading = events.readingOfMemory(since: try request.position()),
-            let answer = try answer(reading), answer.coding(for: request) == nil
+            let answer = try answer(reading), request.coding(ofBytes: answer.body.readableBytes) == nil
         else { return nil }
         events.countReadingOfMemory()
         return answer
@@ -91,8 +95,8 @@ extension API {
         return answer
     }
 
-    /// To a client that has the list already. While nothing is recorded anywhere, nothing has changed near a place; then there is nothing to
-    /// look for.
+    /// To a client that has the list already. While nothing is recorded anywhere, nothing has changed near a place; then there is
+    /// nothing to look for.
     private func answerToHolder(of reading: EventsReading, _ request: Request) -> Answer? {
         guard let position = reading.position, request.knows(EntityTag(version: position)) else { return nil }
         return finished(Answer(status: .notModified), reading)

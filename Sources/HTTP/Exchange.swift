@@ -1,19 +1,6 @@
-public import Hummingbird
-internal import Logging
-internal import NIOCore
+internal import Hummingbird
 internal import Telemetry
 internal import Users
-
-/// What Hummingbird knows of a request besides its words.
-public struct APIContext: RequestContext {
-    public var coreContext: CoreRequestContextStorage
-    let peer: Peer
-
-    public init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        peer = Peer(source.channel.remoteAddress)
-    }
-}
 
 /// A request on its way to its answer: what is known of it besides its own words.
 struct Exchange: Sendable {

@@ -3,6 +3,14 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Users
 
+extension HTTPRequest.Method {
+    /// Of a request that could not be read, for those who look on.
+    static let unreadable: HTTPRequest.Method = {
+        guard let method = HTTPRequest.Method("-") else { preconditionFailure("- is no method") }
+        return method
+    }()
+}
+
 extension HTTPField.Name {
     /// - Parameter name: a valid field name, as all literals here are.
     private init(literal name: StaticString) {

@@ -98,14 +98,6 @@ extension Refusal {
         }
         return answer
     }
-
-    /// The same where the request has reached no route.
-    var answerOfChannel: Answer {
-        var answer = answer
-        answer.headers[.xRequestID] = RequestID().description
-        answer.mayNotBeKeptUnlessSaid()
-        return answer
-    }
 }
 
 extension Refusal {

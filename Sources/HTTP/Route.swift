@@ -13,8 +13,8 @@ struct Route: Sendable {
     /// The document's `operationId`.
     let operation: String
     let handle: Handler
-    /// Answers on the thread that has read the request, as `handle` would; nil: that cannot be, and `handle` is to be asked. What it throws says
-    /// nothing.
+    /// Answers on the thread that has read the request, as `handle` would; nil: that cannot be, and `handle` is to be asked, as where
+    /// it throws.
     let handleAtOnce: ImmediateHandler?
     private let parts: [Substring]
     /// Which of its parts is whatever the client says.

@@ -86,4 +86,19 @@ import Testing
         }
         Self.expect(phase, [69: .wait(until: Self.at(70)), 70: .refuseSlowAnswer])
     }
+
+    @Test func `is an answer and the next request at the same time, whichever ends first`() {
+        var phase = Self.phase {
+            $0.headEnds(at: Self.at(1))
+            $0.asks(at: Self.at(1))
+            $0.bodyEnds()
+            $0.headBegins(at: Self.at(2))
+        }
+        Self.expect(phase, [21: .wait(until: Self.at(22)), 22: .refuseSlowArrival])
+        // It is not waited for any more; the answer is.
+        phase.bodyEnds()
+        Self.expect(phase, [22: .wait(until: Self.at(31)), 31: .refuseSlowAnswer])
+        phase.headBegins(at: Self.at(25))
+        Self.expect(phase, [30: .wait(until: Self.at(31)), 31: .refuseSlowAnswer])
+    }
 }

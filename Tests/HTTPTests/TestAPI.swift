@@ -8,6 +8,7 @@ import HummingbirdTesting
 import Notation
 import Postgres
 import TestDatabase
+import Testing
 import Users
 
 @testable import HTTP
@@ -22,11 +23,20 @@ struct TestAPI: Sendable {
     let database: TestDatabase
     let log: LogReader
     let routes: [Route]
+    let responder: APIResponder
+    /// Answers the same; what it counts nobody looks at.
+    let twin: APIResponder
 
     struct Answer: Sendable {
         var status: Int
         var headers: HTTPFields
         var bytes: [UInt8]
+
+        /// What is answered at once to the same request; nil where that is not done.
+        init?(atOnce head: HTTPRequest, by responder: APIResponder) {
+            guard let answer = responder.answerAtOnce(head, from: responder.arrival(.unknown)) else { return nil }
+            (status, headers, bytes) = (answer.status.code, answer.head.headerFields, Array(answer.body.readableBytesView))
+        }
 
         init(_ response: TestResponse) {
             status = response.status.code
@@ -62,34 +72,37 @@ struct TestAPI: Sendable {
             try await database.withClient(role: "humon_app") { client in
                 try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
             }
-            let events = EventsModule(
-                log: log, database: readers, memory: hasMemory ? memory : nil, render: { $0.writeJSON(into: &$1) },
-                surroundings: .system)
-            let api = API(
-                users: UsersModule(log: log, database: readers, surroundings: .system),
-                events: events,
-                attendances: AttendancesModule(log: log, database: readers, events: events, surroundings: .system),
-                settings: API.Settings(
-                    appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
-                    signUpsPerMinute: signUpsPerMinute,
-                    writesPerMinute: writesPerMinute),
-                isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
-                checkHealth: { try await readers.query("SELECT 1") }
-            )
+            @Sendable func makeAPI() -> API {
+                let events = EventsModule(
+                    log: log, database: readers, memory: hasMemory ? memory : nil, render: { $0.writeJSON(into: &$1) },
+                    surroundings: .system)
+                return API(
+                    users: UsersModule(log: log, database: readers, surroundings: .system),
+                    events: events,
+                    attendances: AttendancesModule(log: log, database: readers, events: events, surroundings: .system),
+                    settings: API.Settings(
+                        appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
+                        signUpsPerMinute: signUpsPerMinute,
+                        writesPerMinute: writesPerMinute),
+                    isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
+                    checkHealth: { try await readers.query("SELECT 1") }
+                )
+            }
+            let api = makeAPI()
             let responder = APIResponder(api, allowing: cors)
             let application = Application(
                 responder: responder,
                 services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
                 logger: .quiet)
             try await application.test(setup) { client in
-                await events.untilReady()
+                await api.events.untilReady()
                 try await Application(responder: AdminResponder(api, metrics: { responder.metrics }), logger: .quiet).test(
                     .router
                 ) { operators in
                     try await body(
                         TestAPI(
                             client: client, operators: operators, database: database, log: LogReader(client: readers),
-                            routes: api.routes))
+                            routes: api.routes, responder: responder, twin: APIResponder(makeAPI(), allowing: cors)))
                 }
             }
         }
@@ -107,10 +120,24 @@ struct TestAPI: Sendable {
         for (name, value) in headers {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        let response = try await client.executeRequest(
-            uri: path, method: method, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) }
+        let answer = Answer(
+            try await client.executeRequest(uri: path, method: method, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) })
         )
-        return Answer(response)
+        expectTheSameAtOnce(HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: fields), answer)
+        return answer
+    }
+
+    /// Every read that some test sends is answered the same at once, wherever it is answered at once.
+    private func expectTheSameAtOnce(_ request: HTTPRequest, _ answer: Answer) {
+        guard let atOnce = Answer(atOnce: request, by: twin), atOnce.header("humon-position") == answer.header("humon-position")
+        else { return }
+        #expect(atOnce.status == answer.status, "\(request)")
+        #expect(atOnce.body == answer.body, "\(request)")
+        func headers(_ answer: Answer) -> [String] {
+            // Each request has an id of its own, and time goes on; the server adds the date.
+            answer.headers.filter { ![.xRequestID, .age, .date].contains($0.name) }.map { "\($0)" }.sorted()
+        }
+        #expect(headers(atOnce) == headers(answer), "\(request)")
     }
 
     func send(

@@ -53,10 +53,42 @@ public final class RawConnection: Sendable {
         }
     }
 
+    /// Sends a text again and again until the server has taken nothing of it for a while.
+    /// - Returns: how many bytes it took
+    public func sendUntilNoMoreIsTaken(_ text: String, atMost limit: Int, patience: Duration = .seconds(1)) async throws -> Int {
+        let bytes = Array(text.utf8)
+        var (taken, end) = (0, ContinuousClock.now + patience)
+        while taken < limit {
+            let rest = bytes[(taken % bytes.count)...]
+            let sent = rest.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if sent > 0 {
+                taken += sent
+                end = .now + patience
+            } else if sent < 0, errno != EAGAIN {
+                throw Failed(reason: String(cString: strerror(errno)))
+            } else if .now > end {
+                break
+            } else {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        return taken
+    }
+
     /// Waits until what has come is enough, until the server closes its side, or until time is up.
     public func receive(
         within limit: Duration = .seconds(20), until isEnough: @Sendable (String) -> Bool = { _ in false }
     ) async throws -> Received {
+        try await receive(within: limit, untilBytes: { isEnough(String(decoding: $0, as: UTF8.self)) })
+    }
+
+    public func receive(bytes count: Int, within limit: Duration) async throws -> Received {
+        try await receive(within: limit, untilBytes: { $0.count >= count })
+    }
+
+    private func receive(within limit: Duration, untilBytes isEnough: ([UInt8]) -> Bool) async throws -> Received {
         let end = ContinuousClock.now + limit
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -65,7 +97,7 @@ public final class RawConnection: Sendable {
             let text = { String(decoding: bytes, as: UTF8.self) }
             if count > 0 {
                 bytes += buffer[..<count]
-                if isEnough(text()) { return Received(text: text(), isEnded: false) }
+                if isEnough(bytes) { return Received(text: text(), isEnded: false) }
             } else if count == 0 || errno != EAGAIN {
                 return Received(text: text(), isEnded: true)
             } else if ContinuousClock.now > end {

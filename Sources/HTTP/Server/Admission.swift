@@ -1,8 +1,8 @@
 public import Hummingbird
 internal import Synchronization
 
-/// Counts the requests under way. Beyond a limit one more would only make all of them later: it is refused at once, before any
-/// work is done for it.
+/// Counts the requests under way, those aside that are answered at once. Beyond a limit one more would only make all of them later:
+/// it is refused at once, before any work is done for it.
 public final class Admission: Sendable {
     private let limit: Int
     /// Connections that still stand with requests that are read and not answered. Those that wait for a thread are among them.

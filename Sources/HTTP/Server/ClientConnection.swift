@@ -5,22 +5,28 @@ internal import NIOHTTPTypes
 
 /// Stands in the channel of a client, between HTTP as bytes and the server: one a connection in HTTP/1.1, one a request in HTTP/2.
 ///
-/// A request is answered here, on the event loop, where that takes no waiting; otherwise it goes to its route when all of it has
-/// come, or more than any route takes. Until then it costs its bytes and no task, and is refused here: a head that is too large or no
-/// HTTP, what does not arrive in time, and what is more than the node can do. While the node drains, the next answer says that it is the last on its connection,
-/// so that no client sends a request into a connection that is being closed.
+/// A request is answered here, on the event loop, where that takes no waiting (decision 24). Otherwise it goes to its route when all
+/// of it has come, or more than any route takes; until then it costs its bytes and no task. Refused here as well are a head that is
+/// too large or no HTTP, what does not arrive in time, and what is more than the node can do. While the node drains, the next
+/// answer says that it is the last on its connection, so that no client sends a request into a connection that is being closed.
 final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Where the request goes that is being read.
+    /// What becomes of the request that is being read.
     private enum Way {
-        case held
+        /// That is seen when all of it has come.
+        case open
         case passed
         case refused
+        /// Nothing: the connection will end before.
+        case ignored
     }
+
+    /// So many are answered at once before other connections of the event loop have their turn; what follows takes its route.
+    private static let atOnceLimit = 16
 
     /// How long a client that was told so may take to close its side: what it still sends is read, or the answer would be lost.
     private static let lingering = TimeAmount.seconds(1)
@@ -37,10 +43,13 @@ final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
     private var arrival: Arrival?
     /// Since the channel was last read from; otherwise what was read is part of a head.
     private var hasReadPart = false
-    /// What has come of a request that is to be passed on as a whole.
-    private var heldHead: HTTPRequest?
-    private var heldBody = ByteBuffer()
-    private var way = Way.held
+    /// Of the request that is being read.
+    private var head: HTTPRequest?
+    /// What has come of a body that is to be passed on as a whole.
+    private var body = ByteBuffer()
+    private var way = Way.open
+    /// Since the channel was last read from.
+    private var answeredAtOnce = 0
     /// Whether the request that came last is one of HEAD, whose answer has no body.
     private var isBodiless = false
     private var isAnswering = false
@@ -79,78 +88,85 @@ extension ClientConnection {
         hasReadPart = true
         switch unwrapInboundIn(data) {
         case .head(let head):
+            guard way != .ignored else { return }
             phase.headEnds(at: .now())
             isBodiless = head.method == .head
-            (way, heldHead) = (.held, head)
+            (way, self.head) = (.open, head)
         case .body(let bytes):
             switch way {
-            case .held:
+            case .open:
                 // In one piece, however small those are that it comes in.
-                if heldBody.readableBytes == 0 { heldBody = bytes } else { heldBody.writeImmutableBuffer(bytes) }
+                if body.readableBytes == 0 { body = bytes } else { body.writeImmutableBuffer(bytes) }
                 // The route refuses it without reading all.
-                if heldBody.readableBytes > limits.bodyBytes { send(context) }
+                if body.readableBytes > limits.bodyBytes { send(context) }
             case .passed: context.fireChannelRead(data)
-            case .refused: break
+            case .refused, .ignored: break
             }
         case .end:
-            if way == .held, let answer = answerAtOnce() {
+            defer { head = nil }
+            if way == .open, let answer = answerAtOnce(context) {
                 phase.bodyEnds()
                 return write(answer, context)
             }
-            if way == .held { send(context) }
+            if way == .open { send(context) }
             phase.bodyEnds()
-            if way == .passed { context.fireChannelRead(data) } else { refuse(.overloaded, context) }
+            if way == .passed { context.fireChannelRead(data) }
+            if way == .refused { refuse(head, .overloaded, context) }
         }
     }
 
-    /// nil where it takes a route's time, or where answers to requests before are still to come.
-    private func answerAtOnce() -> Answer? {
-        guard let head = heldHead, let arrival, phase.unanswered == 0, heldBody.readableBytes == 0 else { return nil }
-        guard let answer = responder.answerAtOnce(head, from: arrival) else { return nil }
-        heldHead = nil
-        if head.headerFields[.connection] == "close" { isEnding = true }
+    /// nil where it takes a route's time, or where others have to be waited for: the answers to requests before, other connections,
+    /// and a client that does not read what it is answered.
+    private func answerAtOnce(_ context: ChannelHandlerContext) -> Answer? {
+        guard let head, let arrival, phase.unanswered == 0, body.readableBytes == 0, answeredAtOnce < Self.atOnceLimit,
+            context.channel.isWritable
+        else { return nil }
+        let answer = responder.answerAtOnce(head, from: arrival)
+        if answer != nil {
+            answeredAtOnce += 1
+            if head.asksToClose { isEnding = true }
+        }
         return answer
     }
 
     /// Sends what has come on its way: to the route, unless that is too much for the node now.
     private func send(_ context: ChannelHandlerContext) {
-        let (head, body) = (heldHead, heldBody)
-        (heldHead, heldBody) = (nil, ByteBuffer())
+        guard var head else { return }
+        let body = body
+        self.body = ByteBuffer()
         phase.isSent()
         // Behind others that wait for their answers this one would be refused too early. They are worked on one by one, so that
         // a connection counts once.
         let isFirst = phase.unanswered == 0
-        guard !isFirst || head?.isAboutHealth == true || admission.admits() else {
+        guard !isFirst || head.isAboutHealth || admission.admits() else {
             way = .refused
             return
         }
         way = .passed
         phase.asks(at: .now())
         if isFirst { admission.arrives() }
-        if let head { context.fireChannelRead(wrapInboundOut(.head(head))) }
+        if head.asksToClose {
+            // In the one way in which the server behind this understands it.
+            head.headerFields[.connection] = "close"
+            if isFirst { isEnding = true }
+        }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
         if body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(body))) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if !hasReadPart, !hasEnded {
-            phase.headBegins(at: .now())
-        }
+        if !hasReadPart, !hasEnded { phase.headBegins(at: .now()) }
         hasReadPart = false
+        answeredAtOnce = 0
         context.fireChannelReadComplete()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let error = error as? HTTPParserError, !hasEnded else {
-            context.fireErrorCaught(error)
-            return
-        }
+        guard let error = error as? HTTPParserError, !hasEnded else { return context.fireErrorCaught(error) }
         isEnding = true
         // A route that reads the rest of a body answers, or the one that is at work on the request before.
-        guard phase.unanswered == 0 else {
-            context.fireErrorCaught(error)
-            return
-        }
-        refuse(error == .headerOverflow ? .headersTooLarge(limitBytes: limits.headerBytes) : .malformed, context)
+        guard phase.unanswered == 0 else { return context.fireErrorCaught(error) }
+        refuse(nil, error == .headerOverflow ? .headersTooLarge(limitBytes: limits.headerBytes) : .malformed, context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -171,14 +187,21 @@ extension ClientConnection {
             // Not longer than a request has to arrive: one that begins meanwhile would be forgotten.
             let until = min(until, now + .seconds(Int64(limits.arrivalSeconds)))
             timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.look(context) }
-        case .close: context.close(promise: nil)
+        case .close: hasUnsentBytes(context) ? end(context) : context.close(promise: nil)
         case .refuseSlowArrival:
             isEnding = true
-            // Behind an answer that is still to come, that is the last.
-            if phase.unanswered == 0 { refuse(.tooSlow, context) }
+            if phase.unanswered == 0 {
+                refuse(head, .tooSlow, context)
+            } else {
+                // Behind an answer that is still to come, that is the last.
+                way = .ignored
+                phase.bodyEnds()
+                look(context, at: now)
+            }
         case .refuseSlowAnswer:
             isEnding = true
-            if isAnswering { context.close(promise: nil) } else { refuse(.unavailable, context) }
+            // Its route may end some time, and is then counted besides.
+            if isAnswering { context.close(promise: nil) } else { refuse(nil, .unavailable, context) }
         }
     }
 }
@@ -193,15 +216,10 @@ extension ClientConnection {
         }
         switch unwrapOutboundIn(data) {
         case .head(let head) where head.status.kind == .informational: context.write(data, promise: promise)
-        case .head(var head):
+        case .head(let head):
             isAnswering = true
             if drain.hasBegun { isEnding = true }
-            guard isEnding, !isStream else {
-                context.write(data, promise: promise)
-                return
-            }
-            head.headerFields[.connection] = "close"
-            context.write(wrapOutboundOut(.head(head)), promise: promise)
+            context.write(wrapOutboundOut(.head(asSent(head))), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
             isAnswering = false
@@ -227,8 +245,9 @@ extension ClientConnection {
     }
 
     /// Answers by itself, where no route will.
-    private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
-        var answer = refusal.answerOfChannel
+    private func refuse(_ head: HTTPRequest?, _ refusal: Refusal, _ context: ChannelHandlerContext) {
+        guard let arrival else { return }
+        var answer = responder.refuse(head, from: arrival, refusal)
         if isBodiless { answer.dropBody() }
         write(answer, context)
     }
@@ -238,11 +257,20 @@ extension ClientConnection {
         if drain.hasBegun { isEnding = true }
         var head = answer.head
         head.headerFields.append(HTTPField(name: .date, value: HTTPDate.now))
-        if isEnding, !isStream { head.headerFields[.connection] = "close" }
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.head(asSent(head))), promise: nil)
         if answer.body.readableBytes > 0 { context.write(wrapOutboundOut(.body(answer.body)), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        if isEnding { isStream ? context.close(promise: nil) : end(context) }
+        guard isEnding else { return }
+        // A stream ends by itself, unless what it asks is still to come.
+        if !isStream { end(context) } else if phase.isReceiving { context.close(promise: nil) }
+    }
+
+    private func asSent(_ head: HTTPResponse) -> HTTPResponse {
+        var head = head
+        // 204 and 304 have no body, whose length could be told. Source: RFC 9110, section 8.6.
+        if [204, 304].contains(head.status.code) { head.headerFields[.contentLength] = nil }
+        if isEnding, !isStream { head.headerFields[.connection] = "close" }
+        return head
     }
 
     /// Whether an answer is still on its way to a client that reads slowly; closing everything at once would cut it off.
@@ -266,13 +294,5 @@ extension ClientConnection {
 
     private func closing(_ context: ChannelHandlerContext, in time: TimeAmount) -> Scheduled<Void> {
         context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
-    }
-}
-
-extension HTTPRequest {
-    /// Whoever looks after the server wants to know above all when it has too much to do.
-    fileprivate var isAboutHealth: Bool {
-        guard let path, path.utf8.starts(with: "/health".utf8) else { return false }
-        return ["/health", "/health/", "/health/live"].contains(path.prefix { $0 != "?" })
     }
 }

@@ -1,6 +1,7 @@
 internal import NIOCore
 
-/// What a connection is at, and since when. Times are looked at when a timer fires, so that a request costs one look at the clock.
+/// What a connection is at, and since when. Times are looked at when a timer fires, so that a request costs a look at the clock when
+/// its head has come and, where it is not answered at once, two more.
 struct ConnectionPhase {
     enum Reading: Hashable {
         case nothing
@@ -15,7 +16,7 @@ struct ConnectionPhase {
     /// What is to be done about a connection now.
     enum Verdict: Hashable {
         case wait(until: NIODeadline)
-        /// Nobody waits for an answer, or the connection has been silent for long.
+        /// Nobody waits for an answer.
         case close
         /// A request does not arrive.
         case refuseSlowArrival
@@ -27,7 +28,7 @@ struct ConnectionPhase {
     /// Requests whose answer is still to come. More than one where the client does not wait for answers.
     private(set) var unanswered = 0
     private var unansweredSince: NIODeadline
-    /// When something came last, or an answer that it was waited for went.
+    /// When a head came last, or an answer that was waited for went.
     private var activeAt: NIODeadline
 
     /// A connection whose first request is to come.
@@ -75,24 +76,27 @@ struct ConnectionPhase {
     }
 
     func verdict(at now: NIODeadline, _ limits: ConnectionLimits) -> Verdict {
+        let first = [arrivalEnds(limits), answerEnds(limits)].compactMap(\.self).min { $0.at < $1.at }
+        let (end, verdict) = first ?? (at: activeAt + .seconds(Int64(limits.idleSeconds)), verdict: .close)
+        return now < end ? .wait(until: end) : verdict
+    }
+
+    /// When what is being read must have come; nil while nothing is, or what comes is part of a request that is being answered.
+    private func arrivalEnds(_ limits: ConnectionLimits) -> (at: NIODeadline, verdict: Verdict)? {
         let arrival = TimeAmount.seconds(Int64(limits.arrivalSeconds))
-        switch reading {
-        case .head(let since, let hasBegun):
-            if now < since + arrival { return .wait(until: since + arrival) }
-            return hasBegun ? .refuseSlowArrival : .close
-        case .body(let since):
-            return now < since + arrival ? .wait(until: since + arrival) : .refuseSlowArrival
-        case .rest(let since) where unanswered == 0:
-            return now < since + arrival ? .wait(until: since + arrival) : .close
-        case .rest, .nothing: break
+        return switch reading {
+        case .head(let since, let hasBegun): (since + arrival, hasBegun ? .refuseSlowArrival : .close)
+        case .body(let since): (since + arrival, .refuseSlowArrival)
+        case .rest(let since) where unanswered == 0: (since + arrival, .close)
+        case .rest, .nothing: nil
         }
-        guard unanswered > 0 else {
-            let end = activeAt + .seconds(Int64(limits.idleSeconds))
-            return now < end ? .wait(until: end) : .close
-        }
-        var end = unansweredSince + .seconds(Int64(limits.answerSeconds))
+    }
+
+    private func answerEnds(_ limits: ConnectionLimits) -> (at: NIODeadline, verdict: Verdict)? {
+        guard unanswered > 0 else { return nil }
+        var seconds = limits.answerSeconds
         // What is still to come of it may take its time.
-        if reading != .nothing { end = end + arrival }
-        return now < end ? .wait(until: end) : .refuseSlowAnswer
+        if case .rest = reading { seconds += limits.arrivalSeconds }
+        return (unansweredSince + .seconds(Int64(seconds)), .refuseSlowAnswer)
     }
 }

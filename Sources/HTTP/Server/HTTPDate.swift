@@ -7,7 +7,7 @@ enum HTTPDate {
 
     static var now: String {
         var time = timespec()
-        clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        clock_gettime(CLOCK_REALTIME, &time)
         return last.withLock { last in
             if last.second != time.tv_sec { last = (time.tv_sec, text(of: time.tv_sec)) }
             return last.text
@@ -18,10 +18,9 @@ enum HTTPDate {
     static func text(of second: Int) -> String {
         var (second, parts) = (second, tm())
         gmtime_r(&second, &parts)
+        var bytes = [CChar](repeating: 0, count: 64)
         // The names are those of the locale C, which no program has left that does not say so.
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-            let length = strftime(buffer.baseAddress!, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
-            return String(decoding: buffer.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
+        let length = strftime(&bytes, bytes.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+        return String(decoding: bytes.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

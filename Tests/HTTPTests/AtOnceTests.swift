@@ -1,0 +1,72 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTP
+
+@Suite struct `A read is answered at once` {
+    private static func isAnswered(
+        _ api: TestAPI, _ path: String, _ headers: HTTPFields = [:], _ method: HTTPRequest.Method = .get
+    ) -> Bool {
+        let request = HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: headers)
+        return TestAPI.Answer(atOnce: request, by: api.responder) != nil
+    }
+
+    @Test func `where the memory is all that it takes`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent(name: String(repeating: "🎉", count: 255))
+            let short = try await api.createEvent(lat: 1, lon: 2)
+            let near = "/v1/events/nearests?lat=1&lon=2"
+            for path in [
+                "/v1/events/\(id)", "//v1/events/\(id)/", "/v1/events/\(id)?x=y", near, "/v1/events/nearest?lat=0&lon=0",
+            ] {
+                #expect(Self.isAnswered(api, path), "\(path)")
+                #expect(Self.isAnswered(api, path, [:], .head), "\(path)")
+            }
+            #expect(Self.isAnswered(api, "/v1/events/\(id)", [.ifNoneMatch: "\"1\""]))
+            #expect(Self.isAnswered(api, "/v1/events/\(short)", [.acceptEncoding: "gzip"]))
+            #expect(Self.isAnswered(api, near, [.humonPosition: "1"]))
+            // What is not held, is to be compressed, is to be waited for, is refused or is no read takes its time.
+            for path in [
+                "/v1/events/9999", "/v1/events/x", "/v1/events/\(id).json", "/v1/events/nearests", "/health", "/nowhere", "*",
+            ] {
+                #expect(!Self.isAnswered(api, path), "\(path)")
+            }
+            #expect(!Self.isAnswered(api, "/v1/events/\(id)", [.acceptEncoding: "gzip"]))
+            #expect(!Self.isAnswered(api, "/v1/events/\(id)", [.ifMatch: "\"7\""]))
+            #expect(!Self.isAnswered(api, near, [.humonPosition: "4711"]))
+            #expect(!Self.isAnswered(api, near, [.humonPosition: "x"]))
+            for method: HTTPRequest.Method in [.post, .patch, .put, .options] {
+                #expect(!Self.isAnswered(api, "/v1/events/\(id)", [:], method), "\(method)")
+            }
+        }
+    }
+
+    @Test func `where everyone may read`() async throws {
+        try await TestAPI.with(reads: .devices) { api in
+            let id = try await api.createEvent()
+            #expect(!Self.isAnswered(api, "/v1/events/\(id)"))
+            #expect(!Self.isAnswered(api, "/v1/events/nearests?lat=1&lon=2"))
+        }
+    }
+
+    @Test func `where there is a memory`() async throws {
+        try await TestAPI.with(hasMemory: false) { api in
+            let id = try await api.createEvent()
+            #expect(!Self.isAnswered(api, "/v1/events/\(id)"))
+        }
+    }
+
+    @Test func `and counted once, as others are`() async throws {
+        try await TestAPI.with { api in
+            let id = try await api.createEvent()
+            for _ in 0..<3 { _ = Self.isAnswered(api, "/v1/events/\(id)") }
+            for _ in 0..<2 { _ = Self.isAnswered(api, "/v1/events/9999") }
+            let metrics = try await api.ask("/metrics").body
+            #expect(metrics.contains(#"humon_http_requests_total{route="/v1/events/{id}",method="GET",status="200"} 3\#n"#))
+            #expect(metrics.contains(#"humon_http_request_duration_seconds_count{route="/v1/events/{id}",method="GET"} 3\#n"#))
+            #expect(!metrics.contains(#"route="/v1/events/{id}",method="GET",status="404""#))
+            #expect(metrics.contains("humon_http_requests_in_flight 0\n"))
+            #expect(metrics.contains("humon_reads_total{from=\"memory\"} 3\n"))
+        }
+    }
+}
