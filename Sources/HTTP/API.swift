@@ -44,7 +44,7 @@ public struct API: Sendable {
     let signUps: RateLimiter?
     let writes: RateLimiter?
     let isUnavailability: @Sendable (any Error) -> Bool
-    let checkHealth: @Sendable () async throws -> Void
+    let database: DatabaseCheck
 
     /// - Parameters:
     ///   - isUnavailability: whether an error means that the same request may succeed later
@@ -66,7 +66,7 @@ public struct API: Sendable {
         signUps = RateLimiter("sign-ups", perMinute: settings.signUpsPerMinute)
         writes = RateLimiter("writes", perMinute: settings.writesPerMinute)
         self.isUnavailability = isUnavailability
-        self.checkHealth = checkHealth
+        database = DatabaseCheck(checkHealth)
     }
 }
 

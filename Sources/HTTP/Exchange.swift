@@ -28,7 +28,7 @@ extension Request {
 
     /// The W3C trace id that came in, where nobody here traces.
     func traceID(_ exchange: Exchange) -> String? {
-        exchange.trace?.id ?? headers[.traceparent].flatMap(HTTP.traceID(ofTraceparent:))
+        exchange.trace?.id ?? headers[.traceparent].flatMap { TraceContext(traceparent: $0) }?.traceIDText
     }
 }
 
@@ -36,23 +36,7 @@ extension String {
     fileprivate var isRequestID: Bool { (1...128).contains(utf8.count) && utf8.allSatisfy(\.isOfRequestID) }
 }
 
-/// Source: W3C *Trace Context*, `traceparent`: version, trace id, parent id and flags, in hexadecimal; nil for anything else.
-func traceID(ofTraceparent header: String) -> String? {
-    let parts = header.split(separator: "-", omittingEmptySubsequences: false)
-    let lengths = [2, 32, 16, 2]
-    guard parts.count >= 4, parts[0] != "ff", parts[0] != "00" || parts.count == 4,
-        zip(parts, lengths).allSatisfy({ part, length in part.utf8.count == length && part.utf8.allSatisfy(\.isLowerHexadecimal) }
-        ),
-        parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
-    else { return nil }
-    return String(parts[1])
-}
-
 extension UInt8 {
-    fileprivate var isLowerHexadecimal: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self)
-    }
-
     fileprivate var isOfRequestID: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):

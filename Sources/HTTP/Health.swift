@@ -2,6 +2,7 @@ internal import Events
 internal import HTTPTypes
 internal import Hummingbird
 internal import Notation
+internal import Synchronization
 
 /// Whether a node is to be sent requests, and what that depends on.
 struct Health: Sendable {
@@ -60,7 +61,27 @@ extension API {
         guard !drain.hasBegun else {
             return Health(isDatabaseThere: nil, memory: memory.phase, isMemoryStale: memory.isStale, isDraining: true)
         }
-        let isDatabaseThere = (try? await checkHealth()) != nil
-        return Health(isDatabaseThere: isDatabaseThere, memory: memory.phase, isMemoryStale: memory.isStale)
+        return await Health(isDatabaseThere: database.isThere(), memory: memory.phase, isMemoryStale: memory.isStale)
+    }
+}
+
+/// Whether the database is there: asked at most once a second, for everybody who wants to know meanwhile.
+final class DatabaseCheck: Sendable {
+    private static let validity = Duration.seconds(1)
+
+    private let ask: @Sendable () async throws -> Void
+    private let last = Mutex<(begun: ContinuousClock.Instant, answer: Task<Bool, Never>)?>(nil)
+
+    /// - Parameter ask: throws where it is not
+    init(_ ask: @escaping @Sendable () async throws -> Void) { self.ask = ask }
+
+    func isThere() async -> Bool {
+        let answer = last.withLock { last in
+            if let last, .now - last.begun < Self.validity { return last.answer }
+            let answer = Task { [ask] in (try? await ask()) != nil }
+            last = (.now, answer)
+            return answer
+        }
+        return await answer.value
     }
 }

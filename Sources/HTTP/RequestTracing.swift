@@ -61,7 +61,7 @@ struct RequestTrace: Sendable {
     var id: String? {
         var headers = HTTPFields()
         tracer.inject(context, into: &headers, using: HeaderInjector())
-        return headers[.traceparent].flatMap(traceID(ofTraceparent:))
+        return headers[.traceparent].flatMap { TraceContext(traceparent: $0) }?.traceIDText
     }
 }
 

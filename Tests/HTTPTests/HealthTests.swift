@@ -1,6 +1,7 @@
 import Events
 import HTTPTypes
 import Hummingbird
+import Synchronization
 import Testing
 
 @testable import HTTP
@@ -40,5 +41,22 @@ import Testing
             #expect(health.answer.status == (expected.isReady ? .ok : .serviceUnavailable), "\(expected)")
             #expect(health.answer.headers[.retryAfter] == (expected.isReady ? nil : "1"), "\(expected)")
         }
+    }
+
+    @Test func `asks the database for all who ask at once, and again when that is old`() async throws {
+        let asked = Mutex(0)
+        let check = DatabaseCheck {
+            let count = asked.withLock { count in
+                count += 1
+                return count
+            }
+            if count > 1 { throw CancellationError() }
+        }
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<100 { group.addTask { await check.isThere() } }
+            for await isThere in group { #expect(isThere || asked.withLock { $0 } > 1) }
+        }
+        while await check.isThere() { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(asked.withLock { $0 } == 2)
     }
 }

@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
             // Operators can look till the end.
             let services: [any Service] = [operators] + spans.services + backend.services + clients.services + [welcome]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
-                throw PortTaken(port: settings.port, adminPort: settings.adminPort)
+                throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
             }
         }
     }
@@ -93,9 +93,11 @@ struct Serve: AsyncParsableCommand {
 
 /// Somebody else listens where the server is to.
 struct PortTaken: Error, CustomStringConvertible {
-    var port: Int
+    /// nil where clients come by a socket.
+    var port: Int?
     var adminPort: Int
     var description: String {
-        "Another program listens on HUMON_PORT (\(port)) or on HUMON_ADMIN_PORT (\(adminPort)): name a free one; 0 takes one."
+        let ports = [port.map { "HUMON_PORT (\($0))" }, "HUMON_ADMIN_PORT (\(adminPort))"].compactMap(\.self)
+        return "Another program listens on \(ports.joined(separator: " or on ")): name a free one; 0 takes one."
     }
 }

@@ -33,7 +33,8 @@ extension LogStanding {
         let followers = standing?.followers ?? []
         return [
             .gauge(
-                "humon_postgres_up", "1 if PostgreSQL answered this scrape; otherwise what it knows is missing.",
+                "humon_postgres_up",
+                "1 if PostgreSQL answered this scrape within 2 s, for which a connection must be free; else what it knows is missing.",
                 standing == nil ? 0 : 1),
             .gauge(
                 "humon_log_position", "Position of the last recorded event.",

@@ -17,7 +17,7 @@ enum ProcessMetrics {
             .gauge("process_threads", "Threads.", value(number(status, at: 17))),
             .gauge(
                 "process_start_time_seconds", "When the process was started, in seconds since 1970.",
-                value(startSeconds(ticks: number(status, at: 19)))),
+                value(startSeconds)),
             .gauge("humon_build_info", "1; its labels say what is running.", [(build, 1)]),
         ]
     }
@@ -67,11 +67,17 @@ enum ProcessMetrics {
         return line.map { words(of: $0) }.flatMap { $0.count > 3 ? Double($0[3]) : nil }
     }
 
-    private static func startSeconds(ticks: Double?) -> Double? {
-        let line = text("/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
-        guard let ticks, let boot = line.flatMap({ Double($0.dropFirst("btime ".count)) }) else { return nil }
-        return boot + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
-    }
+    /// Found once: the clock may be set meanwhile, and the process has not begun anew for that.
+    private static let startSeconds: Double? = {
+        var (sinceBoot, now) = (timespec(), timespec())
+        clock_gettime(CLOCK_BOOTTIME, &sinceBoot)
+        clock_gettime(CLOCK_REALTIME, &now)
+        return number(status, at: 19).map { ticks in
+            seconds(now) - seconds(sinceBoot) + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+        }
+    }()
+
+    private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
 
     private static func number(_ words: [Substring], at index: Int) -> Double? {
         words.indices.contains(index) ? Double(words[index]) : nil

@@ -1,4 +1,5 @@
 internal import Notation
+internal import Telemetry
 internal import Tracing
 
 /// Spans as a collector takes them. Source: OpenTelemetry Protocol 1.x, OTLP/HTTP with JSON encoding.

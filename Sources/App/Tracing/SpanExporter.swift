@@ -18,7 +18,7 @@ final class SpanExporter: Service {
     /// A collector that is being started anew gets what it missed.
     private static let attempts = 3
     private static let timeout = TimeAmount.seconds(5)
-    /// So long the last spans of a process may take.
+    /// So long each of the last batches of a process may take.
     private static let partingTimeout = TimeAmount.seconds(1)
 
     enum Outcome: Int, CaseIterable {
@@ -53,7 +53,7 @@ final class SpanExporter: Service {
             while (try? await Task.sleep(for: .seconds(Self.pauseSeconds))) != nil { await exportAll() }
         }
         // In a task of its own, which is not cancelled with this one.
-        await Task { await send(nextBatch(), attempts: 1, timeout: Self.partingTimeout) }.value
+        await Task { while await send(nextBatch(), attempts: 1, timeout: Self.partingTimeout) {} }.value
     }
 
     private func exportAll() async {
@@ -71,8 +71,10 @@ final class SpanExporter: Service {
         }
     }
 
-    private func send(_ batch: [EndedSpan], attempts: Int, timeout: TimeAmount) async {
-        guard !batch.isEmpty else { return }
+    /// - Returns: whether the collector took some
+    @discardableResult
+    private func send(_ batch: [EndedSpan], attempts: Int, timeout: TimeAmount) async -> Bool {
+        guard !batch.isEmpty else { return false }
         var request = HTTPClientRequest(url: endpoint)
         request.method = .POST
         request.headers.add(name: "content-type", value: OTLP.contentType)
@@ -83,7 +85,8 @@ final class SpanExporter: Service {
                 // Otherwise the connection cannot be used again.
                 _ = try? await response.body.collect(upTo: 1 << 16)
                 if (200..<300).contains(response.status.code) {
-                    return outcomes.add(batch.count, at: Outcome.exported.rawValue)
+                    outcomes.add(batch.count, at: Outcome.exported.rawValue)
+                    return true
                 }
                 logger.debug("the collector did not take spans", metadata: ["status": "\(response.status.code)"])
                 // Source: OTLP, "Failures": nothing else may be sent again.
@@ -94,6 +97,7 @@ final class SpanExporter: Service {
             guard attempt < attempts, (try? await Task.sleep(for: .seconds(Double(attempt)))) != nil else { break }
         }
         outcomes.add(batch.count, at: Outcome.dropped.rawValue)
+        return false
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Telemetry
 internal import Tracing
 
 /// Makes spans. A request that belongs to a trace is sampled as its parent was; of the others a part.

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Telemetry
 internal import Tracing
 
 /// A span under way. One that is not sampled carries its context along and remembers nothing.

@@ -1,6 +1,5 @@
+import Telemetry
 import Testing
-
-@testable import App
 
 @Suite struct `A trace context` {
     private static let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
