@@ -5,8 +5,9 @@ import asyncio, collections, threading, time
 from audit import audit
 from databases import Cluster, Pooler, Postgres
 from load import Load
-from place import Failed, program
+from place import Failed
 from services import Node, Proxy, get, secrets
+from tls import GET, secured
 
 
 class Topology:
@@ -74,33 +75,15 @@ def tell(load):
     return ", ".join(f"{count} × {kind}" for kind, count in kinds.most_common(8))
 
 
-def tls(topology):
-    answer = topology.place.run(
-        [
-            program("curl"),
-            "-s",
-            "--cacert",
-            topology.place.path("tls/certificate.pem"),
-            "-w",
-            "%{http_code} %{http_version}",
-            "-o",
-            "/dev/null",
-            f"https://localhost:{topology.proxy.tls_port}/health/live",
-        ]
-    )
-    if answer != "200 2":
-        raise Failed(f"with TLS the proxy answers {answer}")
-    return "answers with HTTP/2 over TLS"
-
-
 def nobody_left(topology):
     """With all nodes gone the proxy refuses in the API's words; it asks again as soon as there is one, though it left all alone."""
     for node in topology.nodes:
         node.kill()
-    for key in ({}, {"Idempotency-Key": "1"}, {}, {"Idempotency-Key": "2"}):
-        status, headers, body = get(f"{topology.proxy.url}/v1/events/1", headers=key)
-        if (status, headers.get("Retry-After"), body) != (503, "1", '{"message":"Service Unavailable"}'):
-            raise Failed(f"with no node there the proxy answers {status} {body}")
+    for key in ("", "Idempotency-Key: 1\r\n", "", "Idempotency-Key: 2\r\n"):
+        for path in ("/v1/events/1", "/health"):
+            answer = secured(topology.proxy, GET.format(path, key))
+            if (answer.status, answer.all("retry-after"), answer.body) != (503, ["1"], '{"message":"Service Unavailable"}'):
+                raise Failed(f"with no node there the proxy answers {answer}")
     back = topology.nodes[0].start()
     status, _, body = get(f"{topology.proxy.url}/health/live")
     if status != 200:
