@@ -19,6 +19,8 @@ class Topology:
         self.proxy = Proxy(place, self.nodes)
         self.pooler = Pooler(place, self.database) if pooled else None
         self.phones = phones
+        # What asks the proxy every second how the nodes are.
+        self.health_check = self.proxy.asked_by_its_container
         place.release_ports()
 
     def start(self):
@@ -46,13 +48,12 @@ class Topology:
             self.secret = file.read().strip()
 
     def beside_load(self, work, **how):
-        """Does something under load, with the health check of docker-compose.yml beside it; gives what it gives, and the load."""
+        """Does something under load, with the health check beside it; gives what it gives, and the load."""
         load, ends = Load(self.proxy.port, self.secret, **{"phones": self.phones} | how), threading.Event()
 
         def check():
             while not ends.wait(1):
-                for _ in range(4):
-                    self.proxy.health()
+                self.health_check()
 
         checking = threading.Thread(target=check, daemon=True)
         checking.start()
@@ -95,16 +96,18 @@ def nobody_left(topology):
 
 
 def rolling_restart(topology, rounds):
-    """Both nodes, one after the other, as a deploy does it."""
+    """Both nodes, one after the other, as a deploy does it: one beside the health check of Docker, one beside that of systemd."""
+    proxy = topology.proxy
+    checks = (proxy.asked_by_the_timer, proxy.asked_by_its_container)
 
     def restart():
         took = []
         time.sleep(2)
         for _ in range(rounds):
-            for node in topology.nodes:
+            for node, topology.health_check in zip(topology.nodes, checks):
                 stopped = node.stop()
                 ready = node.start()
-                took.append((stopped, ready, topology.proxy.until_in_rotation(node)))
+                took.append((stopped, ready, proxy.until_in_rotation(node)))
         time.sleep(1)
         return took
 

@@ -161,10 +161,16 @@ class Proxy:
         address, _, port = listen.rpartition(":")
         return f"{address or OUTSIDE}:{self.ports[int(port)]}" if port.isdigit() and int(port) in self.ports else listen
 
-    def health(self):
+    def asked_by_its_container(self):
         """As the health check of docker-compose.yml asks."""
-        status, headers, _ = get(f"{self.url}/health", 3)
-        return status, headers.get("Humon-Nodes", ""), headers.get("Humon-Node-Statuses", "")
+        for _ in range(4):
+            get(f"{self.url}/health", 3)
+
+    def asked_by_the_timer(self):
+        """As humon-health.timer has it asked."""
+        with open(self.place.path("deploy/systemd/humon-health.service")) as file:
+            command = re.search(r"^ExecStart=(.+)$", file.read(), re.M)[1]
+        self.place.finished(command.replace("${PROXY}", self.url).split())
 
     def until_in_rotation(self, node):
         begin = time.monotonic()
