@@ -46,7 +46,7 @@ def tls(topology):
 
 
 def only_with_tls(proxy):
-    """Whatever is published, by this file or by the other one, which an old Compose adds."""
+    """Whatever is published, by this file or by the other one, should both be."""
     for port in published("docker-compose.yml") + published("docker-compose.tls.yml"):
         for path in ("/v1/events/1", "/health", "/docs"):
             status, headers, body = get(f"http://{OUTSIDE}:{proxy.ports[port]}{path}", redirects=False)
