@@ -94,6 +94,17 @@ import Yams
         }
     }
 
+    @Test func `add to answers of nginx in one place, since a location that adds to them inherits nothing`() throws {
+        for file in try Self.files() where file.hasPrefix("deploy/nginx") {
+            let lines = try Self.text(file).split(separator: "\n")
+            for line in lines where line.contains("add_header ") && !line.hasPrefix("#") {
+                #expect(
+                    file == "deploy/nginx/server.conf" && line.hasPrefix("add_header ") && line.hasSuffix(" always;"),
+                    "\(file): \(line)")
+            }
+        }
+    }
+
     @Test func `for Patroni let nobody take over who lacks what was acknowledged`() throws {
         let document = try #require(try Yams.load(yaml: Self.text("deploy/patroni/patroni.yml")) as? [String: Any])
         let settings = try #require((document["bootstrap"] as? [String: Any])?["dcs"] as? [String: Any])

@@ -34,6 +34,19 @@ import Testing
         #expect(!prose.contains("{{"))
     }
 
+    @Test func `has a table only where there is something to show`() throws {
+        let bare: JSON = ["paths": ["/bare": ["get": ["requestBody": ["content": ["text/plain": [:]]]]]]]
+        let operation = try #require(DocumentedOperation.all(in: bare).first)
+        #expect(operation.parameters == nil)
+        #expect(operation.body?.formats.map { $0.table == nil && !$0.isAsBefore } == [true])
+        #expect(Self.html.contains("<p>The same fields.</p>"))
+    }
+
+    @Test func `says to a shell what it says in an example, with apostrophes`() {
+        #expect(quotedForShell("Fisherman's Wharf") == #"'Fisherman'\''s Wharf'"#)
+        #expect(Self.html.contains(#"Fisherman&#39;\&#39;&#39;s Wharf"#))
+    }
+
     @Test func `calls examples what the document calls them, and those without a name nothing`() throws {
         let health = try #require(Self.html.firstMatch(of: #/(?s)<article id="getHealth">(.*?)</article>/#)).1
         #expect(health.contains("<figure><pre>{&quot;status&quot;:&quot;ok&quot;"))

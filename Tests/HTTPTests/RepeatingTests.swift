@@ -3,6 +3,8 @@ import HTTPTypes
 import Notation
 import Testing
 
+@testable import HTTP
+
 /// A command under an idempotency key.
 @Suite struct `A repeated command` {
     static let details = #"{"name":"Party","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
@@ -137,6 +139,25 @@ import Testing
                 #expect(answer.body.contains("Idempotency-Key must be"))
             }
             #expect(try await api.log.tail() == 1)
+        }
+    }
+
+    @Test func `is taken under the keys that the document allows, and no others`() async throws {
+        let schema = OpenAPIDocument.json["components"]?["parameters"]?["IdempotencyKey"]?["schema"]
+        let pattern = try Regex(#require(schema?["pattern"]?.string))
+        let (longest, quote) = (String(repeating: "k", count: 255), "\\\"")
+        let keys = [
+            "k", "!", "~", "'", "a\"b", "a\\b", "(a)", "a-b", longest, longest + "k", "", "a b", "a,b", ",", "é", "\u{7F}",
+            #""k""#, #"" ""#, #""a,b""#, #""é""#, #""k";p=1"#, #""k"; p"#, #""k" ;p"#, #""k"p"#, #""k"#, #"""#, #"""""#, #""\""#,
+            #""\\""#, #""a\b""#, "\"\(longest)\"", "\"\(longest)k\"", "\"\(String(repeating: quote, count: 255))\"",
+        ]
+        let expected = try keys.map { (key: $0, status: try pattern.wholeMatch(in: $0) == nil ? 400 : 200) }
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            for (key, status) in expected {
+                let answer = try await api.send(.post, "/v1/events", token: "owner", key: key, Self.details)
+                #expect(answer.status == status, "\(key)")
+            }
         }
     }
 }

@@ -17,6 +17,8 @@ from guide import guide
 from overload import overload
 from place import ROOT, Failed, Place
 from proofs import Topology
+from sockets import sockets
+from tls import tls
 
 
 def main():
@@ -35,7 +37,8 @@ def main():
 def plan(options):
     rounds = 1 if options.short else 3
     plain = [
-        ("tls", "TLS at the proxy", proofs.tls),
+        ("tls", "TLS at the proxy", tls),
+        ("sockets", "A Unix socket", sockets),
         ("restart", "Rolling restart", lambda topology: proofs.rolling_restart(topology, rounds)),
         ("guide", "The guide", guide),
         ("kill", "kill -9 of a node", lambda topology: proofs.killed_node(topology, 2 * rounds)),

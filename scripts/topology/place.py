@@ -64,7 +64,7 @@ class Place:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ}
         return kept | {"HOME": self.directory, "LC_ALL": "C.UTF-8"} | {name: str(value) for name, value in own.items()}
 
-    def start(self, name, command, environment={}, directory=None):
+    def start(self, name, command, environment={}, directory=None, identity=None):
         """Starts a process that lasts; what it says goes to a file of its name."""
         self.release_ports()
         log = open(self.path(f"{name}.log"), "a")
@@ -76,7 +76,7 @@ class Place:
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **self.identity(),
+            **(identity or self.identity()),
         )
         return self.processes[name]
 
@@ -90,7 +90,7 @@ class Place:
     def ends_well(self, command, environment={}):
         return self.finished(command, environment).returncode == 0
 
-    def finished(self, command, environment={}, directory=None):
+    def finished(self, command, environment={}, directory=None, identity=None):
         return subprocess.run(
             [str(word) for word in command],
             env=self.environment(environment),
@@ -98,7 +98,7 @@ class Place:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            **self.identity(),
+            **(identity or self.identity()),
         )
 
     def until(self, what, condition, seconds=60):

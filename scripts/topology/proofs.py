@@ -5,8 +5,9 @@ import asyncio, collections, threading, time
 from audit import audit
 from databases import Cluster, Pooler, Postgres
 from load import Load
-from place import Failed, program
+from place import Failed
 from services import Node, Proxy, get, secrets
+from tls import GET, secured
 
 
 class Topology:
@@ -18,6 +19,8 @@ class Topology:
         self.proxy = Proxy(place, self.nodes)
         self.pooler = Pooler(place, self.database) if pooled else None
         self.phones = phones
+        # What asks the proxy every second how the nodes are.
+        self.health_check = self.proxy.asked_by_its_container
         place.release_ports()
 
     def start(self):
@@ -45,13 +48,12 @@ class Topology:
             self.secret = file.read().strip()
 
     def beside_load(self, work, **how):
-        """Does something under load, with the health check of docker-compose.yml beside it; gives what it gives, and the load."""
+        """Does something under load, with the health check beside it; gives what it gives, and the load."""
         load, ends = Load(self.proxy.port, self.secret, **{"phones": self.phones} | how), threading.Event()
 
         def check():
             while not ends.wait(1):
-                for _ in range(4):
-                    self.proxy.health()
+                self.health_check()
 
         checking = threading.Thread(target=check, daemon=True)
         checking.start()
@@ -74,33 +76,15 @@ def tell(load):
     return ", ".join(f"{count} × {kind}" for kind, count in kinds.most_common(8))
 
 
-def tls(topology):
-    answer = topology.place.run(
-        [
-            program("curl"),
-            "-s",
-            "--cacert",
-            topology.place.path("tls/certificate.pem"),
-            "-w",
-            "%{http_code} %{http_version}",
-            "-o",
-            "/dev/null",
-            f"https://localhost:{topology.proxy.tls_port}/health/live",
-        ]
-    )
-    if answer != "200 2":
-        raise Failed(f"with TLS the proxy answers {answer}")
-    return "answers with HTTP/2 over TLS"
-
-
 def nobody_left(topology):
     """With all nodes gone the proxy refuses in the API's words; it asks again as soon as there is one, though it left all alone."""
     for node in topology.nodes:
         node.kill()
-    for key in ({}, {"Idempotency-Key": "1"}, {}, {"Idempotency-Key": "2"}):
-        status, headers, body = get(f"{topology.proxy.url}/v1/events/1", headers=key)
-        if (status, headers.get("Retry-After"), body) != (503, "1", '{"message":"Service Unavailable"}'):
-            raise Failed(f"with no node there the proxy answers {status} {body}")
+    for key in ("", "Idempotency-Key: 1\r\n", "", "Idempotency-Key: 2\r\n"):
+        for path in ("/v1/events/1", "/health"):
+            answer = secured(topology.proxy, GET.format(path, key))
+            if (answer.status, answer.all("retry-after"), answer.body) != (503, ["1"], '{"message":"Service Unavailable"}'):
+                raise Failed(f"with no node there the proxy answers {answer}")
     back = topology.nodes[0].start()
     status, _, body = get(f"{topology.proxy.url}/health/live")
     if status != 200:
@@ -112,16 +96,18 @@ def nobody_left(topology):
 
 
 def rolling_restart(topology, rounds):
-    """Both nodes, one after the other, as a deploy does it."""
+    """Both nodes, one after the other, as a deploy does it: one beside the health check of Docker, one beside that of systemd."""
+    proxy = topology.proxy
+    checks = (proxy.asked_by_the_timer, proxy.asked_by_its_container)
 
     def restart():
         took = []
         time.sleep(2)
         for _ in range(rounds):
-            for node in topology.nodes:
+            for node, topology.health_check in zip(topology.nodes, checks):
                 stopped = node.stop()
                 ready = node.start()
-                took.append((stopped, ready, topology.proxy.until_in_rotation(node)))
+                took.append((stopped, ready, proxy.until_in_rotation(node)))
         time.sleep(1)
         return took
 

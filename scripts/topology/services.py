@@ -5,10 +5,17 @@ import glob, os, re, signal, time, urllib.error, urllib.request
 from place import ROOT, Failed, program, render
 
 
-def get(url, seconds=10, headers={}):
+# Where others than this machine reach it: nginx listens here where docker-compose.tls.yml names a port alone.
+OUTSIDE = "127.0.0.2"
+# The ports of nginx in its container.
+PROXY, REDIRECT, TLS = 8080, 8088, 8443
+
+
+def get(url, seconds=10, headers={}, redirects=True):
     """Status, header fields and body; None as status where nobody answers."""
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=seconds) as answer:
+        opener = urllib.request.build_opener(*([] if redirects else [Unmoved]))
+        with opener.open(urllib.request.Request(url, headers=headers), timeout=seconds) as answer:
             return answer.status, dict(answer.headers), answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read().decode()
@@ -16,11 +23,35 @@ def get(url, seconds=10, headers={}):
         return None, {}, ""
 
 
+class Unmoved(urllib.request.HTTPRedirectHandler):
+    def http_error_308(self, request, file, code, message, headers):
+        return None
+
+
 def composed(block):
     """The settings below an anchor of docker-compose.yml: a proof of other settings than those would be none."""
-    with open(f"{ROOT}/docker-compose.yml") as file:
-        text = re.search(rf"^x-{block}: .*\n((?:  .*\n)+)", file.read(), re.M)[1]
+    text = re.search(rf"^x-{block}: .*\n((?:  .*\n)+)", deployed("docker-compose.yml"), re.M)[1]
     return {name: value.strip('"') for name, value in re.findall(r"^  (\w+): (.*)$", text, re.M)}
+
+
+def composed_proxy():
+    """What the proxy's environment is with TLS, and without what only that file sets."""
+    settings = {}
+    for name in ("docker-compose.yml", "docker-compose.tls.yml"):
+        block = re.search(r"^  proxy:\n(?:    .*\n)*?    environment:\n((?:      .*\n)+)", deployed(name), re.M)[1]
+        settings |= {name: value.strip('"') for name, value in re.findall(r"^ +(\w+): (.*)$", block, re.M)}
+    return settings
+
+
+def published(name):
+    """The ports of the proxy's container that a file opens to others."""
+    block = re.search(r"^  proxy:\n(?:    .*\n)*?    ports:(.*\n(?:      .*\n)*)", deployed(name), re.M)[1]
+    return [int(port) for port in re.findall(r":(\d+)\"", block)]
+
+
+def deployed(name):
+    with open(f"{ROOT}/{name}") as file:
+        return file.read()
 
 
 def secrets(place, **hosts):
@@ -91,8 +122,10 @@ class Node:
 
 class Proxy:
     def __init__(self, place, nodes):
-        self.place, self.port, self.tls_port = place, place.port(), place.port()
-        self.nodes = nodes
+        self.place, self.nodes = place, nodes
+        # Those of the container, and what they are here.
+        self.ports = {port: place.port() for port in (PROXY, REDIRECT, TLS)}
+        self.port = self.ports[PROXY]
 
     @property
     def url(self):
@@ -103,9 +136,8 @@ class Proxy:
         tls, temporary = place.folder("tls"), place.folder("proxy-temporary")
         how = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
         place.run([program("openssl"), *how.split(), "-keyout", f"{tls}/key.pem", "-out", f"{tls}/certificate.pem"])
-        variables = {
-            "PROXY_LISTEN": f"127.0.0.1:{self.port}",
-            "PROXY_TLS_LISTEN": f"127.0.0.1:{self.tls_port}",
+        variables = {name: self.here(value) for name, value in composed_proxy().items()} | {
+            "PROXY_TLS_PORT": self.ports[TLS],
             "PROXY_TLS": tls,
             "PROXY_TEMPORARY": temporary,
             "PROXY_LOG": place.path("proxy-requests.log"),
@@ -124,10 +156,21 @@ class Proxy:
         place.start("proxy", command)
         place.until("nginx", lambda: get(f"{self.url}/health/live")[0] == 200)
 
-    def health(self):
+    def here(self, listen):
+        """An address as nginx takes it, with a port of the container, as it is here."""
+        address, _, port = listen.rpartition(":")
+        return f"{address or OUTSIDE}:{self.ports[int(port)]}" if port.isdigit() and int(port) in self.ports else listen
+
+    def asked_by_its_container(self):
         """As the health check of docker-compose.yml asks."""
-        status, headers, _ = get(f"{self.url}/health", 3)
-        return status, headers.get("Humon-Nodes", ""), headers.get("Humon-Node-Statuses", "")
+        for _ in range(4):
+            get(f"{self.url}/health", 3)
+
+    def asked_by_the_timer(self):
+        """As humon-health.timer has it asked."""
+        with open(self.place.path("deploy/systemd/humon-health.service")) as file:
+            command = re.search(r"^ExecStart=(.+)$", file.read(), re.M)[1]
+        self.place.finished(command.replace("${PROXY}", self.url).split())
 
     def until_in_rotation(self, node):
         begin = time.monotonic()

@@ -54,7 +54,7 @@ enum DocumentationPage {
             preparation = """
                 HUMON=http://127.0.0.1:8080
                 SECRET=...                        # TB_APP_SECRET
-                TOKEN=$(cat /proc/sys/kernel/random/uuid)
+                TOKEN=$(openssl rand -hex 16)
                 """
             groups = (document["tags"]?.elements ?? []).map { tag in
                 let name = tag["name"]?.string ?? ""

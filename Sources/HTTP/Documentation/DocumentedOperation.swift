@@ -10,18 +10,27 @@ struct DocumentedOperation {
         var description: String
     }
 
+    struct Table {
+        var fields: [Parameter]
+
+        /// nil where there is nothing to show.
+        init?(_ fields: [Parameter]) {
+            guard !fields.isEmpty else { return nil }
+            self.fields = fields
+        }
+    }
+
     struct Example {
         var summary: String?
         var value: String
     }
 
     struct Body {
-        struct Table { var fields: [Parameter] }
-
         struct Format {
             var type: String
-            /// nil where a format before has the same.
             var table: Table?
+            /// As a format before, whose table it is then.
+            var isAsBefore: Bool
             var examples: [Example]
         }
 
@@ -45,7 +54,7 @@ struct DocumentedOperation {
     var access: String
     var description: String
     var curl: String
-    var parameters: [Parameter]
+    var parameters: Table?
     var body: Body?
     var answers: [Answer]
 }
@@ -73,16 +82,17 @@ extension DocumentedOperation {
         access = Access(security).description
         description = markedUp(operation["description"])
         curl = Self.curl(method.uppercased(), path, parameters, Access(security), body, reader)
-        self.parameters = parameters.map(reader.parameter)
+        self.parameters = Table(parameters.map(reader.parameter))
         self.body = body.map { body in
             var shown: [JSON] = []
             return Body(
                 description: markedUp(body["description"]),
                 formats: (body["content"]?.members ?? []).map { content in
                     let schema = content.value["schema"] ?? .null
-                    defer { shown.append(schema) }
+                    let isAsBefore = shown.contains(schema)
+                    shown.append(schema)
                     return Body.Format(
-                        type: content.name, table: shown.contains(schema) ? nil : Body.Table(fields: reader.fields(schema)),
+                        type: content.name, table: isAsBefore ? nil : Table(reader.fields(schema)), isAsBefore: isAsBefore,
                         examples: reader.examples(content))
                 })
         }
@@ -118,10 +128,15 @@ extension DocumentedOperation {
         if let json = body?["content"]?.members.first(where: { $0.name == "application/json" }),
             let example = reader.examples(json).first
         {
-            line += " \\\n  -H 'content-type: application/json' \\\n  -d '\(example.value)'"
+            line += " \\\n  -H 'content-type: application/json' \\\n  -d \(quotedForShell(example.value))"
         }
         return line
     }
+}
+
+/// As one word for a shell that means itself, whatever is in it.
+func quotedForShell(_ text: String) -> String {
+    "'" + text.replacing("'", with: #"'\''"#) + "'"
 }
 
 /// Who may make a request.
