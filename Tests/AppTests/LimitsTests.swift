@@ -63,6 +63,14 @@ import Testing
             }
             Self.expectRefusal(try await patient.receive(), "408 Request Timeout", "The request did not arrive in time")
             #expect(!server.error.contains("a request failed"))
+            // Told like any other answer, by its route where that is known.
+            let metrics = try await exchange("GET", "http://127.0.0.1:\(try #require(server.adminPort))/metrics").body
+            for labels in [
+                #"route="/v1/attendances",method="POST",status="408"} 1"#, #"route="unknown",method="unknown",status="408"} 2"#,
+            ] {
+                #expect(metrics.contains("\nhumon_http_requests_total{\(labels)\n"), "\(labels)")
+            }
+            #expect(metrics.contains("\nhumon_http_requests_in_flight 0\n"))
         }
     }
 
@@ -101,16 +109,18 @@ import Testing
                     try await connection.query("BEGIN")
                     try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                     for connection in busy { try connection.send(Self.read) }
-                    try await Task.sleep(for: .milliseconds(300))
-                    let start = ContinuousClock.now
+                    let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+                    while try await !exchange("GET", operators + "/metrics").body.contains("\nhumon_http_requests_in_flight 2\n")
+                    {
+                        try await Task.sleep(for: .milliseconds(50))
+                    }
                     try refused.send(Self.slowBody + #"{"id":1}}"#)
                     let answer = try await refused.receive(until: Self.isWholeAnswer)
                     #expect(answer.text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && !answer.isEnded, "\(answer.text)")
                     #expect(answer.text.lowercased().contains("\r\nretry-after: 1\r\n"))
                     #expect(answer.text.hasSuffix(#"{"message":"Service Unavailable"}"#))
-                    #expect(ContinuousClock.now < start + .seconds(1))
                     try refused.send("HEAD /v1/events/1 HTTP/1.1\r\nHost: humon\r\n\r\n")
-                    let head = try await refused.receive(within: .seconds(1))
+                    let head = try await refused.receive { $0.hasSuffix("\r\n\r\n") }
                     #expect(head.text.hasPrefix("HTTP/1.1 503 ") && head.text.hasSuffix("\r\n\r\n"), "\(head.text)")
                     // Those who look after the server are answered.
                     #expect(try await exchange("GET", "http://127.0.0.1:\(port)/health").status == 200)
@@ -133,7 +143,8 @@ import Testing
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         limit.rlim_cur = limit.rlim_max
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        try await Self.withServer(["HUMON_ARRIVAL_TIMEOUT_SECONDS": "10"]) { _, port, _ in
+        // Long enough that nobody is served because they have been sent away, on however slow a machine.
+        try await Self.withServer(["HUMON_ARRIVAL_TIMEOUT_SECONDS": "45"]) { _, port, _ in
             var slow: [RawConnection] = []
             for number in 0..<2_000 {
                 let connection = try RawConnection(port: port)
@@ -144,9 +155,11 @@ import Testing
                 let (start, client) = (ContinuousClock.now, try RawConnection(port: port))
                 try client.send(Self.read)
                 #expect(try await client.receive(until: Self.isWholeAnswer).text.contains("200 OK"))
-                #expect(ContinuousClock.now < start + .seconds(8))
+                #expect(ContinuousClock.now < start + .seconds(30))
             }
-            for connection in [slow[0], slow[1_000], slow[1_999]] { #expect(try await connection.receive().isEnded) }
+            for connection in [slow[0], slow[1_000], slow[1_999]] {
+                #expect(try await connection.receive(within: .seconds(90)).isEnded)
+            }
         }
     }
 }
