@@ -5,8 +5,9 @@ internal import NIOCore
 extension Request {
     /// What an answer of so many bytes is to be compressed with: it is large enough, and the client asks for that. nil: it is to
     /// stay as it is.
-    func coding(ofBytes count: Int) -> ContentCoding? {
-        guard count >= Answer.leastBytesToCompress, let header = headers[.acceptEncoding] else { return nil }
+    /// - Parameter count: asked for only where the client asks for a coding
+    func coding(ofBytes count: @autoclosure () -> Int) -> ContentCoding? {
+        guard let header = headers[.acceptEncoding], count() >= Answer.leastBytesToCompress else { return nil }
         return AcceptedCodings(header).preferred
     }
 }

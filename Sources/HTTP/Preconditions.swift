@@ -2,11 +2,11 @@ internal import Events
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The name of a representation of an event's version, or of a list of events as it is at a position of the log. A strong one: the
-/// plain bytes of a version or position are the same on every node, and compressed ones have a name of their own. If the
-/// representation ever changes, so must the form of its tags. Source: RFC 9110, section 8.8.3.
+/// The name of a representation of an event's version, of a list of events as it is at a position of the log, or of a document. A
+/// strong one: the plain bytes of a version or position are the same on every node, and compressed ones have a name of their own. If
+/// the representation ever changes, so must the form of its tags. Source: RFC 9110, section 8.8.3.
 struct EntityTag: Hashable, CustomStringConvertible {
-    /// Of an event; of a list the position.
+    /// Of an event; of a list the position, of a document a digest.
     var version: Int64
     /// nil for the plain bytes.
     var coding: ContentCoding?
