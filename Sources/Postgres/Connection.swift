@@ -38,7 +38,8 @@ final class Connection: Sendable {
     private let wakePipe: WakePipe
     private let unanswered = Atomic<Int>(0)
     private let endHandlers = Mutex<[@Sendable () -> Void]?>([])
-    private let notificationSink = Mutex<(@Sendable (Notification) -> Void)?>(nil)
+    /// Not a closure: whenever one is taken out of a `Mutex` the compiler wraps it anew, and leaves the wrapped one inside.
+    private let notifications = Mutex<AsyncStream<Notification>.Continuation?>(nil)
     private let cancelHandle = Mutex<CancelHandle?>(nil)
 
     private init() throws(PostgresError) { wakePipe = try WakePipe() }
@@ -131,7 +132,9 @@ final class Connection: Sendable {
         if hasEnded { handler() }
     }
 
-    func onNotification(_ sink: (@Sendable (Notification) -> Void)?) { notificationSink.withLock { $0 = sink } }
+    func passNotifications(to continuation: AsyncStream<Notification>.Continuation?) {
+        notifications.withLock { $0 = continuation }
+    }
 
     // MARK: From the connection's own thread
 
@@ -148,7 +151,7 @@ final class Connection: Sendable {
         job.reply.resolve(result)
     }
 
-    func notify(_ notification: Notification) { notificationSink.withLock { $0 }?(notification) }
+    func notify(_ notification: Notification) { notifications.withLock { $0 }?.yield(notification) }
 
     private func finish() {
         let left = inbox.withLock { inbox in

@@ -67,10 +67,10 @@ public final class PostgresConnection: PostgresQuerying {
         _ body: (AsyncStream<Notification>) async throws -> Value
     ) async throws -> Value {
         let (stream, continuation) = AsyncStream.makeStream(of: Notification.self, bufferingPolicy: .bufferingNewest(limit))
-        connection.onNotification { continuation.yield($0) }
+        connection.passNotifications(to: continuation)
         connection.whenEnded { continuation.finish() }
         defer {
-            connection.onNotification(nil)
+            connection.passNotifications(to: nil)
             continuation.finish()
         }
         try await query("LISTEN \(identifier: channel)")
