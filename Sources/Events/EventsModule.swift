@@ -130,7 +130,7 @@ public struct EventsModule: Sendable {
     ) async throws -> Appended {
         try await log.append(
             Append(
-                id: key?.id ?? surroundings.randomUUID(),
+                id: key?.id ?? surroundings.newEventID,
                 fingerprint: key?.fingerprint,
                 stream: id.stream,
                 expectedVersion: version,
