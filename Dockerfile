@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 FROM swift:6.3-bookworm AS build
-RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libjemalloc-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /humon
 # The packages by themselves first: they change less often than the sources.
 COPY Package.* ./
@@ -15,7 +15,7 @@ RUN swift build --configuration release --product humon --static-swift-stdlib \
 
 FROM debian:bookworm-slim
 # libpq and what it needs; everything else is in the program or in Debian's base.
-RUN apt-get update && apt-get install -y --no-install-recommends libpq5 zlib1g libstdc++6 ca-certificates \
+RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 zlib1g libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon
 COPY --from=build /out/humon /usr/local/bin/humon

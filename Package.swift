@@ -29,6 +29,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Notation"),
         .target(name: "Telemetry"),
@@ -70,7 +71,7 @@ let package = Package(
         .target(
             name: "Events",
             dependencies: [
-                "Users", "EventStore", "Postgres", "Notation",
+                "Users", "EventStore", "Postgres", "Notation", "CJemalloc",
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -126,6 +127,7 @@ let package = Package(
         .executableTarget(
             name: "BareServer",
             dependencies: [
+                "CJemalloc",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -186,7 +188,7 @@ let package = Package(
         .testTarget(
             name: "EventsTests",
             dependencies: [
-                "Events", "Postgres", "TestChance", "TestDatabase",
+                "Events", "CJemalloc", "Postgres", "TestChance", "TestDatabase",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),

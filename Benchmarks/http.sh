@@ -63,11 +63,15 @@ awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/event
 awk -F'\t' '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
     away = 10 / 111.195 * sqrt(rand()); angle = 6.283185 * rand()
     printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities" >places.txt
+# Where is written is farther out than is searched, so that what is found stays as much from round to round.
+awk -F'\t' '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
+    away = (16 + 10 * rand()) / 111.195; angle = 6.283185 * rand()
+    printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities" >outskirts.txt
 for radius in 1 5; do
     awk -v radius=$radius '{ print "GET /v1/events/nearests?lat=" $1 "&lon=" $2 "&radius=" radius }' places.txt >near$radius.txt
 done
 awk '{ printf "POST /v1/events {\"name\":\"Party at the park\",\"address\":\"85 2nd Street\",\"lat\":%s,\"lon\":%s," \
-    "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $1, $2 }' places.txt >post.txt
+    "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $1, $2 }' outskirts.txt >post.txt
 
 measure() { # row, port
     REQUESTS=$1.txt wrk -t1 -c64 "-d${seconds}s" --latency -s requests.lua "http://127.0.0.1:$2" | awk -v row="$1" '

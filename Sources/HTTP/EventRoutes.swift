@@ -111,7 +111,9 @@ extension API {
     /// A list as it is at a position, which is its tag.
     private func finished(_ list: Answer, _ reading: EventsReading) -> Answer {
         var list = list
-        if let position = reading.position { list.headers[.eTag] = EntityTag(version: position).description }
+        if let position = reading.position {
+            list.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))
+        }
         list.mayBeKept(where: settings.reads)
         list.tellAge(of: reading)
         return list

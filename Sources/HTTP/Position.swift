@@ -18,7 +18,7 @@ extension Answer {
     /// To a write, which is there from that position on.
     init(json: JSON, recordedAt position: Int64, _ allowance: RateAllowance?) {
         self.init(json: json)
-        headers[.humonPosition] = String(position)
+        headers.append(HTTPField(name: .humonPosition, value: String(position)))
         tell(allowance)
     }
 

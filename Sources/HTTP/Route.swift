@@ -53,13 +53,18 @@ struct RouteTaken: Sendable {
 }
 
 extension [Route] {
-    /// GET brings HEAD along.
+    /// GET brings HEAD along. Asked of every request, so that it makes no list of what matches, as ``methods(at:)`` does.
     /// - Returns: nil where there is no route of that method at that path
     func taken(by method: HTTPRequest.Method, _ path: String) -> RouteTaken? {
         let requested = path.split(separator: "/")
         let method = method == .head ? .get : method
-        let index = indices(at: requested).first { self[$0].method == method }
-        return index.map { RouteTaken(index: $0, argument: self[$0].argument(in: requested)) }
+        var taken: Int?
+        var isNamed = false
+        for index in indices where self[index].matches(requested) {
+            if self[index].isLiteral, !isNamed { (taken, isNamed) = (nil, true) }
+            if taken == nil, self[index].isLiteral == isNamed, self[index].method == method { taken = index }
+        }
+        return taken.map { RouteTaken(index: $0, argument: self[$0].argument(in: requested)) }
     }
 
     /// What may be done at a path; empty where there is nothing.

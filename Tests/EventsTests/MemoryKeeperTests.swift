@@ -206,7 +206,7 @@ import Users
                     let examinations = try await [first.module.examineMemory(), second.module.examineMemory()]
                     #expect(examinations.map(\.position) == [600, 600])
                     #expect(examinations.allSatisfy { $0.events > 150 && $0.differing == 0 })
-                    let found = try await [first.found(by: .everywhere), second.found(by: .everywhere)]
+                    let found = try await [first.found(by: .everywhere, since: 600), second.found(by: .everywhere, since: 600)]
                     #expect(found[0] == found[1])
                 }
             }

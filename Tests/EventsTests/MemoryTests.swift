@@ -93,7 +93,7 @@ import Users
         #expect(filled < 80)
         var filling = world.filling
         memory.fill(from: &filling, position: 4)
-        #expect(bytesEach() < 70)
+        #expect(bytesEach() < 75)
         for round in 0..<200 { memory.apply(world.batch(of: 50, ids: 5_000, removalPercent: 0), position: Int64(4 + round)) }
         #expect(bytesEach() < filled + 7)
         for round in 0..<150 { memory.apply(world.batch(of: 400, ids: 5_000, removalPercent: 97), position: Int64(204 + round)) }

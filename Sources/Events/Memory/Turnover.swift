@@ -1,20 +1,23 @@
+internal import CJemalloc
+
 /// What a batch makes and what it replaces: blocks of memory, each written once and then left as it is.
 struct Turnover {
-    /// How much more is held than before, with the allocator's share.
+    /// How much more is held than before, with what the allocator adds.
     private(set) var bytes = 0
     private(set) var replaced: [UnsafeMutableRawPointer] = []
 
     mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
-        self.bytes += bytes + Self.allocatorsShare
+        self.bytes += Self.held(for: bytes)
         return UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: MemoryLayout<Int>.alignment)
     }
 
     mutating func replace(_ block: UnsafeMutableRawPointer, _ bytes: Int) {
-        self.bytes -= bytes + Self.allocatorsShare
+        self.bytes -= Self.held(for: bytes)
         replaced.append(block)
     }
 
-    private static let allocatorsShare = 16
+    /// The size of the class that jemalloc gives a block of so many bytes.
+    private static func held(for bytes: Int) -> Int { nallocx(bytes, 0) }
 }
 
 /// The blocks that are in a snapshot and no more in the next.
