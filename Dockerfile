@@ -14,7 +14,7 @@ RUN swift build --configuration release --product humon --static-swift-stdlib \
     && install -D --strip .build/release/humon /out/humon
 
 FROM debian:bookworm-slim
-# libpq and what it needs; everything else is in the program or in Debian's base.
+# libpq and jemalloc and what they need; everything else is in the program or in Debian's base.
 RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 zlib1g libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon

@@ -50,6 +50,16 @@ import Testing
         #expect(asking == ["Sources/App/Doctor/MemoryCheck.swift", "Sources/App/Tracing/SpanExporter.swift"])
     }
 
+    /// Whenever a closure is taken out of a `Mutex` by itself the compiler wraps it anew and leaves the wrapped one inside, until calling
+    /// it overflows the stack. In a struct, or in an array, it is left as it is.
+    @Test func `keep no closure by itself in a Mutex`() throws {
+        let closure = /Mutex<(?!\[)[^>]*->/
+        for file in try SourceTree.files(below: "Sources", ending: ".swift") {
+            #expect(try !SourceTree.text(file).contains(closure), "\(file)")
+        }
+        #expect("Mutex<(@Sendable (Notification) -> Void)?>(nil)".contains(closure))
+    }
+
     @Test func `name no table of another's`() throws {
         for schema in ["users", "events", "attendances"] {
             let owner = "Sources/\(schema.prefix(1).uppercased() + schema.dropFirst())/"
