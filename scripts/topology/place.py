@@ -1,6 +1,6 @@
 """Where a topology lives, or a server that is attacked: a directory, ports, and processes that all go with it."""
 
-import os, pwd, re, shutil, signal, socket, subprocess, sys, tempfile, time
+import glob, os, pwd, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -100,6 +100,21 @@ class Place:
             text=True,
             **(identity or self.identity()),
         )
+
+    def processor_seconds(self, name):
+        """What a process and those that it has started, and that still run, have taken."""
+        ticks = 0
+        for path in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                with open(path) as file:
+                    # What follows the name, which may have anything in it.
+                    fields = file.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            session, user, system = int(fields[3]), int(fields[11]), int(fields[12])
+            if session == self.processes[name].pid:
+                ticks += user + system
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def until(self, what, condition, seconds=60):
         """Waits for something to become true, and gives how long it took."""
