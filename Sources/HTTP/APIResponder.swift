@@ -15,7 +15,7 @@ public import Tracing
 public struct APIResponder: HTTPResponder {
     public typealias Context = APIContext
 
-    private let routes: [Route]
+    private let routes: RouteTable
     private let isUnavailability: @Sendable (any Error) -> Bool
     private let targetLimitBytes: Int
     private let scheme: Client.Scheme
@@ -35,7 +35,7 @@ public struct APIResponder: HTTPResponder {
     ) {
         self.scheme = scheme
         self.proxies = proxies
-        routes = api.routes
+        routes = RouteTable(api.routes)
         isUnavailability = api.isUnavailability
         targetLimitBytes = api.settings.targetLimitBytes
         cors = CORS(allowing: origins)
@@ -67,7 +67,7 @@ public struct APIResponder: HTTPResponder {
     func answerAtOnce(_ head: HTTPRequest, from arrival: Arrival) -> Answer? {
         guard let target = head.path, target.utf8.count <= targetLimitBytes else { return nil }
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-        guard let route = routes.taken(by: head.method, request.uri.path), let handle = routes[route.index].handleAtOnce else {
+        guard let route = routes.taken(by: head.method, request.uri.path), let handle = routes[route].handleAtOnce else {
             return nil
         }
         var exchange = Exchange(of: request, from: arrival, route: route)
@@ -112,7 +112,7 @@ public struct APIResponder: HTTPResponder {
 
     private func routed(_ request: Request, _ exchange: Exchange) async throws -> Answer {
         if request.head.path?.utf8.count ?? 0 > targetLimitBytes { throw Refusal.targetTooLong(limitBytes: targetLimitBytes) }
-        if let route = exchange.route { return try await routes[route.index].handle(request, exchange) }
+        if let route = exchange.route { return try await routes[route].handle(request, exchange) }
         let allowed = routes.methods(at: request.uri.path)
         throw allowed.isEmpty ? Refusal.notFound : Refusal.methodNotAllowed(allowed: allowed)
     }
@@ -135,7 +135,7 @@ public struct APIResponder: HTTPResponder {
         if error is HTTPParserError { return .malformed }
         let metadata: Logger.Metadata = [
             "request_id": "\(exchange.requestID)", "method": "\(request.method)",
-            "route": "\(exchange.route.map { routes[$0.index].path } ?? "-")", "error": "\(error)",
+            "route": "\(exchange.route.map { routes[$0].path } ?? "-")", "error": "\(error)",
         ]
         guard isUnavailability(error) else {
             logger.error("a request failed", metadata: metadata)

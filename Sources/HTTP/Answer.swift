@@ -17,23 +17,26 @@ struct Answer: Sendable {
 
     /// - Parameter jsonBytes: a JSON text
     init(status: HTTPResponse.Status = .ok, jsonBytes: ByteBuffer) {
-        self.init(status: status, headers: [.contentType: "application/json; charset=utf-8"], body: jsonBytes)
+        var headers = HTTPFields()
+        // As many as a read has, so that they are not moved as they become more.
+        headers.reserveCapacity(12)
+        headers.append(HTTPField(name: .contentType, value: "application/json; charset=utf-8"))
+        self.init(status: status, headers: headers, body: jsonBytes)
     }
 
     init(status: HTTPResponse.Status = .ok, json: JSON) { self.init(status: status, jsonBytes: ByteBuffer(bytes: json.utf8)) }
 
     /// As it is answered to HEAD: the length is told all the same.
     mutating func dropBody() {
-        headers = head.headerFields
+        tellLength()
         body.clear()
     }
 
-    var head: HTTPResponse {
-        var head = HTTPResponse(status: status, headerFields: headers)
+    /// Unless that was done before.
+    mutating func tellLength() {
         if !headers.contains(.contentLength) {
-            head.headerFields.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))
+            headers.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))
         }
-        return head
     }
 }
 

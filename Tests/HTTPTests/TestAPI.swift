@@ -34,8 +34,9 @@ struct TestAPI: Sendable {
 
         /// What is answered at once to the same request; nil where that is not done.
         init?(atOnce head: HTTPRequest, by responder: APIResponder) {
-            guard let answer = responder.answerAtOnce(head, from: responder.arrival(.unknown)) else { return nil }
-            (status, headers, bytes) = (answer.status.code, answer.head.headerFields, Array(answer.body.readableBytesView))
+            guard var answer = responder.answerAtOnce(head, from: responder.arrival(.unknown)) else { return nil }
+            answer.tellLength()
+            (status, headers, bytes) = (answer.status.code, answer.headers, Array(answer.body.readableBytesView))
         }
 
         init(_ response: TestResponse) {

@@ -252,11 +252,12 @@ extension ClientConnection {
         write(answer, context)
     }
 
-    private func write(_ answer: Answer, _ context: ChannelHandlerContext) {
+    private func write(_ answer: consuming Answer, _ context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
         if drain.hasBegun { isEnding = true }
-        var head = answer.head
-        head.headerFields.append(HTTPField(name: .date, value: HTTPDate.now))
+        answer.tellLength()
+        answer.headers.append(HTTPField(name: .date, value: HTTPDate.now))
+        let head = HTTPResponse(status: answer.status, headerFields: answer.headers)
         context.write(wrapOutboundOut(.head(asSent(head))), promise: nil)
         if answer.body.readableBytes > 0 { context.write(wrapOutboundOut(.body(answer.body)), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
@@ -265,8 +266,7 @@ extension ClientConnection {
         if !isStream { end(context) } else if phase.isReceiving { context.close(promise: nil) }
     }
 
-    private func asSent(_ head: HTTPResponse) -> HTTPResponse {
-        var head = head
+    private func asSent(_ head: consuming HTTPResponse) -> HTTPResponse {
         // 204 and 304 have no body, whose length could be told. Source: RFC 9110, section 8.6.
         if [204, 304].contains(head.status.code) { head.headerFields[.contentLength] = nil }
         if isEnding, !isStream { head.headerFields[.connection] = "close" }
