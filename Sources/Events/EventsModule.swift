@@ -4,8 +4,8 @@ internal import Notation
 package import Postgres
 public import Users
 
-/// The front door of the module.
-public struct EventsModule: Sendable {
+/// The front door of the module. A class, so that every reading can hold it without a copy of all that it is made of.
+public final class EventsModule: Sendable {
     package static let numbers = NumberSequence(category: EventDomainEvent.category, name: "log.event_ids")
 
     let database: PostgresClient

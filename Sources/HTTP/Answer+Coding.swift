@@ -7,7 +7,7 @@ extension Request {
     /// stay as it is.
     /// - Parameter count: asked for only where the client asks for a coding
     func coding(ofBytes count: @autoclosure () -> Int) -> ContentCoding? {
-        guard let header = headers[.acceptEncoding], count() >= Answer.leastBytesToCompress else { return nil }
+        guard let header = headers.value(of: .acceptEncoding), count() >= Answer.leastBytesToCompress else { return nil }
         return AcceptedCodings(header).preferred
     }
 }

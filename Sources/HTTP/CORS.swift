@@ -57,7 +57,7 @@ struct CORS: Sendable {
 
     /// What a browser is answered that asks whether it may; nil where that is not the question.
     func preflight(_ request: Request) -> Answer? {
-        guard request.method == .options, request.headers[.accessControlRequestMethod] != nil, allowed(request) != nil else {
+        guard request.method == .options, request.headers.contains(.accessControlRequestMethod), allowed(request) != nil else {
             return nil
         }
         return Answer(
@@ -80,6 +80,6 @@ struct CORS: Sendable {
 
     private func allowed(_ request: Request) -> String? {
         if origins == .none { return nil }
-        return request.headers[.origin].flatMap(origins.allowed)
+        return request.headers.value(of: .origin).flatMap(origins.allowed)
     }
 }

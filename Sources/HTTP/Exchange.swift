@@ -16,8 +16,8 @@ struct Exchange: Sendable {
     init(of request: Request, from arrival: Arrival, route: RouteTaken?) {
         self.arrival = arrival
         self.route = route
-        let sent = arrival.isVouchedFor ? request.headers[.xRequestID] : nil
-        requestID = sent.flatMap { $0.isRequestID ? $0 : nil } ?? RequestID().description
+        let sent = arrival.isVouchedFor ? request.headers.value(of: .xRequestID) : nil
+        requestID = sent.flatMap { $0.isRequestID ? $0 : nil } ?? RequestID.new()
     }
 }
 
@@ -28,7 +28,7 @@ extension Request {
 
     /// The W3C trace id that came in, where nobody here traces.
     func traceID(_ exchange: Exchange) -> String? {
-        exchange.trace?.id ?? headers[.traceparent].flatMap { TraceContext(traceparent: $0) }?.traceIDText
+        exchange.trace?.id ?? headers.value(of: .traceparent).flatMap { TraceContext(traceparent: $0) }?.traceIDText
     }
 }
 

@@ -40,6 +40,15 @@ extension HTTPField.Name {
     ]
 }
 
+extension HTTPFields {
+    /// What the subscript gives, without joining what is only one field, as it is nearly always.
+    func value(of name: HTTPField.Name) -> String? {
+        guard let first = firstIndex(where: { $0.name == name }) else { return nil }
+        let hasMore = self[(first + 1)...].contains { $0.name == name }
+        return hasMore ? self[name] : self[first].value
+    }
+}
+
 extension Request {
     /// The device that the caller names; an empty header is none.
     var deviceToken: DeviceToken? { firstValue(of: HTTPField.Name.deviceTokens).map(DeviceToken.init(secret:)) }
@@ -51,7 +60,7 @@ extension Request {
     }
 
     private func firstValue(of names: [HTTPField.Name]) -> String? {
-        for name in names { if let value = headers[name], !value.isEmpty { return value } }
+        for name in names { if let value = headers.value(of: name), !value.isEmpty { return value } }
         return nil
     }
 }

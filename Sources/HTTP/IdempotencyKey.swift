@@ -10,7 +10,7 @@ extension Request {
     /// What the caller calls this command. The same key with another method, path, format or body is another request.
     /// - Throws: ``Refusal/badRequest(_:)`` for one that is unusable
     func idempotencyKey(_ fields: RequestFields) throws(Refusal) -> IdempotencyKey? {
-        guard let header = headers[.idempotencyKey] else { return nil }
+        guard let header = headers.value(of: .idempotencyKey) else { return nil }
         guard let text = Self.key(in: header), (1...Self.keyLengthLimit).contains(text.utf8.count) else {
             throw .badRequest(
                 "The Idempotency-Key must be 1 to \(Self.keyLengthLimit) visible ASCII characters without a comma, or a string in quotes"

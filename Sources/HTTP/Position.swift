@@ -8,7 +8,7 @@ extension Request {
     /// What is read must be no older than that: a client sends what the answer to its write said.
     /// - Throws: ``Refusal/badRequest(_:)``
     func position() throws(Refusal) -> Int64? {
-        guard let text = headers[.humonPosition] else { return nil }
+        guard let text = headers.value(of: .humonPosition) else { return nil }
         guard let position = Int64(text), position >= 0 else { throw .badRequest("Humon-Position is not a position") }
         return position
     }

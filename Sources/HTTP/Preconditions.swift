@@ -32,8 +32,10 @@ extension Request {
     /// are as good as strong ones in the second.
     var versionCondition: VersionCondition {
         var condition = VersionCondition()
-        if let header = headers[.ifMatch] { condition.matching = VersionCondition.Versions(header, EntityTag.list(header)) }
-        if let header = headers[.ifNoneMatch] {
+        if let header = headers.value(of: .ifMatch) {
+            condition.matching = VersionCondition.Versions(header, EntityTag.list(header))
+        }
+        if let header = headers.value(of: .ifNoneMatch) {
             condition.notMatching = VersionCondition.Versions(header, tagsNotToMatch)
         }
         return condition
@@ -41,16 +43,16 @@ extension Request {
 
     /// Whether the client has what is called so.
     func knows(_ tag: EntityTag) -> Bool {
-        guard let header = headers[.ifNoneMatch] else { return false }
+        guard let header = headers.value(of: .ifNoneMatch) else { return false }
         return header[...].trimmingSpaces == "*" || tagsNotToMatch.contains { $0.version == tag.version }
     }
 
     /// Those in `If-None-Match`. What a read would be answered plainly is not said to be what the client holds compressed.
     var tagsNotToMatch: [EntityTag] {
-        guard let header = headers[.ifNoneMatch] else { return [] }
+        guard let header = headers.value(of: .ifNoneMatch) else { return [] }
         let tags = EntityTag.list(header) { $0.hasPrefix("W/") ? $0.dropFirst(2) : $0 }
         guard method == .get || method == .head, tags.contains(where: { $0.coding != nil }) else { return tags }
-        let accepted = AcceptedCodings(headers[.acceptEncoding])
+        let accepted = AcceptedCodings(headers.value(of: .acceptEncoding))
         return tags.filter { $0.coding.map(accepted.accepts) ?? true }
     }
 }

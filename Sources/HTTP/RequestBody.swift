@@ -66,9 +66,11 @@ extension Request {
     /// The fields in the body; none at all in an empty one.
     /// - Throws: ``Refusal``
     func fields(allowing allowed: [FieldsFormat], limitBytes: Int) async throws -> RequestFields {
-        let format = try FieldsFormat(contentType: headers[.contentType], allowing: allowed)
-        guard headers[.contentEncoding] == nil else { throw Refusal.unsupportedMediaType("A compressed body is not understood") }
-        if let length = headers[.contentLength].flatMap(Int.init), length > limitBytes {
+        let format = try FieldsFormat(contentType: headers.value(of: .contentType), allowing: allowed)
+        guard !headers.contains(.contentEncoding) else {
+            throw Refusal.unsupportedMediaType("A compressed body is not understood")
+        }
+        if let length = headers.value(of: .contentLength).flatMap(Int.init), length > limitBytes {
             throw Refusal.contentTooLarge(limitBytes: limitBytes)
         }
         let body: ByteBuffer

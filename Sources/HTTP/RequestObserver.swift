@@ -44,7 +44,7 @@ struct RequestObserver: Sendable {
     /// Of the body, as far as it is read. Those who only read are not asked, as almost all do.
     private func announcedBytes(_ request: Request) -> Int {
         guard request.method != .get, request.method != .head else { return 0 }
-        return request.headers[.contentLength].flatMap(Int.init).map { min(max($0, 0), bodyLimitBytes) } ?? 0
+        return request.headers.value(of: .contentLength).flatMap(Int.init).map { min(max($0, 0), bodyLimitBytes) } ?? 0
     }
 
     private func template(_ exchange: Exchange) -> String? { exchange.route.map { routes[$0.index].path } }

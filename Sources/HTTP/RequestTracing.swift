@@ -33,7 +33,9 @@ struct RequestTracing: Sendable {
             attributes["url.path"] = route.map { _ in request.uri.path }
             attributes["url.scheme"] = client.scheme.rawValue
             attributes["client.address"] = client.address.map { "\($0)" }
-            attributes["user_agent.original"] = request.headers[.userAgent].map { String($0.prefix(Self.userAgentLimit)) }
+            attributes["user_agent.original"] = request.headers.value(of: .userAgent).map {
+                String($0.prefix(Self.userAgentLimit))
+            }
         }
         return span
     }
@@ -61,7 +63,7 @@ struct RequestTrace: Sendable {
     var id: String? {
         var headers = HTTPFields()
         tracer.inject(context, into: &headers, using: HeaderInjector())
-        return headers[.traceparent].flatMap { TraceContext(traceparent: $0) }?.traceIDText
+        return headers.value(of: .traceparent).flatMap { TraceContext(traceparent: $0) }?.traceIDText
     }
 }
 
@@ -69,9 +71,9 @@ private struct HeaderExtractor: Extractor {
     func extract(key: String, from headers: HTTPFields) -> String? {
         // A name is read anew letter by letter; these two are asked for with every request.
         switch key {
-        case "traceparent": headers[.traceparent]
-        case "tracestate": headers[.tracestate]
-        case _: HTTPField.Name(key).flatMap { headers[$0] }
+        case "traceparent": headers.value(of: .traceparent)
+        case "tracestate": headers.value(of: .tracestate)
+        case _: HTTPField.Name(key).flatMap { headers.value(of: $0) }
         }
     }
 }

@@ -3,6 +3,10 @@ extension Double {
     ///
     /// Spaces around it and a leading plus are let pass; `nan`, `inf` and hexadecimal digits, which Swift would read, are not.
     public init?(numeral: String) {
+        if let value = Self(fewDigits: numeral) {
+            self = value
+            return
+        }
         let trimmed = numeral.trimmingSpaces
         let allowed = trimmed.utf8.allSatisfy { byte in
             switch byte {
@@ -14,6 +18,33 @@ extension Double {
         guard allowed, let value = Double(trimmed) else { return nil }
         self = value
     }
+}
+
+extension Double {
+    /// 15 digits at most with a point between them or none, as coordinates are; nil for anything else. Their whole number and the
+    /// power of ten are exact, so that only the quotient is rounded, and rightly. Source: Clinger, *How to Read Floating Point
+    /// Numbers Accurately*, PLDI 1990.
+    private init?(fewDigits text: String) {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard (1...16).contains(digits.count), digits.first != UInt8(ascii: "."), digits.last != UInt8(ascii: ".") else {
+            return nil
+        }
+        var (whole, behindPoint): (Int64, Int?) = (0, nil)
+        for byte in digits {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                whole = whole * 10 + Int64(byte - UInt8(ascii: "0"))
+                behindPoint? += 1
+            case UInt8(ascii: ".") where behindPoint == nil: behindPoint = 0
+            case _: return nil
+            }
+        }
+        guard digits.count < 16 || behindPoint != nil else { return nil }
+        let magnitude = Double(whole) / Self.powersOfTen[behindPoint ?? 0]
+        self = digits.count < text.utf8.count ? -magnitude : magnitude
+    }
+
+    private static let powersOfTen = (0..<15).map { (0..<$0).reduce(1.0) { power, _ in power * 10 } }
 }
 
 extension Int64 {

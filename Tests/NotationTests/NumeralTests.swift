@@ -1,3 +1,4 @@
+import TestChance
 import Testing
 
 @testable import Notation
@@ -12,8 +13,21 @@ import Testing
         #expect(Double(numeral: text) == expected)
     }
 
-    @Test func `keeps the sign of zero`() {
-        #expect(Double(numeral: "-0.0")?.sign == .minus)
+    @Test func `is the nearest number, however many digits it has`() {
+        var generator = SeededGenerator(seed: 15)
+        for _ in 0..<20_000 {
+            var digits = (0..<Int.random(in: 1...18, using: &generator)).map { _ in "\(Int.random(in: 0...9, using: &generator))"
+            }
+            let point = Int.random(in: 0..<digits.count, using: &generator)
+            if point > 0 { digits.insert(".", at: point) }
+            let text = (Bool.random(using: &generator) ? "-" : "") + digits.joined()
+            #expect(Double(numeral: text)?.bitPattern == Double(text)?.bitPattern, "\(text)")
+        }
+    }
+
+    @Test(arguments: ["-0.0", "-0", "-0.00e0"])
+    func `keeps the sign of zero`(text: String) {
+        #expect(Double(numeral: text)?.sign == .minus)
     }
 
     @Test func `is infinite beyond the largest number`() {

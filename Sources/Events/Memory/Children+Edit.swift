@@ -82,10 +82,11 @@ extension Children: TreeNode {
     }
 }
 
-extension Children<Branch> {
+extension Children<Limb> {
     init(of leaves: [Child<Leaf>], _ turnover: inout Turnover) {
-        let branches = Branch.parts(of: leaves, capacity: Branch.capacity, &turnover)
-        self.init(branches.map(Child.init), &turnover)
+        let branches = Branch.parts(of: leaves, capacity: Branch.capacity, &turnover).map(Child.init)
+        let limbs = Limb.parts(of: branches, capacity: Limb.capacity, &turnover).map(Child.init)
+        self.init(limbs, &turnover)
     }
 }
 

@@ -18,6 +18,9 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
 /// Leaves that follow one another in the order of their keys.
 typealias Branch = Children<Leaf>
 
+/// Branches that do. The root has all of those, a hundred for ten million events, so that a search looks at few of the branches.
+typealias Limb = Children<Branch>
+
 /// A leaf or a branch with what its parent keeps of it.
 struct Child<Node: TreeNode> {
     var node: Node
@@ -88,7 +91,9 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
     private static var nodeBytes: Int { MemoryLayout<Node>.stride }
     private static var lowBytes: Int { MemoryLayout<LeafKey>.stride }
 
-    private var nodes: UnsafeMutablePointer<Node> { (block + Self.headBytes).assumingMemoryBound(to: Node.self) }
+    var nodes: UnsafeMutableBufferPointer<Node> {
+        UnsafeMutableBufferPointer(start: (block + Self.headBytes).assumingMemoryBound(to: Node.self), count: count)
+    }
 
     private var lows: UnsafeMutablePointer<LeafKey> {
         (block + Self.headBytes + count * Self.nodeBytes).assumingMemoryBound(to: LeafKey.self)

@@ -12,7 +12,7 @@ extension EventMemory.Snapshot {
                 for leaf in Child.leaves(of: rows, &turnover) { leaves.append(leaf, &turnover) }
             }
         }
-        let root = Children<Branch>(of: leaves, &turnover)
+        let root = Children<Limb>(of: leaves, &turnover)
         let next = EventMemory.Snapshot(
             position: position, count: filling.count, blockBytes: blockBytes + turnover.bytes, root: root, cells: cells)
         retired.close(turnover.replaced, next: next.retired)
@@ -28,9 +28,12 @@ extension EventMemory.Snapshot {
 
     private func retireAll(_ turnover: inout Turnover) {
         cells.retire(&turnover)
-        for branch in (0..<root.count).map(root.node) {
-            for leaf in (0..<branch.count).map(branch.node) { turnover.replace(leaf.block, leaf.bytes) }
-            turnover.replace(branch.block, branch.bytes)
+        for limb in root.nodes {
+            for branch in limb.nodes {
+                for leaf in branch.nodes { turnover.replace(leaf.block, leaf.bytes) }
+                turnover.replace(branch.block, branch.bytes)
+            }
+            turnover.replace(limb.block, limb.bytes)
         }
         turnover.replace(root.block, root.bytes)
     }

@@ -50,13 +50,18 @@ extension EventMemory {
 
 /// One search under way.
 private struct OutwardSearch {
-    /// A branch, or a leaf of it, and the squared chord to where it begins.
+    /// What may hold something of the answer, and the squared chord to where it begins.
     private struct Candidate: Comparable {
-        var nearest: Double
-        var branch: Int32
-        /// -1 for the branch itself.
-        var leaf: Int32
+        enum Node {
+            case limb(Limb)
+            case branch(Branch)
+            case leaf(Leaf)
+        }
 
+        var nearest: Double
+        var node: Node
+
+        static func == (left: Self, right: Self) -> Bool { left.nearest == right.nearest }
         static func < (left: Self, right: Self) -> Bool { left.nearest < right.nearest }
     }
 
@@ -80,15 +85,14 @@ private struct OutwardSearch {
     }
 
     mutating func page(of snapshot: EventMemory.Snapshot) -> EventMemory.Page {
-        let room = max(snapshot.root.count, Branch.capacity, Leaf.capacity)
+        let room = max(snapshot.root.count, Limb.capacity, Branch.capacity, Leaf.capacity)
         withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
-            consider(snapshot.root, chords) { Candidate(nearest: $0, branch: $1, leaf: -1) }
+            consider(snapshot.root, chords) { .limb($0) }
             while let next = candidates.popMin(), next.nearest <= bound {
-                let branch = snapshot.root.node(Int(next.branch))
-                if next.leaf < 0 {
-                    consider(branch, chords) { Candidate(nearest: $0, branch: next.branch, leaf: $1) }
-                } else {
-                    look(into: branch.node(Int(next.leaf)), chords)
+                switch next.node {
+                case .limb(let limb): consider(limb, chords) { .branch($0) }
+                case .branch(let branch): consider(branch, chords) { .leaf($0) }
+                case .leaf(let leaf): look(into: leaf, chords)
                 }
             }
         }
@@ -100,12 +104,12 @@ private struct OutwardSearch {
     }
 
     private mutating func consider<Node>(
-        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Double, Int32) -> Candidate
+        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Node) -> Candidate.Node
     ) {
         children.nearest(to: centre, into: chords)
         for index in 0..<children.count where chords[index] <= bound {
             if after.squaredChord > 0, children.farthest(index, from: centre) < after.squaredChord { continue }
-            candidates.insert(candidate(chords[index], Int32(index)))
+            candidates.insert(Candidate(nearest: chords[index], node: candidate(children.node(index))))
         }
     }
 

@@ -8,12 +8,12 @@ extension EventMemory {
         /// How many events there are.
         public let count: Int
         let blockBytes: Int
-        let root: Children<Branch>
+        let root: Children<Limb>
         let cells: CellsByID
         /// What the next snapshot has no more.
         let retired = Retired()
 
-        init(position: Int64, count: Int, blockBytes: Int, root: Children<Branch>, cells: CellsByID) {
+        init(position: Int64, count: Int, blockBytes: Int, root: Children<Limb>, cells: CellsByID) {
             self.position = position
             self.count = count
             self.blockBytes = blockBytes
@@ -24,7 +24,7 @@ extension EventMemory {
         /// Of nothing.
         convenience init() {
             var turnover = Turnover()
-            let root = Children<Branch>(EmptyCollection(), &turnover)
+            let root = Children<Limb>(EmptyCollection(), &turnover)
             self.init(position: -1, count: 0, blockBytes: turnover.bytes, root: root, cells: CellsByID())
         }
 
@@ -41,7 +41,8 @@ extension EventMemory {
         func find(_ id: Int64, in cell: OctreeCell) -> (leaf: Leaf, row: Int)? {
             guard root.count > 0 else { return nil }
             let key = LeafKey(cell: cell, id: id)
-            let branch = root.node(root.index(for: key))
+            let limb = root.node(root.index(for: key))
+            let branch = limb.node(limb.index(for: key))
             let leaf = branch.node(branch.index(for: key))
             return leaf.row(of: id).map { (leaf, $0) }
         }

@@ -3,7 +3,7 @@ internal import HTTPTypes
 extension HTTPRequest {
     /// Source: RFC 9110, section 7.6.1.
     var asksToClose: Bool {
-        guard let options = headerFields[.connection] else { return false }
+        guard let options = headerFields.value(of: .connection) else { return false }
         return options.split(separator: ",").contains { $0.trimmingSpaces.lowercased() == "close" }
     }
 

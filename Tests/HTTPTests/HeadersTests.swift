@@ -1,0 +1,24 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTP
+
+@Suite struct `A header field` {
+    private static let name = HTTPField.Name.ifNoneMatch
+
+    @Test(arguments: [[], ["\"1\""], ["\"1\"", "\"2\""], [""], ["", "\"2\""]])
+    func `has the value that the library gives it, however often it is sent`(values: [String]) {
+        var fields: HTTPFields = [.accept: "*/*"]
+        for value in values { fields.append(HTTPField(name: Self.name, value: value)) }
+        fields.append(HTTPField(name: .userAgent, value: "a phone"))
+        #expect(fields.value(of: Self.name) == fields[Self.name])
+    }
+}
+
+@Suite struct `The name of a request` {
+    @Test func `is 32 digits that no other has`() {
+        let names = (0..<1_000).map { _ in RequestID.new() }
+        #expect(Set(names).count == names.count)
+        #expect(names.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{32}/) != nil })
+    }
+}
