@@ -48,6 +48,8 @@ def load(place, node, paths, connections, pause):
 
 
 def main():
+    if len(sys.argv) > 1:
+        sys.exit(__doc__)
     place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-overload-")
     os.makedirs(place, exist_ok=True)
     os.chmod(place, 0o755)

@@ -27,13 +27,13 @@ public struct Surroundings: Sendable {
 extension UUID {
     /// Version 4 (RFC 9562). Foundation's own opens a file for each, which was felt in every command.
     static func random() -> UUID {
-        var generator = SystemRandomNumberGenerator()
-        return withUnsafeBytes(of: (generator.next(), generator.next())) { random in
-            var bytes = Array(random)
-            bytes[6] = bytes[6] & 0x0F | 0x40
-            bytes[8] = bytes[8] & 0x3F | 0x80
-            return UUID(bytes: bytes)
-        }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        // All at once: Swift's generator asks the system for each half.
+        let isRandom = getentropy(&bytes, bytes.count) == 0
+        precondition(isRandom, "the system gives no random numbers")
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return UUID(bytes: bytes)
     }
 
     /// Version 7 (RFC 9562): milliseconds since 1970, and what else there is of a random one.

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import Notation
 
 /// How the fields of a request are written.
-enum FieldsFormat: Sendable, Hashable {
+enum FieldsFormat: Sendable, Hashable, CaseIterable {
     case json
     case form
     /// RFC 7396.
@@ -13,15 +13,11 @@ enum FieldsFormat: Sendable, Hashable {
     /// - Throws: ``Refusal/unsupportedMediaType(_:)``
     init(contentType: String?, allowing allowed: [FieldsFormat]) throws(Refusal) {
         // A body without a content type is taken for JSON: that is what every client means.
-        let parts = (contentType ?? "application/json").split(separator: ";").map { $0.trimmingSpaces.lowercased() }
-        let format: FieldsFormat? =
-            switch parts.first {
-            case "application/json": .json
-            case "application/x-www-form-urlencoded": .form
-            case "application/merge-patch+json": .mergePatch
-            default: nil
-            }
-        guard let format, allowed.contains(format) else {
+        let contentType = contentType ?? FieldsFormat.json.contentType
+        // Few say more than the name, or in other letters.
+        let isName = FieldsFormat(name: contentType) != nil
+        let parts = isName ? [contentType] : contentType.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
+        guard let format = parts.first.flatMap(FieldsFormat.init), allowed.contains(format) else {
             throw .unsupportedMediaType("The content type must be one of: \(allowed.map(\.contentType).joined(separator: ", "))")
         }
         for parameter in parts.dropFirst() where parameter.hasPrefix("charset=") {
@@ -29,6 +25,11 @@ enum FieldsFormat: Sendable, Hashable {
                 throw .unsupportedMediaType("The character set must be UTF-8")
             }
         }
+        self = format
+    }
+
+    private init?(name: String) {
+        guard let format = Self.allCases.first(where: { $0.contentType == name }) else { return nil }
         self = format
     }
 

@@ -3,7 +3,7 @@ internal import HeapModule
 extension EventMemory.Snapshot {
     /// What ``EventsModule/nearest(_:)`` finds in the read model at the same position, in the same order.
     ///
-    /// It looks outwards: whichever branch or leaf is nearest is next, until none can hold anything that the answer lacks.
+    /// It looks outwards: whichever limb, branch or leaf is nearest is next, until none can hold anything that the answer lacks.
     public func nearest(_ search: NearbySearch) -> EventMemory.Page {
         var outwards = OutwardSearch(search)
         return withExtendedLifetime(self) { outwards.page(of: self) }
