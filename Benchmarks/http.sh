@@ -59,14 +59,15 @@ end
 LUA
 echo "GET /bare" >bare.txt
 awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
-# Five places around each city, up to 10 km from its centre, as evenly in the area as people who look at a map there.
-awk -F'\t' '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
-    away = 10 / 111.195 * sqrt(rand()); angle = 6.283185 * rand()
-    printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities" >places.txt
+# Five places around each city, as evenly in the ring as people who look at a map there.
+around() { # from and to so many kilometres from its centre
+    awk -F'\t' -v from=$1 -v to=$2 '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
+        away = sqrt(from ^ 2 + rand() * (to ^ 2 - from ^ 2)) / 111.195; angle = 6.283185 * rand()
+        printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities"
+}
+around 0 10 >places.txt
 # Where is written is farther out than is searched, so that what is found stays as much from round to round.
-awk -F'\t' '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
-    away = (16 + 10 * rand()) / 111.195; angle = 6.283185 * rand()
-    printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities" >outskirts.txt
+around 16 26 >outskirts.txt
 for radius in 1 5; do
     awk -v radius=$radius '{ print "GET /v1/events/nearests?lat=" $1 "&lon=" $2 "&radius=" radius }' places.txt >near$radius.txt
 done

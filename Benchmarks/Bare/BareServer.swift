@@ -3,8 +3,8 @@ internal import CJemalloc
 internal import Hummingbird
 internal import Logging
 
-/// What Hummingbird makes of a route that asks nobody, as it comes out of the box: what our own routes are measured against.
-/// With our allocator, so that it is code that is compared.
+/// What Hummingbird makes of a route that asks nobody, as it comes: what our own routes are measured against.
+/// With our allocator (decision 25), so that it is code that is compared.
 @main
 struct BareServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -134,7 +134,7 @@ extension Append {
     /// The creation of an event, or its update where there is a version before.
     static func ofBenchmark(_ number: Int64 = LogAppends.nextNumber(), version: Int32 = 0) -> Append {
         Append(
-            id: Surroundings.system.randomUUID(),
+            id: Surroundings.system.newDomainEventID,
             stream: EventID(rawValue: number).stream,
             expectedVersion: version,
             recordedAt: Surroundings.system.now(),

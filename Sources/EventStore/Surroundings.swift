@@ -21,7 +21,7 @@ public struct Surroundings: Sendable {
 
     /// For a domain event that no request has named: ids of one time are neighbours in the log's index, where random ones would each
     /// touch a page of their own.
-    public var newEventID: UUID { UUID(at: now(), random: randomUUID()) }
+    public var newDomainEventID: UUID { UUID(at: now(), random: randomUUID()) }
 }
 
 extension UUID {

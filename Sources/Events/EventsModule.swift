@@ -130,7 +130,7 @@ public final class EventsModule: Sendable {
     ) async throws -> Appended {
         try await log.append(
             Append(
-                id: key?.id ?? surroundings.newEventID,
+                id: key?.id ?? surroundings.newDomainEventID,
                 fingerprint: key?.fingerprint,
                 stream: id.stream,
                 expectedVersion: version,

@@ -15,8 +15,11 @@ enum FieldsFormat: Sendable, Hashable, CaseIterable {
         // A body without a content type is taken for JSON: that is what every client means.
         let contentType = contentType ?? FieldsFormat.json.contentType
         // Few say more than the name, or in other letters.
-        let isName = FieldsFormat(name: contentType) != nil
-        let parts = isName ? [contentType] : contentType.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
+        if let format = FieldsFormat(name: contentType), allowed.contains(format) {
+            self = format
+            return
+        }
+        let parts = contentType.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
         guard let format = parts.first.flatMap(FieldsFormat.init), allowed.contains(format) else {
             throw .unsupportedMediaType("The content type must be one of: \(allowed.map(\.contentType).joined(separator: ", "))")
         }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Names for requests: 32 hexadecimal digits, of which 16 are the process's and 16 count.
+/// Names for requests: 32 hexadecimal digits, of which 16 are the process's and 16 count. Like Hummingbird's, of which
+/// each is put together from several texts.
 enum RequestID {
     private static let process = UInt64.random(in: .min ... .max)
     private static let next = Atomic(UInt64.random(in: .min ... .max))

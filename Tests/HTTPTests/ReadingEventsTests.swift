@@ -58,6 +58,7 @@ import Testing
     @Test(arguments: [
         ("application/json", #"{"event":{"id":1}}"#), ("application/json", #"{"event":{"id":"1"}}"#), (form, "event[id]=1"),
         (form, "event%5Bid%5D=1"), ("application/json; charset=utf-8", #"{"event":{"id":1.0}}"#),
+        ("Application/JSON", #"{"event":{"id":1}}"#), ("APPLICATION/X-WWW-Form-Urlencoded ;Charset=UTF-8", "event[id]=1"),
     ])
     func `takes every generation's body, and a second time changes nothing`(type: String, body: String) async throws {
         try await TestAPI.with { api in

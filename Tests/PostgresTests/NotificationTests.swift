@@ -59,7 +59,7 @@ import Testing
     }
 
     /// A node listens on one connection for weeks.
-    @Test func `come as well after a hundred thousand as at first`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `come as well after a hundred thousand as at first`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.withNotifications(on: "teas") { notifications in

@@ -1,4 +1,4 @@
-/// A leaf or a branch: one block of memory, with no room to spare.
+/// A leaf, or children that follow one another: one block of memory, with no room to spare.
 protocol TreeNode: BitwiseCopyable, SendableMetatype {
     /// How many events or children it may have.
     static var capacity: Int { get }
@@ -21,7 +21,7 @@ typealias Branch = Children<Leaf>
 /// Branches that do. The root has all of those, a hundred for ten million events, so that a search looks at few of the branches.
 typealias Limb = Children<Branch>
 
-/// A leaf or a branch with what its parent keeps of it.
+/// One of those, with what its parent keeps of it.
 struct Child<Node: TreeNode> {
     var node: Node
     /// No event stands before it here, and none of an earlier sibling stands behind.
@@ -29,7 +29,7 @@ struct Child<Node: TreeNode> {
     var box: Box
 }
 
-/// Leaves or branches that follow one another in the order of their keys. In one block, as the events of a ``Leaf``: lows and boxes
+/// Leaves, branches or limbs that follow one another in the order of their keys. In one block, as the events of a ``Leaf``: lows and boxes
 /// are beside each other, so that a search touches no child in vain.
 ///
 /// `@unchecked`: the block is written in whoever makes it, before anybody else sees it.
