@@ -45,7 +45,7 @@ import Users
         var snapshot = Self.snapshot(of: world)
         try #require(snapshot.root.count == 2)
         try Self.expect(snapshot, toHold: &world)
-        // Changes, many events more, which make more limbs, and in the end most of them go.
+        // Few changes, then as many as there are events, by which leaves are joined; in the end most events go.
         for (round, removals) in [20, 0, 0, 97, 97, 97].enumerated() {
             let batch = world.batch(of: round == 0 ? 300 : 6_000, ids: 6_000, removalPercent: removals)
             let next = snapshot.next(batch, position: Int64(round + 1))
