@@ -2,16 +2,15 @@ internal import Attendances
 internal import Events
 internal import HTTPTypes
 public import Hummingbird
-internal import Logging
+public import Logging
 internal import NIOCore
-internal import NIOHTTP1
 public import Telemetry
 public import Tracing
 
 /// Answers every request of a client: by its route, or by a refusal in the API's words.
 ///
-/// What takes no waiting is answered by ``answerAtOnce(_:from:)`` on the thread that has read the request; everything else in a
-/// task of its own, as Hummingbird makes them (decision 24).
+/// ``ClientConnection`` asks it: what takes no waiting is answered by ``answerAtOnce(_:from:)`` on the thread that has read the
+/// request, everything else by ``answer(_:from:)`` in a task of its own (decision 24).
 public struct APIResponder: HTTPResponder {
     public typealias Context = APIContext
 
@@ -22,6 +21,7 @@ public struct APIResponder: HTTPResponder {
     private let proxies: TrustedProxies
     private let cors: CORS
     private let observer: RequestObserver
+    private let logger: Logger
 
     /// - Parameters:
     ///   - scheme: what is spoken to this server
@@ -29,9 +29,11 @@ public struct APIResponder: HTTPResponder {
     ///   - origins: from whose pages a browser may ask
     ///   - tracer: makes a span of every request; nil: nobody traces
     ///   - log: is given every request; nil where nobody writes them down
+    ///   - logger: is told what failed
     public init(
         _ api: API, scheme: Client.Scheme = .http, believing proxies: TrustedProxies = .onThisMachine,
-        allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil, log: (@Sendable (RequestRecord) -> Void)? = nil
+        allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil, log: (@Sendable (RequestRecord) -> Void)? = nil,
+        logger: Logger
     ) {
         self.scheme = scheme
         self.proxies = proxies
@@ -41,25 +43,28 @@ public struct APIResponder: HTTPResponder {
         cors = CORS(allowing: origins)
         observer = RequestObserver(
             routes: api.routes, bodyLimitBytes: api.settings.bodyLimitBytes, tracing: tracer.map(RequestTracing.init), log: log)
+        self.logger = logger
     }
 
     public var metrics: [Metric] { observer.metrics }
 
+    /// For those who ask without a ``ClientConnection``.
     public func respond(to request: Request, context: APIContext) async -> Response {
+        Response(await answer(request, from: arrival(context.peer)))
+    }
+
+    func answer(_ request: Request, from arrival: Arrival) async -> Answer {
         let request = request.droppingFormatSuffix
-        var exchange = Exchange(
-            of: request, from: arrival(context.peer), route: routes.taken(by: request.method, request.uri.path))
+        var exchange = Exchange(of: request, from: arrival, route: routes.taken(by: request.method, request.uri.path))
         let span = observer.begin(request, &exchange)
         let answer: Answer
         if let span {
-            answer = await ServiceContext.withValue(span.context) { [exchange] in
-                await self.answer(request, exchange, context.logger)
-            }
+            answer = await ServiceContext.withValue(span.context) { [exchange] in await self.answer(request, exchange) }
         } else {
-            answer = await self.answer(request, exchange, context.logger)
+            answer = await self.answer(request, exchange)
         }
         observer.end(request, exchange, span, answer)
-        return Response(answer)
+        return answer
     }
 
     /// The same, byte for byte, where it takes no waiting and is soon done; nil where it is not: then nothing has happened yet.
@@ -95,7 +100,7 @@ public struct APIResponder: HTTPResponder {
 
     func arrival(_ peer: Peer) -> Arrival { Arrival(peer, scheme, believing: proxies) }
 
-    private func answer(_ request: Request, _ exchange: Exchange, _ logger: Logger) async -> Answer {
+    private func answer(_ request: Request, _ exchange: Exchange) async -> Answer {
         var answer: Answer
         do {
             if let preflight = cors.preflight(request) {
@@ -104,7 +109,7 @@ public struct APIResponder: HTTPResponder {
                 answer = try await routed(request, exchange)
             }
         } catch {
-            answer = refusal(for: error, request, exchange, logger).answer
+            answer = refusal(for: error, request, exchange).answer
         }
         finish(&answer, request, exchange)
         return answer
@@ -126,13 +131,11 @@ public struct APIResponder: HTTPResponder {
         if request.method == .head { answer.dropBody() }
     }
 
-    private func refusal(for error: any Error, _ request: Request, _ exchange: Exchange, _ logger: Logger) -> Refusal {
+    private func refusal(for error: any Error, _ request: Request, _ exchange: Exchange) -> Refusal {
         if let refusal = error as? Refusal { return refusal }
         if let rejection = error as? EventRejection { return Refusal(rejection) }
         if let rejection = error as? AttendanceRejection { return Refusal(rejection) }
         if error is PositionNotReached { return .unavailable }
-        // Of the body that a route was reading.
-        if error is HTTPParserError { return .malformed }
         let metadata: Logger.Metadata = [
             "request_id": "\(exchange.requestID)", "method": "\(request.method)",
             "route": "\(exchange.route.map { routes[$0].path } ?? "-")", "error": "\(error)",

@@ -74,6 +74,7 @@ import Testing
             try await makeCertificate(2)
             let tls = [
                 "HUMON_TLS_CERTIFICATE": "certificate.pem", "HUMON_TLS_KEY": "key.pem", "HUMON_ARRIVAL_TIMEOUT_SECONDS": "3",
+                "HUMON_IDLE_TIMEOUT_SECONDS": "2", "HUMON_ANSWER_TIMEOUT_SECONDS": "4",
             ]
             let environment = environment.merging(tls) { $1 }
             let server = try HumonProcess(["serve"], in: directory, environment: environment)
@@ -92,6 +93,19 @@ import Testing
             // Who does not go on with the handshake is not waited for.
             let silent = try RawConnection(port: try #require(Int(address)))
             #expect(try await silent.receive(within: .seconds(15)).isEnded)
+
+            // Nor who asks, lets nothing of the answer come, with a window of 0 bytes, and does not acknowledge that this is the end.
+            let stalled = try await Self.shell(
+                #"""
+                { printf 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+                  printf '\000\000\006\004\000\000\000\000\000\000\004\000\000\000\000'
+                  printf '\000\000\016\001\005\000\000\000\001\202\207\204\101\011localhost'; } |
+                { timeout 40 openssl s_client -quiet -alpn h2 -connect 127.0.0.1:\#(address); echo "ended $?" >&2; } | od -An -tx1
+                """#, in: directory)
+            #expect(stalled.error.contains("ended 0"), "the server has not closed it")
+            // RST_STREAM of the one stream there is.
+            #expect(stalled.output.split { $0.isWhitespace }.joined(separator: " ").contains("00 00 04 03 00 00 00 00 01"))
+            #expect(try await curl("--http2 \(format)") == "2 200")
 
             try await makeCertificate(3)
             var renewed = ""

@@ -1,9 +1,10 @@
+import Postgres
 import TestDatabase
 import TestServer
 import Testing
 
 @Suite struct `Requests that do not wait for answers` {
-    private static func withServer(_ body: @Sendable (HumonProcess, Int) async throws -> Void) async throws {
+    private static func withServer(_ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void) async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
@@ -18,7 +19,7 @@ import Testing
                             ], body: body)
                         try #require(answer.status == 200)
                     }
-                    try await body(server, port)
+                    try await body(server, port, database)
                 }
             }
         }
@@ -40,7 +41,7 @@ import Testing
     private static let unknown = request("GET /v1/events/9")
 
     @Test func `are answered in their order, those that are answered at once too`() async throws {
-        try await Self.withServer { _, port in
+        try await Self.withServer { _, port, _ in
             let connection = try RawConnection(port: port)
             let kinds = [(Self.held, "200 OK"), (Self.attendance, "200 OK"), (Self.unknown, "404 Not Found")]
             var generator = SystemRandomNumberGenerator()
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func `are not read any more where nobody reads their answers`() async throws {
-        try await Self.withServer { _, port in
+        try await Self.withServer { _, port, _ in
             let connection = try RawConnection(port: port)
             try connection.send(Self.held)
             let size = try await connection.receive { $0.hasSuffix("}}") }.text.utf8.count
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func `end with one that says so`() async throws {
-        try await Self.withServer { _, port in
+        try await Self.withServer { _, port, _ in
             for last in ["GET /v1/events/1", "GET /v1/events/9"] {
                 let connection = try RawConnection(port: port)
                 let closing = Self.request(last).replacing("Host: humon\r\n", with: "Host: humon\r\nConnection: close\r\n")
@@ -85,6 +86,98 @@ import Testing
                 let answer = try await connection.receive()
                 #expect(answer.isEnded && answer.text.matches(of: /HTTP\/1.1 \d+/).count == 2, "\(answer.text)")
             }
+        }
+    }
+
+    @Test func `are all answered when nothing more will come`() async throws {
+        try await Self.withServer { _, port, _ in
+            for last in [Self.attendance, Self.held, Self.unknown] {
+                let connection = try RawConnection(port: port)
+                try connection.send(String(repeating: Self.held + Self.attendance + Self.unknown, count: 10) + last)
+                connection.endSending()
+                let answer = try await connection.receive()
+                #expect(answer.isEnded && answer.text.matches(of: /HTTP\/1.1 \d+/).count == 31, "\(answer.text)")
+            }
+        }
+    }
+
+    @Test func `are all answered to who says that they are all and then reads slowly`() async throws {
+        try await Self.withServer { _, port, _ in
+            let large = Self.request("GET /docs")
+            let first = try RawConnection(port: port)
+            try first.send(large)
+            let size = try await first.receive { $0.hasSuffix("</html>\n") }.text.utf8.count
+            let connection = try RawConnection(port: port)
+            // More than lies in the buffers of both sides.
+            let count = 20_000_000 / size
+            try connection.send(String(repeating: large, count: count))
+            connection.endSending()
+            try await Task.sleep(for: .seconds(1))
+            let answers = try await connection.receive(bytes: .max, within: .seconds(60))
+            #expect(answers.isEnded && answers.text.utf8.count == count * size)
+        }
+    }
+
+    @Test func `are not carried out behind the last`() async throws {
+        try await Self.withServer { _, port, database in
+            let connection = try RawConnection(port: port)
+            let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+            let closing = Self.request("GET /docs").replacing("Host: humon\r\n", with: "Host: humon\r\nConnection: close\r\n")
+            try connection.send(Self.attendance + closing + Self.request("POST /v1/events", party))
+            let answer = try await connection.receive()
+            #expect(answer.isEnded && answer.text.matches(of: /HTTP\/1.1 200 OK/).count == 2)
+            try await database.withClient { client in
+                let events = try await client.query("SELECT 1 FROM log.recorded_events WHERE type = 'EventCreated'")
+                #expect(events.count == 1)
+            }
+        }
+    }
+
+    @Test func `are answered before what is no HTTP behind them`() async throws {
+        try await Self.withServer { _, port, database in
+            let connection = try RawConnection(port: port)
+            try await database.withClient { client in
+                try await client.withConnection { holder in
+                    try await holder.query("BEGIN")
+                    try await holder.query("LOCK TABLE log.recorded_events IN ACCESS EXCLUSIVE MODE")
+                    try connection.send(Self.attendance + "?\r\n\r\n")
+                    try await Task.sleep(for: .milliseconds(200))
+                    try connection.send("more")
+                    try await Task.sleep(for: .milliseconds(200))
+                    try await holder.query("ROLLBACK")
+                }
+            }
+            let answer = try await connection.receive()
+            #expect(answer.text.matches(of: /HTTP\/1.1 (\d+)/).map(\.1) == ["200", "400"], "\(answer.text)")
+            #expect(answer.text.lowercased().contains("\r\nconnection: close\r\n") && answer.isEnded)
+        }
+    }
+
+    @Test func `end with a wish for another protocol`() async throws {
+        try await Self.withServer { _, port, _ in
+            let upgrade = Self.request("GET /v1/events/1")
+                .replacing("Host: humon\r\n", with: "Host: humon\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")
+            for last in [upgrade, "CONNECT humon:80 HTTP/1.1\r\nHost: humon\r\n\r\n"] {
+                let connection = try RawConnection(port: port)
+                try connection.send(last)
+                let answer = try await connection.receive()
+                #expect(answer.text.lowercased().contains("\r\nconnection: close\r\n") && answer.isEnded, "\(answer.text)")
+            }
+        }
+    }
+
+    @Test func `end at once when the client closes, and nobody calls that a slow request`() async throws {
+        try await Self.withServer { server, port, _ in
+            for request in ["", Self.held, Self.unknown] {
+                let connection = try RawConnection(port: port)
+                try connection.send(request)
+                if !request.isEmpty { _ = try await connection.receive { $0.hasSuffix("}") } }
+                connection.endSending()
+                let rest = try await connection.receive(within: .seconds(10))
+                #expect((rest.text, rest.isEnded) == ("", true))
+            }
+            let metrics = try await exchange("GET", "http://127.0.0.1:\(try #require(server.adminPort))/metrics").body
+            #expect(!metrics.contains(#"status="408""#) && metrics.contains(#"status="404""#))
         }
     }
 }

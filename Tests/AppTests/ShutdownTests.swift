@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import TestDatabase
 import TestServer
 import Testing
@@ -21,7 +22,7 @@ import Testing
     }
 
     private static func withServer(
-        _ environment: [String: String], _ body: (HumonProcess, Int) async throws -> Void
+        _ environment: [String: String], _ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void
     ) async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
@@ -29,7 +30,7 @@ import Testing
                 environment["DATABASE_URL"] = database.url
                 environment["TB_APP_SECRET"] = secret
                 let server = try HumonProcess(["serve"], in: directory, environment: environment)
-                try await body(server, try await server.port())
+                try await body(server, try await server.port(), database)
             }
         }
     }
@@ -37,7 +38,7 @@ import Testing
     private static func isWholeAnswer(_ text: String) -> Bool { text.hasSuffix("No Events Found\"}") }
 
     @Test func `says so at once, and serves on while that is seen`() async throws {
-        try await Self.withServer(["HUMON_DRAIN_SECONDS": "10"]) { server, port in
+        try await Self.withServer(["HUMON_DRAIN_SECONDS": "10"]) { server, port, _ in
             let adminPort = try #require(server.adminPort)
             let known = try RawConnection(port: port)
             try known.send(Self.read)
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test func `finishes what it was asked, accepts nothing new, and closes who is silent`() async throws {
-        try await Self.withServer([:]) { server, port in
+        try await Self.withServer([:]) { server, port, _ in
             let headers = [("tb-app-secret", Self.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
             let (silent, busy) = (try RawConnection(port: port), try RawConnection(port: port))
@@ -86,8 +87,41 @@ import Testing
         }
     }
 
+    @Test func `finishes what clients asked that have gone`() async throws {
+        try await Self.withServer([:]) { server, port, database in
+            let headers = [("tb-app-secret", Self.secret), ("tb-device-token", "phone")]
+            #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
+            let metrics = "http://127.0.0.1:\(try #require(server.adminPort))/metrics"
+            try await database.withClient { client in
+                try await client.withConnection { connection in
+                    // Where the first thing is looked up that a command with a key needs.
+                    try await connection.query("BEGIN")
+                    try await connection.query("LOCK TABLE log.commands IN ACCESS EXCLUSIVE MODE")
+                    do {
+                        let leaving = try RawConnection(port: port)
+                        let body = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+                        try leaving.send(
+                            Self.openRequest("phone", bodyLength: body.utf8.count)
+                                .replacing("/v1/attendances", with: "/v1/events")
+                                .replacing("Host:", with: "Idempotency-Key: party\r\nHost:") + body)
+                        while try await !exchange("GET", metrics).body.contains("\nhumon_http_requests_in_flight 1\n") {
+                            try await Task.sleep(for: .milliseconds(20))
+                        }
+                    }
+                    server.send(SIGTERM)
+                    try await Task.sleep(for: .seconds(1))
+                    try await connection.query("ROLLBACK")
+                }
+                #expect(await server.untilExit() == 0)
+                let events = try await client.query("SELECT 1 FROM log.recorded_events WHERE type = 'EventCreated'")
+                #expect(events.count == 1)
+                #expect(!server.error.contains("a request failed"), "\(server.error)")
+            }
+        }
+    }
+
     @Test func `cuts off what does not end, and says so`() async throws {
-        try await Self.withServer(["HUMON_SHUTDOWN_SECONDS": "1"]) { server, port in
+        try await Self.withServer(["HUMON_SHUTDOWN_SECONDS": "1"]) { server, port, _ in
             let busy = try RawConnection(port: port)
             try busy.send(Self.openRequest("phone", bodyLength: 10))
             try await Task.sleep(for: .seconds(1))
@@ -100,7 +134,7 @@ import Testing
     }
 
     @Test func `ends at once when it is told again`() async throws {
-        try await Self.withServer(["HUMON_DRAIN_SECONDS": "60"]) { server, _ in
+        try await Self.withServer(["HUMON_DRAIN_SECONDS": "60"]) { server, _, _ in
             server.send(SIGTERM)
             while !server.error.contains("stopping") { try await Task.sleep(for: .milliseconds(10)) }
             server.send(SIGTERM)
@@ -109,7 +143,7 @@ import Testing
     }
 
     @Test func `leaves no request without an answer`() async throws {
-        try await Self.withServer(["HUMON_DRAIN_SECONDS": "1"]) { server, port in
+        try await Self.withServer(["HUMON_DRAIN_SECONDS": "1"]) { server, port, _ in
             let answered = try await withThrowingTaskGroup(of: Int.self) { clients in
                 for _ in 0..<16 {
                     clients.addTask {

@@ -43,22 +43,23 @@ import Testing
         #expect(phase.isReceiving)
         Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .refuseSlowArrival])
         // One that is too large is with its route, and what comes of it behind the answer is not waited for.
-        phase.isSent()
-        phase.asks(at: Self.at(12))
-        #expect(!phase.isReceiving)
+        phase.isAsked()
+        phase.answerBegins(at: Self.at(12))
+        #expect(!phase.isReceiving && phase.isRest && phase.isAnswering)
         Self.expect(phase, [61: .wait(until: Self.at(62)), 62: .refuseSlowAnswer])
-        phase.isAnswered(at: Self.at(13))
+        phase.answerEnds(at: Self.at(13))
+        #expect(!phase.isAnswering)
         Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .close])
     }
 
     @Test func `is an answer that is to come`() {
         var phase = Self.phase {
             $0.headEnds(at: Self.at(1))
-            $0.asks(at: Self.at(1))
+            $0.answerBegins(at: Self.at(1))
             $0.bodyEnds()
         }
         Self.expect(phase, [1: .wait(until: Self.at(31)), 30: .wait(until: Self.at(31)), 31: .refuseSlowAnswer])
-        phase.isAnswered(at: Self.at(2))
+        phase.answerEnds(at: Self.at(2))
         // The connection may be silent for a while before it is closed.
         Self.expect(phase, [2: .wait(until: Self.at(77)), 76: .wait(until: Self.at(77)), 77: .close])
         phase.headBegins(at: Self.at(70))
@@ -75,30 +76,16 @@ import Testing
         Self.expect(phase, [134: .wait(until: Self.at(135)), 135: .close])
     }
 
-    @Test func `is the next of several answers`() {
-        let phase = Self.phase {
-            for _ in 0..<2 {
-                $0.headEnds(at: Self.at(1))
-                $0.asks(at: Self.at(1))
-                $0.bodyEnds()
-            }
-            $0.isAnswered(at: Self.at(40))
-        }
-        Self.expect(phase, [69: .wait(until: Self.at(70)), 70: .refuseSlowAnswer])
-    }
-
-    @Test func `is an answer and the next request at the same time, whichever ends first`() {
+    @Test func `is an answer while the next request begins, whose time begins with its end`() {
         var phase = Self.phase {
             $0.headEnds(at: Self.at(1))
-            $0.asks(at: Self.at(1))
+            $0.answerBegins(at: Self.at(1))
             $0.bodyEnds()
             $0.headBegins(at: Self.at(2))
         }
-        Self.expect(phase, [21: .wait(until: Self.at(22)), 22: .refuseSlowArrival])
-        // It is not waited for any more; the answer is.
-        phase.bodyEnds()
+        #expect(phase.isReceiving && phase.isAnswering)
         Self.expect(phase, [22: .wait(until: Self.at(31)), 31: .refuseSlowAnswer])
-        phase.headBegins(at: Self.at(25))
-        Self.expect(phase, [30: .wait(until: Self.at(31)), 31: .refuseSlowAnswer])
+        phase.answerEnds(at: Self.at(25))
+        Self.expect(phase, [44: .wait(until: Self.at(45)), 45: .refuseSlowArrival])
     }
 }

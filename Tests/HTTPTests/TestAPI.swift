@@ -90,9 +90,11 @@ struct TestAPI: Sendable {
                 )
             }
             let api = makeAPI()
-            let responder = APIResponder(api, allowing: cors)
+            let responder = APIResponder(api, allowing: cors, logger: .quiet)
             let application = Application(
                 responder: responder,
+                server: .api(
+                    responder, ConnectionLimits(bodyBytes: bodyLimitBytes), admission: Admission(limit: .max), drain: Drain()),
                 services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
                 logger: .quiet)
             try await application.test(setup) { client in
@@ -103,7 +105,8 @@ struct TestAPI: Sendable {
                     try await body(
                         TestAPI(
                             client: client, operators: operators, database: database, log: LogReader(client: readers),
-                            routes: api.routes, responder: responder, twin: APIResponder(makeAPI(), allowing: cors)))
+                            routes: api.routes, responder: responder,
+                            twin: APIResponder(makeAPI(), allowing: cors, logger: .quiet)))
                 }
             }
         }

@@ -53,6 +53,9 @@ public final class RawConnection: Sendable {
         }
     }
 
+    /// Says that nothing more will be sent; what is answered can still be received.
+    public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Sends a text again and again until the server has taken nothing of it for a while.
     /// - Returns: how many bytes it took
     public func sendUntilNoMoreIsTaken(_ text: String, atMost limit: Int, patience: Duration = .seconds(1)) async throws -> Int {

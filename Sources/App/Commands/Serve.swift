@@ -47,7 +47,7 @@ struct Serve: AsyncParsableCommand {
             let responder = APIResponder(
                 api, scheme: settings.tlsCertificate == nil ? .http : .https, believing: settings.trustedProxies,
                 allowing: settings.corsOrigins, tracer: spans.tracer,
-                log: RequestLog(settings.logFormat, level: settings.logLevel)?.write)
+                log: RequestLog(settings.logFormat, level: settings.logLevel)?.write, logger: logger)
             let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
             let clients = try ClientServer(
                 responder, settings, drain: drain, logger: logger, onRunning: welcome.apiRuns)

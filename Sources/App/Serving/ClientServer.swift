@@ -27,7 +27,7 @@ struct ClientServer {
         let socket = try settings.socket.map { try SocketFile(path: $0, mode: settings.socketMode) }
         let port = settings.port
         let application = Application(
-            responder: AdmissionResponder(responder, admission),
+            responder: responder,
             server: .api(responder, limits, admission: admission, drain: drain, tls: certificate?.configuration),
             configuration: ApplicationConfiguration(
                 address: socket.map { .unixDomainSocket(path: $0.path) } ?? .hostname(settings.host, port: port),
@@ -41,7 +41,7 @@ struct ClientServer {
             },
             logger: logger
         )
-        let beside: [(any Service)?] = [certificate?.reloader, socket]
+        let beside: [(any Service)?] = [certificate?.reloader, socket, UnderWay(admission: admission)]
         services = beside.compactMap(\.self) + [application]
     }
 
@@ -51,6 +51,16 @@ struct ClientServer {
                 "humon_http_requests_shed_total", "Requests refused at once with 503, since too many were under way.",
                 Double(admission.refusals))
         ]
+    }
+}
+
+/// Ends when no request is worked on any more, not even for clients that have gone away: what they need is to end after them.
+private struct UnderWay: Service {
+    let admission: Admission
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        while admission.requests > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
     }
 }
 

@@ -6,7 +6,7 @@ public import NIOSSL
 extension HTTPServerBuilder {
     /// The server for clients.
     /// - Parameters:
-    ///   - responder: answers what can be answered at once
+    ///   - responder: answers every request
     ///   - tls: with it the server speaks TLS alone, and in it HTTP/2 with those who offer it
     public static func api(
         _ responder: APIResponder, _ limits: ConnectionLimits, admission: Admission, drain: Drain, tls: TLSConfiguration? = nil
@@ -25,7 +25,7 @@ extension HTTPServerBuilder {
                     idleTimeout: .seconds(limits.idleSeconds), gracefulCloseTimeout: .seconds(limits.answerSeconds),
                     streamConfiguration: channel),
                 responder: responder)
-            return HandshakeChannel(base, seconds: limits.arrivalSeconds)
+            return TimedChannel(base, limits)
         }
     }
 }

@@ -9,7 +9,7 @@ struct ConnectionPhase {
         case head(since: NIODeadline, hasBegun: Bool)
         /// - Parameter since: when the head began
         case body(since: NIODeadline)
-        /// The rest of a body whose request is on its way already.
+        /// The rest of a body whose request is answered without it.
         case rest(since: NIODeadline)
     }
 
@@ -25,16 +25,14 @@ struct ConnectionPhase {
     }
 
     private(set) var reading: Reading
-    /// Requests whose answer is still to come. More than one where the client does not wait for answers.
-    private(set) var unanswered = 0
-    private var unansweredSince: NIODeadline
+    /// nil while no answer is to come.
+    private var answeringSince: NIODeadline?
     /// When a head came last, or an answer that was waited for went.
     private var activeAt: NIODeadline
 
     /// A connection whose first request is to come.
     init(at now: NIODeadline) {
         reading = .head(since: now, hasBegun: false)
-        unansweredSince = now
         activeAt = now
     }
 
@@ -51,12 +49,12 @@ struct ConnectionPhase {
         if case .head(let since, hasBegun: true) = reading { reading = .body(since: since) } else { reading = .body(since: now) }
     }
 
-    /// The request is on its way before its body has ended.
-    mutating func isSent() { if case .body(let since) = reading { reading = .rest(since: since) } }
+    /// What is still to come of the body is of no use to anybody.
+    mutating func isAsked() { if case .body(let since) = reading { reading = .rest(since: since) } }
 
     mutating func bodyEnds() { reading = .nothing }
 
-    /// Whether a request has begun to arrive that no route knows of.
+    /// Whether a request has begun to arrive that is not answered yet.
     var isReceiving: Bool {
         switch reading {
         case .head(_, let hasBegun): hasBegun
@@ -65,38 +63,37 @@ struct ConnectionPhase {
         }
     }
 
-    mutating func asks(at now: NIODeadline) {
-        if unanswered == 0 { unansweredSince = now }
-        unanswered += 1
+    var isRest: Bool { if case .rest = reading { true } else { false } }
+
+    mutating func answerBegins(at now: NIODeadline) { answeringSince = now }
+
+    mutating func answerEnds(at now: NIODeadline) {
+        (answeringSince, activeAt) = (nil, now)
+        // The next request has its time from now on: nobody was waiting for it.
+        if case .head(_, let hasBegun) = reading { reading = .head(since: now, hasBegun: hasBegun) }
     }
 
-    mutating func isAnswered(at now: NIODeadline) {
-        unanswered -= 1
-        (unansweredSince, activeAt) = (now, now)
-    }
+    /// Whether a request is with its route.
+    var isAnswering: Bool { answeringSince != nil }
 
     func verdict(at now: NIODeadline, _ limits: ConnectionLimits) -> Verdict {
-        let first = [arrivalEnds(limits), answerEnds(limits)].compactMap(\.self).min { $0.at < $1.at }
-        let (end, verdict) = first ?? (at: activeAt + .seconds(Int64(limits.idleSeconds)), verdict: .close)
+        let (end, verdict) = next(limits)
         return now < end ? .wait(until: end) : verdict
     }
 
-    /// When what is being read must have come; nil while nothing is, or what comes is part of a request that is being answered.
-    private func arrivalEnds(_ limits: ConnectionLimits) -> (at: NIODeadline, verdict: Verdict)? {
+    /// What will be the matter if nothing happens, and when.
+    private func next(_ limits: ConnectionLimits) -> (at: NIODeadline, verdict: Verdict) {
         let arrival = TimeAmount.seconds(Int64(limits.arrivalSeconds))
+        if let answeringSince {
+            let answer = answeringSince + .seconds(Int64(limits.answerSeconds))
+            // What is still to come of its request may take its time.
+            return (isRest ? answer + arrival : answer, .refuseSlowAnswer)
+        }
         return switch reading {
         case .head(let since, let hasBegun): (since + arrival, hasBegun ? .refuseSlowArrival : .close)
         case .body(let since): (since + arrival, .refuseSlowArrival)
-        case .rest(let since) where unanswered == 0: (since + arrival, .close)
-        case .rest, .nothing: nil
+        case .rest(let since): (since + arrival, .close)
+        case .nothing: (activeAt + .seconds(Int64(limits.idleSeconds)), .close)
         }
-    }
-
-    private func answerEnds(_ limits: ConnectionLimits) -> (at: NIODeadline, verdict: Verdict)? {
-        guard unanswered > 0 else { return nil }
-        var seconds = limits.answerSeconds
-        // What is still to come of it may take its time.
-        if case .rest = reading { seconds += limits.arrivalSeconds }
-        return (unansweredSince + .seconds(Int64(seconds)), .refuseSlowAnswer)
     }
 }
