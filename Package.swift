@@ -239,4 +239,7 @@ for target in package.targets where target.type != .system {
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
+    // What is isolated to nothing goes on where its caller is, with no look for another executor: felt in every command.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+    if target.type == .regular { target.swiftSettings?.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault")) }
 }

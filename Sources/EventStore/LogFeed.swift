@@ -118,7 +118,7 @@ public struct LogFeed: AsyncSequence, Sendable {
         public mutating func next() async throws -> LogPage? {
             while true {
                 if !mayHaveMore, !isWorthLooking() {
-                    _ = await wakes.next()
+                    _ = await wakes.next(isolation: #isolation)
                     try Task.checkCancellation()
                     continue
                 }

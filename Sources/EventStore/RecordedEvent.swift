@@ -79,6 +79,7 @@ public struct Occurrence<Event: Sendable>: Sendable {
     }
 
     /// The same place, with the event in another form.
+    @inlinable  // so that it is specialised in the modules: the writer asks it of every event
     func with<Other>(_ event: Other) -> Occurrence<Other> {
         Occurrence<Other>(id: id, stream: stream, version: version, recordedAt: recordedAt, metadata: metadata, event: event)
     }
@@ -86,7 +87,8 @@ public struct Occurrence<Event: Sendable>: Sendable {
 
 extension Occurrence where Event == any DomainEvent {
     /// nil where it is a domain event of another module.
-    public func of<Other: DomainEvent>(_: Other.Type) -> Occurrence<Other>? { (event as? Other).map(with) }
+    @inlinable  // as above
+    public func of<Other: DomainEvent>(_: Other.Type) -> Occurrence<Other>? { (event as? Other).map { with($0) } }
 }
 
 /// A domain event as the log keeps it, undecoded, in its place in its stream.

@@ -29,6 +29,9 @@ public protocol Projection: Sendable {
 
     /// Writes the changes in bulk. Nothing where there is nothing to write.
     func writes(for changes: Changes, in schema: String) -> [Write]
+
+    /// Folds those that are this projection's. There is no need to write another one.
+    func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write]
 }
 
 /// One step of writing a batch of changes.
@@ -54,8 +57,8 @@ extension Projection {
     /// Of the streams that it folds.
     var category: String { Event.category }
 
-    /// Folds those that are this projection's.
-    func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write] {
+    @inlinable  // so that it is specialised for each projection: the writer asks it of every batch
+    public func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write] {
         let own = occurrences.compactMap { $0.of(Event.self) }
         return own.isEmpty ? [] : writes(for: fold(own), in: schema)
     }
