@@ -20,13 +20,24 @@ extension EventMemory {
             put(id, owner: owner, version: version, vector: UnitVector(coordinates), json: json)
         }
 
-        /// The same with the vector of the read model, which whoever wrote it has computed.
-        mutating func put(
+        private mutating func put(
             _ id: EventID, owner: UserID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>
         ) {
             let cell = OctreeCell(vector)
             cells.append((id.rawValue, cell))
             regions[cell.leading(bits: Self.bitsOfRegion)].put(id, owner: owner, version: version, vector: vector, json: json)
+        }
+
+        /// Puts all that a batch puts.
+        mutating func put(_ batch: Batch) {
+            batch.json.withUnsafeBytes { json in
+                for change in batch.changes {
+                    guard let event = change.event else { continue }
+                    put(
+                        EventID(rawValue: change.id), owner: event.owner, version: event.version, vector: event.vector,
+                        json: UnsafeRawBufferPointer(rebasing: json[event.json]))
+                }
+            }
         }
 
         mutating func takeRegions(_ body: (Batch) -> Void) {

@@ -90,6 +90,12 @@ extension EventMemory {
             changes.append(Change(id: id.rawValue, event: event))
         }
 
+        /// Keeps the room that it has.
+        mutating func removeAll() {
+            changes.removeAll(keepingCapacity: true)
+            json.removeAll(keepingCapacity: true)
+        }
+
         public mutating func remove(_ id: EventID) { changes.append(Change(id: id.rawValue, event: nil)) }
     }
 }

@@ -75,13 +75,12 @@ extension CopiedRow {
 private final class CopiedEvents: Sendable {
     private struct State: Sendable {
         var filling = EventMemory.Filling()
-        var json: [UInt8] = []
         var bytes = 0
         var saidAt = ContinuousClock.now
     }
 
-    /// Rows between two looks at the clock.
-    private static let look = 10_000
+    /// Who read rows: to read and to render takes longer than PostgreSQL takes to send.
+    private static let readers = 2
     /// Beside its JSON, while the memory is filled: its row, twice for as long as arrays grow, and its place by id.
     private static let bytesPerRow = 160
 
@@ -98,15 +97,25 @@ private final class CopiedEvents: Sendable {
         self.logger = logger
     }
 
-    /// The rows are read on one core while others come in on another.
+    /// The rows are read and rendered by some while others come in.
     func copy(_ connection: PostgresConnection) async throws {
         let handover = Handover()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { handover.stop() }
-                for await rows in handover.rows {
-                    try rows.forEach { try self.take(&$0) }
-                    handover.wasTaken()
+            for _ in 0..<Self.readers {
+                group.addTask {
+                    defer { handover.stop() }
+                    var (batch, json) = (EventMemory.Batch(), [UInt8]())
+                    for await rows in handover.rows {
+                        try rows.forEach { row in
+                            let (event, vector) = try row.event()
+                            json.removeAll(keepingCapacity: true)
+                            self.render(event, &json)
+                            batch.put(event.id, owner: event.owner, version: event.version, vector: vector, json: json)
+                        }
+                        try self.take(batch)
+                        batch.removeAll()
+                        handover.wasTaken()
+                    }
                 }
             }
             let result: Result<Void, any Error>
@@ -122,18 +131,14 @@ private final class CopiedEvents: Sendable {
         }
     }
 
-    private func take(_ row: inout CopiedRow) throws {
-        let (event, vector) = try row.event()
+    private func take(_ batch: EventMemory.Batch) throws {
         try state.withLock { state in
-            state.json.removeAll(keepingCapacity: true)
-            render(event, &state.json)
-            state.filling.put(event.id, owner: event.owner, version: event.version, vector: vector, json: state.json)
-            state.bytes += state.json.count + Self.bytesPerRow
-            let count = state.filling.count
-            guard count % Self.look == 0 else { return }
+            state.filling.put(batch)
+            state.bytes += batch.json.count + Self.bytesPerRow * batch.changes.count
             guard state.bytes <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
+            let count = state.filling.count
             logger.notice(
                 "filling the memory", metadata: ["events": "\(count)", "of_about": "\(max(estimate, count))"])
         }
