@@ -98,6 +98,7 @@ import Testing
 
     @Test(arguments: [
         "", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/-1", "10.0.0/8", "2001:db8::/129", "unix,", "all", "::1%lo", "::/0x1",
+        "10.0.0.0/9223372036854775807", "::/9223372036854775807", "10.0.0.0/99999999999999999999",
     ])
     func `is not said by a list that cannot be read`(list: String) { #expect(TrustedProxies(list) == nil) }
 

@@ -61,7 +61,9 @@ struct Network: Sendable, Hashable {
         let offset = address.isIPv4 && !parts[0].contains(":") ? 96 : 0
         var length = NetworkAddress.bitCount
         if parts.count == 2 {
-            guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let sent = Int(parts[1]) else { return nil }
+            guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let sent = Int(parts[1]),
+                sent <= NetworkAddress.bitCount - offset
+            else { return nil }
             length = sent + offset
         }
         guard (offset...NetworkAddress.bitCount).contains(length) else { return nil }
