@@ -21,13 +21,17 @@ final class SocketFile: Service {
 
     let path: String
     private let mode: UInt32
+    /// Held from before the socket is bound until its file is gone.
+    private let lock: SocketLock
     /// The device and the number of our own file.
     private let own = Mutex<(dev_t, ino_t)?>(nil)
 
-    /// - Throws: ``Failure`` where the path cannot be had
+    /// - Throws: ``Failure`` where the path cannot be had, ``SocketLock/Unusable`` where no lock can stand beside it
     init(path: String, mode: UInt32) throws {
         (self.path, self.mode) = (path, mode)
         guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { throw Failure.isTooLong(path: path) }
+        guard let lock = try SocketLock(socket: path) else { throw Failure.isServed(path: path) }
+        self.lock = lock
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw Failure.isNoSocket(path: path) }
@@ -38,13 +42,15 @@ final class SocketFile: Service {
     /// Until then only the server's own account can connect.
     func permit(logger: Logger) {
         own.withLock { $0 = identity() }
-        guard chmod(path, mode) != 0 else { return }
+        // Another account that may write in the directory could have put a link there.
+        guard fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) != 0 else { return }
         logger.error("the socket's permissions cannot be set", metadata: ["reason": "\(String(cString: strerror(errno)))"])
     }
 
     func run() async throws {
         try? await gracefulShutdown()
-        // The next server may have begun already.
+        defer { lock.release() }
+        // Another program, which knows nothing of the lock, may listen there by now.
         if let own = own.withLock({ $0 }), let current = identity(), own == current { unlink(path) }
     }
 

@@ -1,0 +1,55 @@
+internal import Foundation
+internal import Synchronization
+
+/// A lock on the file beside a Unix socket, `humon.sock.lock`: of two servers that start at the same time one is refused. It ends
+/// with the process that holds it, however that ends.
+final class SocketLock: Sendable {
+    struct Unusable: Error, CustomStringConvertible {
+        var path: String
+        var reason: String
+        var description: String { "Cannot lock \(path), which HUMON_SOCKET needs: \(reason)" }
+    }
+
+    /// Another process may take the file away between its opening and its lock.
+    private static let attempts = 100
+
+    private let path: String
+    private let descriptor: Mutex<Int32?>
+
+    /// - Returns: nil where another process holds the lock
+    /// - Throws: ``Unusable``
+    init?(socket: String) throws {
+        path = socket + ".lock"
+        for _ in 0..<Self.attempts {
+            let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw Unusable(path: path, reason: String(cString: strerror(errno))) }
+            guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+                close(file)
+                return nil
+            }
+            var (locked, named) = (stat(), stat())
+            if fstat(file, &locked) == 0, lstat(path, &named) == 0,
+                (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)
+            {
+                descriptor = Mutex(file)
+                return
+            }
+            close(file)
+        }
+        throw Unusable(path: path, reason: "the file is taken away again and again")
+    }
+
+    deinit { release() }
+
+    /// Takes the file away as well.
+    func release() {
+        descriptor.withLock { descriptor in
+            guard let file = descriptor else { return }
+            descriptor = nil
+            unlink(path)
+            // Closing is not enough: a program that this process just starts has the descriptor too, until its exec.
+            flock(file, LOCK_UN)
+            close(file)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@testable import App
+
+@Suite struct `The file of a Unix socket` {
+    private static func withDirectory(_ body: (URL) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-socket-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try body(directory)
+    }
+
+    @Test func `belongs to the first server before that one listens, and to the next after it`() throws {
+        try Self.withDirectory { directory in
+            let path = directory.appending(path: "humon.sock").path
+            do {
+                let first = try SocketFile(path: path, mode: 0o660)
+                let error = #expect(throws: SocketFile.Failure.self) { _ = try SocketFile(path: path, mode: 0o660) }
+                #expect(error?.description == "Another program listens on HUMON_SOCKET (\(path)).")
+                withExtendedLifetime(first) {}
+            }
+            _ = try SocketFile(path: path, mode: 0o660)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+        }
+    }
+
+    @Test func `has a lock that a killed server's does not hold up, and that follows no link`() throws {
+        try Self.withDirectory { directory in
+            let path = directory.appending(path: "humon.sock").path
+            try "".write(toFile: path + ".lock", atomically: false, encoding: .utf8)
+            _ = try SocketFile(path: path, mode: 0o660)
+            try FileManager.default.createSymbolicLink(
+                atPath: path + ".lock", withDestinationPath: directory.appending(path: "elsewhere").path)
+            #expect(throws: SocketLock.Unusable.self) { _ = try SocketFile(path: path, mode: 0o660) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["humon.sock.lock"])
+        }
+    }
+
+    @Test func `is served by one of two servers that start at the same time, and the other one says why it ends`() async throws {
+        try await TestDatabase.with(migrated: true) { database in
+            try await HumonProcess.withDirectory { directory in
+                let path = directory.appending(path: "humon.sock").path
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret", "HUMON_SOCKET": path]
+                for _ in 0..<3 {
+                    let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory, environment: environment) }
+                    let sentence = "Another program listens on HUMON_SOCKET (\(path))."
+                    func isSettled() -> Bool {
+                        servers.contains { $0.error.contains(sentence) } && servers.contains { $0.output.contains("curl") }
+                    }
+                    for _ in 0..<1_200 where !isSettled() { try await Task.sleep(for: .milliseconds(50)) }
+                    #expect(isSettled(), "\(servers.map(\.error))")
+                    let client = try RawConnection(path: path)
+                    try client.send("GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\n\r\n")
+                    #expect(try await client.receive(until: { $0.hasSuffix("}") }).text.contains("200 OK"))
+                    var statuses: [Int32] = []
+                    for server in servers { statuses.append(await server.stop()) }
+                    #expect(statuses.sorted() == [0, 1])
+                    #expect(!FileManager.default.fileExists(atPath: path))
+                    #expect(!FileManager.default.fileExists(atPath: path + ".lock"))
+                }
+            }
+        }
+    }
+}
