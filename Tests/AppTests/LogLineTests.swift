@@ -92,6 +92,28 @@ private final class Pipe: Sendable {
         #expect(lines.count == kept + 2)
         #expect(try JSON(utf8: lines[lines.count - 2].utf8)["lines"] == JSON(pipe.sink.dropped))
     }
+
+    @Test func `is counted where the disk is full, and the first line that fits again says how many were lost`() throws {
+        // Every write to this device fails as on a full disk.
+        let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        let sink = LogSink(descriptor: descriptor)
+        let logger = Logger(label: "test") { _ in LineLogHandler(.json, sink: sink) }
+        for batch in 1...3 {
+            for _ in 0..<100 { logger.error("it rains") }
+            sink.flush()
+            #expect(sink.dropped == batch * 100)
+        }
+        let pipe = Pipe()
+        try #require(dup2(pipe.ends.write, descriptor) >= 0)
+        logger.error("again")
+        sink.flush()
+        let lines = pipe.lines()
+        try #require(lines.count == 2, "\(lines)")
+        #expect(try JSON(utf8: lines[0].utf8)["lines"] == JSON(300))
+        #expect(try JSON(utf8: lines[1].utf8)["message"] == "again")
+        #expect(sink.dropped == 300)
+    }
 }
 
 @Suite struct `What a logger carries along` {

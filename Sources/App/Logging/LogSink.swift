@@ -18,32 +18,52 @@ final class LogSink: @unchecked Sendable {
         return sink
     }()
 
+    private static let lineEnd = UInt8(ascii: "\n")
+
+    /// Lines that wait to be written.
+    private struct Batch {
+        var bytes: [UInt8] = []
+        /// The sink's own lines, each of which counts the lines dropped before it: its end in the bytes, and its count.
+        var notices: [(end: Int, dropped: Int)] = []
+
+        /// The loss if only the first `written` bytes reach the descriptor: lines of the log, and lines for the next notice to count.
+        /// A notice is no line of the log. The lines that a lost notice counted belong into the next one.
+        func loss(after written: Int) -> (lines: Int, unsaid: Int) {
+            let lost = notices.filter { $0.end > written }
+            let lines = bytes[written...].count { $0 == LogSink.lineEnd } - lost.count
+            return (lines, lost.reduce(lines) { $0 + $1.dropped })
+        }
+    }
+
     private let descriptor: Int32
     private let condition = NSCondition()
-    private var waiting: [UInt8] = []
+    private var waiting = Batch()
     private var isWriting = false
     private var droppedLines = 0
     private var untoldLines = 0
     private var isRunning = false
+    /// Whether the last line that was written has no end, since the disk was full. Only the thread that writes touches it.
+    private var isLineOpen = false
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Lines that nobody will see.
+    /// Lines that could not be written.
     var dropped: Int { condition.withLock { droppedLines } }
 
     /// - Parameter tell: makes a line that says how many were dropped before it
     func write(_ line: [UInt8], tell: (Int) -> [UInt8]) {
         condition.withLock {
-            guard waiting.count + line.count <= Self.limitBytes else {
+            guard waiting.bytes.count + line.count <= Self.limitBytes else {
                 droppedLines += 1
                 untoldLines += 1
                 return
             }
             if untoldLines > 0 {
-                waiting += tell(untoldLines)
+                waiting.bytes += tell(untoldLines)
+                waiting.notices.append((waiting.bytes.count, untoldLines))
                 untoldLines = 0
             }
-            waiting += line
+            waiting.bytes += line
             if !isRunning { start() }
             condition.broadcast()
         }
@@ -53,7 +73,7 @@ final class LogSink: @unchecked Sendable {
     func flush() {
         let deadline = Date(timeIntervalSinceNow: Self.patienceSeconds)
         condition.withLock {
-            while !waiting.isEmpty || isWriting { guard condition.wait(until: deadline) else { return } }
+            while !waiting.bytes.isEmpty || isWriting { guard condition.wait(until: deadline) else { return } }
         }
     }
 
@@ -70,12 +90,28 @@ final class LogSink: @unchecked Sendable {
     }
 
     private func writeOut() {
-        let bytes = condition.withLock {
-            while waiting.isEmpty { condition.wait() }
+        let batch = condition.withLock {
+            while waiting.bytes.isEmpty { condition.wait() }
             isWriting = true
-            defer { waiting = [] }
+            defer { waiting = Batch() }
             return waiting
         }
+        if isLineOpen { isLineOpen = write([Self.lineEnd]) == 0 }
+        // Behind half a line the next one could not be read.
+        let written = isLineOpen ? 0 : write(batch.bytes)
+        if written > 0, written < batch.bytes.count { isLineOpen = batch.bytes[written - 1] != Self.lineEnd }
+        let loss = batch.loss(after: written)
+        condition.withLock {
+            droppedLines += loss.lines
+            untoldLines += loss.unsaid
+            isWriting = false
+            condition.broadcast()
+        }
+    }
+
+    /// Waits for a reader that is slow, but not for one that is gone or for a disk that is full.
+    /// - Returns: how many bytes were written
+    private func write(_ bytes: [UInt8]) -> Int {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -86,20 +122,21 @@ final class LogSink: @unchecked Sendable {
                 case (_, EAGAIN):
                     var output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&output, 1, -1)
-                // Nobody reads any more.
-                case _: rest = rest.dropFirst(rest.count)
+                case _: return bytes.count - rest.count
                 }
             }
-        }
-        condition.withLock {
-            isWriting = false
-            condition.broadcast()
+            return bytes.count
         }
     }
 }
 
 extension LogSink {
     var metrics: [Metric] {
-        [.counter("humon_log_lines_dropped_total", "Lines of the log that nobody read in time.", Double(dropped))]
+        [
+            .counter(
+                "humon_log_lines_dropped_total",
+                "Lines of the log that could not be written: the reader is too slow or gone, or the disk is full.",
+                Double(dropped))
+        ]
     }
 }
