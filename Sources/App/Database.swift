@@ -35,7 +35,7 @@ struct Database: Sendable {
         switch use {
         case .asServer: break
         case .asVisitor, .asVisitorOfExisting:
-            if let url = try EmbeddedCluster.urlOfRunning(in: settings.data) {
+            if let url = try await EmbeddedCluster.urlOfRunning(in: settings.data) {
                 return try await body(Database(url: url, services: [], settings: settings))
             }
         }

@@ -2,48 +2,81 @@ internal import Foundation
 internal import Synchronization
 
 /// A lock that ends with the process that holds it, however that ends. The file names the process.
+///
+/// A process that takes or probes the lock holds the ``Gate`` meanwhile. So the file names the present holder whenever another
+/// process looks at it, and a probe never makes a start fail.
 final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    init(path: String, directory: String) throws(EmbeddedPostgresError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw .fileSystem(doing: "open", path: path, reason: String(cString: strerror(errno)))
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw .inUse(directory: directory, byProcess: Self.holder(path: path))
-        }
-        ftruncate(descriptor, 0)
-        let text = "\(getpid())\n"
-        _ = text.withCString { write(descriptor, $0, strlen($0)) }
-        self.descriptor = Mutex(descriptor)
-    }
+    private init(descriptor: Int32) { self.descriptor = Mutex(descriptor) }
 
     /// A start that failed lets go as well.
     deinit { release() }
 
+    /// - Throws: ``EmbeddedPostgresError/inUse(directory:byProcess:)``, and ``EmbeddedPostgresError/fileSystem(doing:path:reason:)``
+    static func take(_ path: String, in directory: String) async throws -> DirectoryLock {
+        let gate = await Gate(directory)
+        defer { gate.open() }
+        // Every account may read the file: the number of a process is no secret.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw EmbeddedPostgresError.fileSystem(doing: "open", path: path) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            defer { close(descriptor) }
+            throw EmbeddedPostgresError.inUse(directory: directory, byProcess: holder(descriptor))
+        }
+        let text = Array("\(getpid())\n".utf8)
+        // On a full disk an earlier process's number can still be overwritten. No start fails for want of it.
+        if pwrite(descriptor, text, text.count, 0) == text.count { ftruncate(descriptor, off_t(text.count)) }
+        return DirectoryLock(descriptor: descriptor)
+    }
+
     func release() {
         descriptor.withLock { descriptor in
-            if let descriptor { Self.unlock(descriptor) }
+            if let descriptor { unlock(descriptor) }
             descriptor = nil
         }
     }
 
-    static func isHeld(path: String) -> Bool {
-        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    static func isHeld(_ path: String, in directory: String) async -> Bool {
+        let gate = await Gate(directory)
+        defer { gate.open() }
+        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { unlock(descriptor) }
         return flock(descriptor, LOCK_EX | LOCK_NB) != 0
     }
 
-    /// To close is not enough: a program that this process is just starting has the descriptor too, until its exec.
-    private static func unlock(_ descriptor: Int32) {
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+    private static func holder(_ descriptor: Int32) -> Int32? {
+        var buffer = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { return nil }
+        return Int32(String(decoding: buffer[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+}
+
+/// A lock on the directory itself, held for the moment in which the lock file is looked at and written.
+final class Gate {
+    /// Only a process that was stopped holds the gate for longer. Then the lock alone decides, which is right but may not name the
+    /// process.
+    private static let waitSeconds = 5.0
+    private static let pauseSeconds = 0.002
+
+    private let descriptor: Int32
+
+    init(_ directory: String) async {
+        descriptor = Foundation.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        let deadline = ContinuousClock.now + .seconds(Self.waitSeconds)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, ContinuousClock.now < deadline {
+            guard (try? await Task.sleep(for: .seconds(Self.pauseSeconds))) != nil else { return }
+        }
     }
 
-    private static func holder(path: String) -> Int32? {
-        (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-    }
+    func open() { if descriptor >= 0 { unlock(descriptor) } }
+}
+
+/// Closing is not enough: a program that this process just starts has the descriptor too, until its exec.
+private func unlock(_ descriptor: Int32) {
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
 }

@@ -50,7 +50,7 @@ public final class EmbeddedCluster: Service {
         let layout = try Layout(directory: configuration.directory)
         let account = try Account.toRunPostgres()
         try layout.createDirectory()
-        let lock = try DirectoryLock(path: layout.lock, directory: layout.directory)
+        let lock = try await DirectoryLock.take(layout.lock, in: layout.directory)
         let programs = try await Programs.find(in: configuration.programs, majorVersion: layout.clusterVersion)
         let tools = Tools(programs: programs, account: account, layout: layout)
         let cluster = EmbeddedCluster(layout: layout, tools: tools, lock: lock, logger: logger)
@@ -59,22 +59,23 @@ public final class EmbeddedCluster: Service {
     }
 
     /// The URL of a cluster that another process runs in the directory; nil when none does.
-    public static func urlOfRunning(in directory: String) throws -> String? {
+    /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``
+    public static func urlOfRunning(in directory: String) async throws -> String? {
         let layout = try Layout(directory: directory)
-        return DirectoryLock.isHeld(path: layout.lock) ? layout.url : nil
+        return await DirectoryLock.isHeld(layout.lock, in: layout.directory) ? layout.url : nil
     }
 
     /// Whether a cluster was ever created in the directory.
     public static func exists(in directory: String) throws -> Bool { try Layout(directory: directory).clusterVersion != nil }
 
     private func start(_ settings: [String: String]) async throws {
-        try tools.account.take(layout.socketDirectory)
+        try layout.makeSocketDirectory(for: tools.account)
         try await tools.requireReachable(layout.directory)
         if layout.clusterVersion == nil {
             logger.notice("creating a private PostgreSQL cluster", metadata: ["directory": "\(layout.cluster)"])
             try await tools.initialise()
         }
-        layout.removeEmptyPidFile()
+        try layout.removeEmptyPidFile()
         if try await tools.isRunning() {
             logger.notice("stopping a PostgreSQL that an earlier run left behind")
             try await tools.stop()

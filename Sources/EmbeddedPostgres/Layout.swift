@@ -7,6 +7,11 @@ struct Layout: Sendable {
 
     static let superuser = "humon"
 
+    private static let logName = "server.log"
+    private static let pidFileName = "postmaster.pid"
+    private static let settingsName = "postgresql.auto.conf"
+    private static let unfinishedPrefix = "cluster.unfinished"
+
     let directory: String
 
     init(directory: String) throws(EmbeddedPostgresError) {
@@ -17,11 +22,9 @@ struct Layout: Sendable {
     }
 
     var cluster: String { "\(directory)/cluster" }
-    /// Becomes the cluster once it is whole, so that a killed initdb leaves no half of one.
-    var unfinishedCluster: String { "\(directory)/cluster.unfinished" }
     var socketDirectory: String { "\(directory)/socket" }
     var lock: String { "\(directory)/lock" }
-    var log: String { "\(cluster)/server.log" }
+    var log: String { "\(cluster)/\(Self.logName)" }
 
     /// A keyword string, with the path quoted as libpq wants it.
     var url: String {
@@ -31,15 +34,16 @@ struct Layout: Sendable {
 
     /// The major version of PostgreSQL that made the cluster; nil where there is none.
     var clusterVersion: Int? {
-        (try? String(contentsOfFile: "\(cluster)/PG_VERSION", encoding: .utf8)).flatMap {
-            Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
-        }
+        textInCluster("PG_VERSION").flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
     /// The process that the cluster's pid file names.
     var postmaster: Int32? {
-        (try? String(contentsOfFile: pidFile, encoding: .utf8)).flatMap { $0.split(separator: "\n").first }.flatMap { Int32($0) }
+        textInCluster(Self.pidFileName).flatMap { $0.split(separator: "\n").first }.flatMap { Int32($0) }
     }
+
+    /// What PostgreSQL logged last, at most 64 KiB of it.
+    var endOfLog: String { textInCluster(Self.logName) ?? "" }
 
     /// Without a pid file, or with one that names a process there is not, it is dead.
     var isPostmasterAlive: Bool {
@@ -55,24 +59,22 @@ struct Layout: Sendable {
 
     /// Puts a number in the pid file that no process has. The rest of the file stays, since by it PostgreSQL sees whether
     /// children of the dead postmaster still hold its memory.
-    func disownPostmaster() throws(EmbeddedPostgresError) {
-        do {
-            let lines = try String(contentsOfFile: pidFile, encoding: .utf8).split(
-                separator: "\n", omittingEmptySubsequences: false)
-            let text = (["\(Int32.max)"] + lines.dropFirst()).joined(separator: "\n")
-            try text.write(toFile: pidFile, atomically: false, encoding: .utf8)
-        } catch {
-            throw .fileSystem(doing: "correct", path: pidFile, reason: "\(error.localizedDescription)")
-        }
+    func disownPostmaster(of account: Account) throws(EmbeddedPostgresError) {
+        let files = try DirectoryHandle(path: cluster)
+        guard let text = try files.text(of: Self.pidFileName) else { return }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        try files.replace(
+            Self.pidFileName, with: (["\(Int32.max)"] + lines.dropFirst()).joined(separator: "\n"), owner: account)
     }
 
     /// PostgreSQL takes an empty pid file, which a crash of the machine leaves, for that of a server that is just starting. It is
-    /// not, since whoever starts one holds the lock.
-    func removeEmptyPidFile() {
-        if let text = try? String(contentsOfFile: pidFile, encoding: .utf8), text.isEmpty { unlink(pidFile) }
+    /// not, since the process that starts one holds the lock.
+    func removeEmptyPidFile() throws(EmbeddedPostgresError) {
+        let files = try DirectoryHandle(path: cluster)
+        if try files.text(of: Self.pidFileName)?.isEmpty == true { try files.remove(Self.pidFileName) }
     }
 
-    private var pidFile: String { "\(cluster)/postmaster.pid" }
+    private func textInCluster(_ name: String) -> String? { try? DirectoryHandle(path: cluster).text(of: name) }
 
     private func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
@@ -101,35 +103,37 @@ struct Layout: Sendable {
         let lines = own.merging(settings) { _, theirs in theirs }
             .map { "\($0) = '\($1.replacing("\\", with: "\\\\").replacing("'", with: "''"))'" }
             .sorted()
-        do {
-            // Later lines win over those that initdb wrote.
-            let path = "\(cluster)/postgresql.auto.conf"
-            let text = "# Written by humon at every start.\n" + lines.joined(separator: "\n") + "\n"
-            try text.write(toFile: path, atomically: false, encoding: .utf8)
-        } catch {
-            throw .fileSystem(doing: "write settings in", path: cluster, reason: "\(error.localizedDescription)")
-        }
-    }
-}
-
-/// The account that PostgreSQL runs as: root's PostgreSQL runs as `postgres`, everyone else's as themselves.
-struct Account: Sendable {
-    var name: String
-    /// nil: the account of this process.
-    var identity: (user: uid_t, group: gid_t)?
-
-    static func toRunPostgres() throws(EmbeddedPostgresError) -> Account {
-        guard getuid() == 0 else { return Account(name: NSUserName(), identity: nil) }
-        guard let entry = getpwnam("postgres") else { throw .noPostgresAccount }
-        return Account(name: "postgres", identity: (entry.pointee.pw_uid, entry.pointee.pw_gid))
+        // PostgreSQL reads this file after postgresql.conf, which initdb wrote, and the later line wins.
+        let text = "# Written by humon at every start.\n" + lines.joined(separator: "\n") + "\n"
+        try DirectoryHandle(path: cluster).replace(Self.settingsName, with: text, owner: account)
     }
 
-    /// Makes a directory that only this account can enter.
-    func take(_ path: String) throws(EmbeddedPostgresError) {
-        mkdir(path, 0o700)
-        let isTaken = identity.map { chown(path, $0.user, $0.group) == 0 } ?? true
-        guard isTaken, chmod(path, 0o700) == 0 else {
-            throw .fileSystem(doing: "prepare", path: path, reason: String(cString: strerror(errno)))
+    /// A new directory for one try of initdb. A killed humon leaves its initdb running, which must not meet the next try.
+    func makeUnfinishedCluster(for account: Account) throws(EmbeddedPostgresError) -> String {
+        var template = Array("\(directory)/\(Self.unfinishedPrefix).XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .fileSystem(doing: "create a directory in", path: directory) }
+        let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        try DirectoryHandle(path: path).take(for: account)
+        return path
+    }
+
+    /// What earlier tries left, of this version and of older ones.
+    var unfinishedClusters: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.filter { $0.hasPrefix(Self.unfinishedPrefix) }.map { "\(directory)/\($0)" }
+    }
+
+    /// The directory becomes the cluster, as a whole and at once.
+    func install(_ unfinished: String) throws(EmbeddedPostgresError) {
+        guard rename(unfinished, cluster) == 0 else { throw .fileSystem(doing: "rename to", path: cluster) }
+        try DirectoryHandle(path: directory).synchronise()
+    }
+
+    /// Makes the directory of the socket, which only this account can enter.
+    func makeSocketDirectory(for account: Account) throws(EmbeddedPostgresError) {
+        guard mkdir(socketDirectory, 0o700) == 0 || errno == EEXIST else {
+            throw .fileSystem(doing: "create", path: socketDirectory)
         }
+        try DirectoryHandle(path: socketDirectory, followsLink: false).take(for: account)
     }
 }

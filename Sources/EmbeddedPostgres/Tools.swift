@@ -15,18 +15,22 @@ struct Tools: Sendable {
     let layout: Layout
 
     func initialise() async throws {
-        try? FileManager.default.removeItem(atPath: layout.unfinishedCluster)
-        try account.take(layout.unfinishedCluster)
-        // trust: whoever can enter the socket's directory is this account or root.
+        for unfinished in layout.unfinishedClusters { await remove(unfinished) }
+        let unfinished = try layout.makeUnfinishedCluster(for: account)
+        // trust: only this account and root can enter the socket's directory.
         try await run(
-            "initdb", "--pgdata", layout.unfinishedCluster, "--username", Layout.superuser, "--auth", "trust",
+            "initdb", "--pgdata", unfinished, "--username", Layout.superuser, "--auth", "trust",
             "--encoding", "UTF8", "--no-locale", "--no-instructions"
         )
-        guard rename(layout.unfinishedCluster, layout.cluster) == 0 else {
-            throw EmbeddedPostgresError.fileSystem(
-                doing: "rename to", path: layout.cluster, reason: String(cString: strerror(errno))
-            )
-        }
+        try layout.install(unfinished)
+    }
+
+    /// Runs as the account, so that root follows no link that the account makes meanwhile. The initdb of a killed humon may still
+    /// write in the directory and leave files there; the next call removes those.
+    private func remove(_ directory: String) async {
+        _ = try? await execute(FilePath("/bin/rm"), ["-rf", "--", directory])
+        // The account may not remove a name from root's directory.
+        rmdir(directory)
     }
 
     func isRunning() async throws -> Bool {
@@ -34,7 +38,7 @@ struct Tools: Sendable {
         // pg_ctl takes any process of this account for the postmaster. After a restart of the machine the number in the pid
         // file may belong to another program, which a stop would hit and which keeps PostgreSQL from starting.
         guard layout.isPostmasterOfAnother else { return true }
-        try layout.disownPostmaster()
+        try layout.disownPostmaster(of: account)
         return false
     }
 
@@ -52,6 +56,8 @@ struct Tools: Sendable {
             guard attempt < Self.startAttempts else {
                 throw EmbeddedPostgresError.failed(program: "pg_ctl start", output: "\(start.output) \(endOfLog)")
             }
+            // The pg_ctl of a killed humon may have been faster. Only one humon holds the lock, so that server has no owner.
+            try await stop()
             try await Task.sleep(for: .seconds(1))
         }
     }
@@ -73,10 +79,7 @@ struct Tools: Sendable {
         guard result.succeeded else { throw EmbeddedPostgresError.notReachable(directory: directory, account: account.name) }
     }
 
-    private var endOfLog: String {
-        let text = (try? String(contentsOfFile: layout.log, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").suffix(5).joined(separator: " | ")
-    }
+    private var endOfLog: String { layout.endOfLog.split(separator: "\n").suffix(5).joined(separator: " | ") }
 
     private func run(_ program: String, _ arguments: String...) async throws {
         let result = try await status(program, arguments)

@@ -42,11 +42,11 @@ import Testing
 
     @Test func `tells others that it runs, and that it no longer does`() async throws {
         try await withClusterDirectory { directory in
-            #expect(try EmbeddedCluster.urlOfRunning(in: directory) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(in: directory) == nil)
             try await withCluster(in: directory) { cluster async throws in
-                #expect(try EmbeddedCluster.urlOfRunning(in: directory) == cluster.url)
+                #expect(try await EmbeddedCluster.urlOfRunning(in: directory) == cluster.url)
             }
-            #expect(try EmbeddedCluster.urlOfRunning(in: directory) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(in: directory) == nil)
         }
     }
 

@@ -1,0 +1,45 @@
+import Foundation
+import TestServer
+import Testing
+
+@Suite struct `The first start on a private PostgreSQL` {
+    /// Moments after the directory was made: before, in and after initdb, and while the server starts.
+    @Test func `can be repeated at once when it was killed, at any moment`() async throws {
+        for moment in 0..<8 {
+            try await HumonProcess.withDirectory { directory in
+                let data = directory.appending(path: "data").path
+                let first = try HumonProcess(["migrate"], in: directory)
+                for _ in 0..<2_000 where !FileManager.default.fileExists(atPath: data) {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                try await Task.sleep(for: .milliseconds(moment * 200))
+                first.send(SIGKILL)
+                _ = await first.untilExit()
+                let again = try await HumonProcess.run(["migrate"], in: directory)
+                #expect(again.status == 0, "killed at moment \(moment): \(again.error)")
+                let names = try FileManager.default.contentsOfDirectory(atPath: data)
+                #expect(names.contains("cluster"))
+            }
+        }
+    }
+
+    @Test func `beside another one is refused, and names the process of that one`() async throws {
+        for _ in 0..<3 {
+            try await HumonProcess.withDirectory { directory in
+                let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory) }
+                func loser() -> Int? { servers.firstIndex { $0.error.contains("Another humon") } }
+                for _ in 0..<1_200 where loser() == nil { try await Task.sleep(for: .milliseconds(50)) }
+                if let loser = loser() {
+                    let winner = servers[1 - loser]
+                    #expect(servers[loser].error.contains("Another humon (process \(winner.identifier)) is running on"))
+                    #expect(await servers[loser].untilExit() == 1)
+                    _ = try await winner.port()
+                    #expect(await winner.stop() == 0)
+                } else {
+                    Issue.record("both go on")
+                    for server in servers { _ = await server.stop() }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TestDatabase
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite struct `The lock of a directory` {
+    private static func withDirectory(_ body: (_ directory: String, _ lock: String) async throws -> Void) async throws {
+        try await withClusterDirectory { directory in
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try await body(directory, "\(directory)/lock")
+        }
+    }
+
+    private static func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+
+    @Test func `names the process that took it, even to a process that comes at the same moment`() async throws {
+        try await Self.withDirectory { directory, path in
+            try "1\n".write(toFile: path, atomically: false, encoding: .utf8)
+            // As another start is, between its lock and the number of its process.
+            let gate = await Gate(directory)
+            let other = open(path, O_RDWR | O_CLOEXEC)
+            defer { close(other) }
+            try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
+            let second = Task { try await DirectoryLock.take(path, in: directory) }
+            for _ in 0..<1_000 { await Task.yield() }
+            try "4711\n".write(toFile: path, atomically: false, encoding: .utf8)
+            gate.open()
+            let error = await #expect(throws: EmbeddedPostgresError.self) { try await second.value }
+            #expect(error == .inUse(directory: directory, byProcess: 4_711))
+        }
+    }
+
+    @Test func `is held by one of many that want it at the same time, and all others name it`() async throws {
+        try await Self.withDirectory { directory, path in
+            for _ in 0..<20 {
+                let results = await withTaskGroup(of: Result<DirectoryLock, any Error>.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            await Self.result { try await DirectoryLock.take(path, in: directory) }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                let errors = results.compactMap { result -> EmbeddedPostgresError? in
+                    if case .failure(let error) = result { error as? EmbeddedPostgresError } else { nil }
+                }
+                #expect(errors == Array(repeating: .inUse(directory: directory, byProcess: getpid()), count: 3))
+                for case .success(let lock) in results { lock.release() }
+                try FileManager.default.removeItem(atPath: path)
+            }
+        }
+    }
+
+    @Test func `is asked for by others without making a start fail`() async throws {
+        try await Self.withDirectory { directory, path in
+            let asking = Task {
+                var count = 0
+                while !Task.isCancelled {
+                    _ = await DirectoryLock.isHeld(path, in: directory)
+                    count += 1
+                    await Task.yield()
+                }
+                return count
+            }
+            defer { asking.cancel() }
+            for _ in 0..<200 {
+                let lock = try await DirectoryLock.take(path, in: directory)
+                lock.release()
+            }
+            asking.cancel()
+            #expect(await asking.value > 0)
+        }
+    }
+
+    @Test func `is not taken by way of a link`() async throws {
+        try await Self.withDirectory { directory, path in
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(directory)/other")
+            await #expect(throws: EmbeddedPostgresError.self) { _ = try await DirectoryLock.take(path, in: directory) }
+            #expect(!FileManager.default.fileExists(atPath: "\(directory)/other"))
+        }
+    }
+}
