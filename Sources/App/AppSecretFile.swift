@@ -13,23 +13,37 @@ enum AppSecretFile {
         }
     }
 
-    /// Makes a secret of 256 random bits, appends it to the file, and makes the file its owner's alone.
+    /// Makes a secret of 256 random bits, appends it to the file, and makes the file its owner's alone. The file is as it was where
+    /// the secret cannot be kept.
+    /// - Throws: ``Failure``
     static func make(at path: String) throws -> String {
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { bytes in
             bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
         }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure.notWritable(path: path, reason: String(cString: strerror(errno))) }
+        // A link could lead to a file that is not the project's, and O_NONBLOCK keeps a named pipe from being waited for.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(path, errno == ELOOP ? "it is a link" : nil) }
         defer { close(descriptor) }
-        let text = (endsInLine(path) ? "" : "\n") + "TB_APP_SECRET=\(secret)\n"
-        guard fchmod(descriptor, 0o600) == 0, text.withCString({ write(descriptor, $0, strlen($0)) }) == text.utf8.count else {
-            throw Failure.notWritable(path: path, reason: String(cString: strerror(errno)))
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw failure(path, "it is no ordinary file") }
+        let text = Array(((endsInLine(descriptor, status.st_size) ? "" : "\n") + "TB_APP_SECRET=\(secret)\n").utf8)
+        guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0 else {
+            let failure = failure(path)
+            // Half a secret would be taken for a whole one at the next start.
+            ftruncate(descriptor, status.st_size)
+            throw failure
         }
         return secret
     }
 
-    private static func endsInLine(_ path: String) -> Bool {
-        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        return text.isEmpty || text.hasSuffix("\n")
+    private static func endsInLine(_ descriptor: Int32, _ size: off_t) -> Bool {
+        var last: UInt8 = 0
+        return size == 0 || (pread(descriptor, &last, 1, size - 1) == 1 && last == UInt8(ascii: "\n"))
+    }
+
+    /// - Parameter reason: nil: what `errno` says
+    private static func failure(_ path: String, _ reason: String? = nil) -> Failure {
+        .notWritable(path: path, reason: reason ?? String(cString: strerror(errno)))
     }
 }

@@ -19,7 +19,8 @@ struct PrivateFile {
         at path: String, isOverwriting: Bool, _ body: (FileHandle) async throws -> Value
     ) async throws -> Value {
         guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw Failure.exists(path: path) }
-        let temporary = "\(path).\(getpid()).part"
+        // In a container every process may have the same number, and one that was killed leaves its file behind.
+        let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure.notWritable(path: path, reason: String(cString: strerror(errno))) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -27,6 +28,7 @@ struct PrivateFile {
             let value = try await body(file)
             guard fsync(descriptor) == 0 else { throw Failure.notWritable(path: path, reason: String(cString: strerror(errno))) }
             try install(temporary, as: path, isOverwriting: isOverwriting)
+            synchroniseDirectory(of: path)
             return value
         } catch {
             unlink(temporary)
@@ -41,5 +43,13 @@ struct PrivateFile {
             throw Failure.notWritable(path: path, reason: String(cString: strerror(errno)))
         }
         if !isOverwriting { unlink(temporary) }
+    }
+
+    /// Brings the name to the disk. The file is whole there already, so that a file system that refuses this is no failure.
+    private static func synchroniseDirectory(of path: String) {
+        let directory = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        close(directory)
     }
 }

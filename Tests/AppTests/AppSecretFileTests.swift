@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import App
+
+@Suite struct `The file of a secret that humon makes` {
+    private static func withDirectory(_ body: (URL) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-secret-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try body(directory)
+    }
+
+    @Test(arguments: [("", ""), ("HUMON_PORT=1", "HUMON_PORT=1\n"), ("HUMON_PORT=1\n", "HUMON_PORT=1\n")])
+    func `keeps what stands in it, and is its owner's alone`(before: String, kept: String) throws {
+        try Self.withDirectory { directory in
+            let file = directory.appending(path: ".env")
+            if !before.isEmpty { try before.write(to: file, atomically: false, encoding: .utf8) }
+            let secret = try AppSecretFile.make(at: file.path)
+            #expect(secret.utf8.count == 64)
+            #expect(try String(contentsOf: file, encoding: .utf8) == "\(kept)TB_APP_SECRET=\(secret)\n")
+            #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func `is not written by way of a link, or into anything but a file`() throws {
+        try Self.withDirectory { directory in
+            let (file, other) = (directory.appending(path: ".env"), directory.appending(path: "other"))
+            try "keep me".write(to: other, atomically: false, encoding: .utf8)
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)
+            let error = #expect(throws: AppSecretFile.Failure.self) { try AppSecretFile.make(at: file.path) }
+            #expect(error?.description == "Cannot keep a TB_APP_SECRET in \(file.path): it is a link")
+            #expect(try String(contentsOf: other, encoding: .utf8) == "keep me")
+            try FileManager.default.removeItem(at: file)
+            try #require(mkfifo(file.path, 0o600) == 0)
+            #expect(throws: AppSecretFile.Failure.self) { try AppSecretFile.make(at: file.path) }
+        }
+    }
+}
