@@ -7,7 +7,8 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             Settings, the database and its rights, disk, log, read models, the memory of the server that HUMON_ADMIN_PORT names, \
             followers, clock. Nothing is changed. What can be seen \
-            quickly is seen: of the log the newest 100,000 positions; humon log verify reads all. Exits with 2 when a line is bad.
+            quickly is seen: of the log the newest 100,000 positions; humon log verify reads all. A line is printed as soon as it is known, \
+            and no check takes longer than 10 seconds. Exits with 2 when a line is bad.
 
             EXAMPLE: humon doctor
             EXAMPLE: humon doctor --json | grep -v '"state":"ok"'
@@ -17,9 +18,12 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let checks = await Checkup.checks()
-        try Task.checkCancellation()
-        try options.output.write(checks)
-        if checks.contains(where: { $0.state == .bad }) { throw AnswerIsNo() }
+        let screen = CheckScreen(options.output, names: Checkup.names)
+        try await Checkup.run { check in
+            try Task.checkCancellation()
+            try screen.show(check)
+        }
+        try screen.end()
+        if screen.isBad { throw AnswerIsNo() }
     }
 }

@@ -1,60 +1,67 @@
 internal import Foundation
 internal import Logging
 internal import Postgres
+internal import Synchronization
 
 /// Everything that the doctor looks at, in the order of its screen. Changes nothing.
 enum Checkup {
     /// So many of the newest positions are looked at; `humon log verify` looks at all.
     static let newestPositions: Int64 = 100_000
 
-    static func checks() async -> [Check] {
-        let (settings, check) = await SettingsCheck.look()
-        guard let settings else { return [check] + notLookedAt("the settings cannot be used") }
-        return await [check] + checks(with: settings)
-    }
+    /// Of all checks, in their order.
+    static let names =
+        ["settings", "database", "durability", "migrations", "grants", "disk", "log", "sequences"] + ReadModelChecks.names
+        + [MemoryCheck.name, "followers", "clock"]
 
-    private static func checks(with settings: Settings) async -> [Check] {
+    /// - Parameter show: is given each check as soon as it is known
+    /// - Throws: what `show` throws, and ``EmbeddedPostgresError`` where a private cluster does not stop
+    static func run(_ show: @escaping @Sendable (Check) throws -> Void) async throws {
+        let (settings, check) = await SettingsCheck.look()
+        try show(check)
+        guard let settings else { return try notLookedAt("the settings cannot be used", from: "database").forEach(show) }
         // What is wrong is said in the lines.
         let logger = Logger.humon(.critical)
+        let isReached = Mutex(false)
         do {
-            return try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
+            try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
                 try await withPostgres(database.asWhoeverMayLook(logger: logger), logger: logger) { client in
                     try await client.query("SELECT 1")
-                    return await checks(of: client, settings)
+                    isReached.withLock { $0 = true }
+                    try await look(at: client, settings, show)
                 }
             }
         } catch {
+            guard !isReached.withLock(\.self) else { throw error }
             let remedy =
                 settings.databaseURL == nil
                 ? "Start humon serve, or name another directory in HUMON_DATA."
                 : "See that PostgreSQL runs, and that DATABASE_URL and the network lead there."
-            return [Check("database", .bad, "\(error)", remedy: remedy)] + notLookedAt("there is no database", butDatabase: true)
+            try show(Check("database", .bad, "\(error)", remedy: remedy))
+            try notLookedAt("there is no database", from: "durability").forEach(show)
         }
     }
 
-    private static func checks(of client: PostgresClient, _ settings: Settings) async -> [Check] {
+    private static func look(
+        at client: PostgresClient, _ settings: Settings, _ show: (Check) throws -> Void
+    ) async throws {
         let (server, log, models) = (ServerChecks(client: client), LogChecks(client: client), ReadModelChecks(client: client))
-        return await [
-            Check.looking(at: "database") { try await server.database() },
-            Check.looking(at: "durability") { try await server.durability() },
-            Check.looking(at: "migrations") { await server.migrations() },
-            Check.looking(at: "grants") { try await log.rights() },
-            Check.looking(at: "disk") { try await server.disk(directory: settings.databaseURL == nil ? settings.data : nil) },
-            Check.looking(at: "log") { try await log.newest() },
-            Check.looking(at: "sequences") { try await log.sequences() },
-        ] + models.readModels() + [
-            MemoryCheck(settings: settings).look(),
-            Check.looking(at: "followers") { try await models.followers() },
-            Check.looking(at: "clock") { try await server.clock() },
-        ]
+        try show(await Check.looking(at: "database") { try await server.database() })
+        try show(await Check.looking(at: "durability") { try await server.durability() })
+        try show(await Check.looking(at: "migrations") { await server.migrations() })
+        try show(await Check.looking(at: "grants") { try await log.rights() })
+        let directory = settings.databaseURL == nil ? settings.data : nil
+        try show(await Check.looking(at: "disk") { try await server.disk(directory: directory) })
+        try show(await Check.looking(at: "log") { try await log.newest() })
+        try show(await Check.looking(at: "sequences") { try await log.sequences() })
+        try await models.readModels().forEach(show)
+        try show(await MemoryCheck(settings: settings).look())
+        try show(await Check.looking(at: "followers") { try await models.followers() })
+        try show(await Check.looking(at: "clock") { try await server.clock() })
     }
 
-    /// One screen all the same.
-    private static func notLookedAt(_ reason: String, butDatabase: Bool = false) -> [Check] {
-        let names =
-            (butDatabase ? [] : ["database"]) + ["durability", "migrations", "grants", "disk", "log", "sequences"]
-            + ReadModelChecks.names + [MemoryCheck.name, "followers", "clock"]
-        return names.map { Check($0, .warn, "not looked at: \(reason)") }
+    /// The check of that name and all behind it: one screen all the same.
+    private static func notLookedAt(_ reason: String, from first: String) -> [Check] {
+        names.drop { $0 != first }.map { Check($0, .warn, "not looked at: \(reason)") }
     }
 }
 

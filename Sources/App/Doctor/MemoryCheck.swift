@@ -7,8 +7,8 @@ internal import Notation
 /// Whether the server that the settings name holds in its memory what the read model says.
 struct MemoryCheck: Sendable {
     static let name = "memory"
-    /// A comparison reads all events.
-    private static let timeout = TimeAmount.minutes(5)
+    /// A server that is there accepts at once.
+    private static let connectTimeout = TimeAmount.seconds(2)
     private static let answerLimitBytes = 1 << 20
 
     let settings: Settings
@@ -19,16 +19,30 @@ struct MemoryCheck: Sendable {
         guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not looked at: HUMON_ADMIN_PORT names no port") }
         let (status, answer): (UInt, JSON)
         do {
-            let request = HTTPClientRequest(url: address + "/memory/check")
-            let response = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
-            status = response.status.code
-            answer = try JSON(utf8: Array(buffer: await response.body.collect(upTo: Self.answerLimitBytes)))
+            (status, answer) = try await Deadline.run(ask)
+        } catch is Deadline.Exceeded {
+            return Check(
+                Self.name, .warn,
+                "the server on \(address) has not compared all events within \(Field.duration(seconds: Deadline.seconds))",
+                remedy: "Ask \(address)/memory/check itself, which takes the time that it needs.")
         } catch is JSONSyntaxError {
             return Check(Self.name, .warn, "what answers on \(address) is no humon", remedy: "See what HUMON_ADMIN_PORT names.")
         } catch {
             return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
         }
         return Self.check(status: status, answer)
+    }
+
+    @Sendable private func ask() async throws -> (status: UInt, answer: JSON) {
+        var configuration = HTTPClient.Configuration(timeout: .init(connect: Self.connectTimeout))
+        // A refused connection says all there is to know: no server listens there.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+            let request = HTTPClientRequest(url: address + "/memory/check")
+            let response = try await client.execute(request, deadline: .distantFuture)
+            let body = try await response.body.collect(upTo: Self.answerLimitBytes)
+            return (response.status.code, try JSON(utf8: Array(buffer: body)))
+        }
     }
 
     /// - Parameter answer: of `/memory/check`

@@ -11,7 +11,7 @@ struct ReadModelChecks: Sendable {
 
     func readModels() async -> [Check] {
         let found: [ReadModelStatus]
-        do { found = try await Backend.readModels(client).list() } catch {
+        do { found = try await Deadline.run { [client] in try await Backend.readModels(client).list() } } catch {
             var checks: [Check] = []
             for name in Self.names { checks.append(await Check.looking(at: name) { throw error }) }
             return checks

@@ -1,0 +1,26 @@
+/// The time that one check of the doctor may take.
+enum Deadline {
+    static let seconds = 10.0
+
+    struct Exceeded: Error, CustomStringConvertible {
+        var seconds: Double
+        var description: String { "no answer within \(Field.duration(seconds: seconds))" }
+    }
+
+    /// Cancels the body when the time is over.
+    /// - Throws: ``Exceeded``, and what the body throws
+    static func run<Value: Sendable>(
+        within seconds: Double = seconds, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: body)
+            group.addTask {
+                try await Task.sleep(for: .seconds(seconds))
+                throw Exceeded(seconds: seconds)
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
+    }
+}

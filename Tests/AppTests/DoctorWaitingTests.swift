@@ -1,0 +1,81 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@testable import App
+
+@Suite struct `The doctor waits` {
+    /// A socket that takes connections and never answers, until the body ends; then its port refuses them.
+    private final class SilentServer {
+        private let descriptor: Int32
+        let port: Int
+
+        init() throws {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let (descriptor, size) = (descriptor, length)
+            let isListening = withUnsafeMutableBytes(of: &address) { bytes in
+                bytes.withMemoryRebound(to: sockaddr.self) {
+                    bind(descriptor, $0.baseAddress, size) == 0 && listen(descriptor, 16) == 0
+                        && getsockname(descriptor, $0.baseAddress, &length) == 0
+                }
+            }
+            try #require(isListening)
+            port = Int(in_port_t(bigEndian: address.sin_port))
+        }
+
+        func stop() { close(descriptor) }
+    }
+
+    private static func withDatabase(_ body: @Sendable (URL, [String: String]) async throws -> Void) async throws {
+        try await TestDatabase.with(migrated: true) { database in
+            try await HumonProcess.withDirectory { directory in
+                try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"])
+            }
+        }
+    }
+
+    @Test func `for no server that refuses the connection`() async throws {
+        let server = try SilentServer()
+        server.stop()
+        let port = server.port
+        try await Self.withDatabase { directory, environment in
+            let start = ContinuousClock.now
+            let result = try await HumonProcess.run(
+                ["doctor"], in: directory, environment: environment.merging(["HUMON_ADMIN_PORT": "\(port)"]) { $1 })
+            #expect(result.output.contains("no server answers on http://127.0.0.1:\(port), so there is nothing to compare"))
+            // It took 100 seconds when each refused connection was tried again; half a second is usual.
+            #expect(.now - start < .seconds(50))
+        }
+    }
+
+    @Test func `not much longer for one that does not answer, and meanwhile shows all before it`() async throws {
+        let server = try SilentServer()
+        let port = server.port
+        try await Self.withDatabase { directory, environment in
+            let doctor = try HumonProcess(
+                ["doctor", "--json"], in: directory, environment: environment.merging(["HUMON_ADMIN_PORT": "\(port)"]) { $1 })
+            for _ in 0..<1_200 where !doctor.output.contains("read model attendances") {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(doctor.output.contains("read model attendances"))
+            #expect(!doctor.output.contains("clock"))
+            _ = await doctor.untilExit()
+            #expect(doctor.output.contains("has not compared all events within 10.0 s"), "\(doctor.output)")
+            #expect(doctor.output.contains("clock"))
+        }
+        server.stop()
+    }
+
+    @Test func `for no check longer than its deadline`() async throws {
+        await #expect(throws: Deadline.Exceeded.self) {
+            try await Deadline.run(within: 0.05) { try await Task.sleep(for: .seconds(600)) }
+        }
+        #expect(try await Deadline.run(within: 600) { 7 } == 7)
+        #expect(Deadline.Exceeded(seconds: 10).description == "no answer within 10.0 s")
+    }
+}
