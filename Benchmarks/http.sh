@@ -121,7 +121,7 @@ table() {
 
 start 4000
 if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v1.events')" = t ]; then
-    "$humon" demo --events "$events" >/dev/null 2>&1
+    "$humon" demo --yes --events "$events" >/dev/null 2>&1
 fi
 # What PostgreSQL has put off since the filling, or since the last run, is not to be measured.
 psql -c 'VACUUM ANALYZE' -c CHECKPOINT

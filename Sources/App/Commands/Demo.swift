@@ -9,7 +9,9 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fill the database with plausible gatherings around the world's cities.",
         discussion: """
-            Everything goes through the same commands as the API's. A server may run meanwhile.
+            Everything goes through the same commands as the API's. A server may run meanwhile. What the demo records stays in the \
+            log for ever and cannot be removed. So on a log with other recorded events than the demo's it asks first; without a \
+            terminal it refuses, with exit code 2.
 
             EXAMPLE: humon demo --events 100000 --seed 7
             """
@@ -21,6 +23,9 @@ struct Demo: AsyncParsableCommand {
     @Option(help: "The same seed makes the same gatherings.")
     var seed: UInt64 = 1
 
+    @Flag(help: "Write into a log that holds other recorded events, too, without a question.")
+    var yes = false
+
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
@@ -30,8 +35,9 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         let settings = try await Settings.load()
         let logger = Logger.humon(settings.logLevel)
-        let (count, seed) = (events, seed)
+        let (count, seed, isAgreed) = (events, seed, yes)
         let example = try await Database.with(settings, .asVisitor, logger: logger) { database in
+            if !isAgreed { try await DemoConsent.require(database, logger: logger) }
             try await Backend.prepare(database, logger: logger)
             let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
             return try await backend.run(logger: logger) {

@@ -6,7 +6,8 @@ internal import Synchronization
 internal import Users
 
 extension Backend {
-    private static let demoOrigin = Origin(requestID: "demo")
+    /// By its request id the demo knows its own recorded events again.
+    static let demoOrigin = Origin(requestID: "demo")
 
     /// New users with devices that nobody has.
     func signUp(_ count: Int) async throws -> [UserID] {

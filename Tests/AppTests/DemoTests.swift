@@ -1,0 +1,104 @@
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `humon demo` {
+    private struct Place: Sendable {
+        var directory: URL
+        var database: TestDatabase
+        var environment: [String: String]
+
+        func demo(_ arguments: String...) async throws -> HumonProcess.Result {
+            try await HumonProcess.run(["demo", "--events", "3"] + arguments, in: directory, environment: environment)
+        }
+
+        /// The same at a terminal, where a person types a line.
+        func demo(typing line: String) async throws -> HumonProcess.Result {
+            let command = "script -q -e -c '\(HumonProcess.executable.path) demo --events 3' /dev/null"
+            return try await HumonProcess.run(
+                ["-c", "printf '\(line)\\n' | \(command)"], in: directory, environment: environment,
+                executable: URL(fileURLWithPath: "/bin/sh"))
+        }
+
+        /// What a user of the API records.
+        func signUp() async throws {
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                let url = "http://127.0.0.1:\(port)/v1/users"
+                let answer = try await exchange("POST", url, headers: [("tb-app-secret", "secret")])
+                #expect(answer.status == 200)
+            }
+        }
+
+        /// The number of recorded events, and the last number that each sequence gave.
+        func contents() async throws -> [Int64] {
+            try await database.withClient { client in
+                try await client.query(
+                    """
+                    SELECT count(*) FROM log.recorded_events
+                    UNION ALL SELECT last_value FROM log.user_ids UNION ALL SELECT last_value FROM log.event_ids
+                    """
+                ).decode(Int64.self)
+            }
+        }
+    }
+
+    private static func withPlace(_ body: @Sendable (Place) async throws -> Void) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                try await body(Place(directory: directory, database: database, environment: environment))
+            }
+        }
+    }
+
+    @Test func `writes into an empty log, and again where it finds its own events alone`() async throws {
+        try await Self.withPlace { place in
+            for _ in 0..<2 {
+                let result = try await place.demo()
+                #expect(result.status == 0, "\(result.error)")
+            }
+            #expect(try await place.contents()[2] == 6)
+        }
+    }
+
+    @Test func `refuses a log with other events, writes nothing, and says how it goes on`() async throws {
+        try await Self.withPlace { place in
+            try await place.signUp()
+            let before = try await place.contents()
+            let refused = try await place.demo()
+            #expect(refused.status == 2)
+            #expect(
+                refused.error == """
+                    The log of this database holds recorded events that are not the demo's, the first at position 1. \
+                    The demo's events would stay in it for ever: they cannot be removed. \
+                    Nothing was written. Name another database in DATABASE_URL or HUMON_DATA, or give --yes.
+
+                    """)
+            #expect(refused.output.isEmpty)
+            #expect(try await place.contents() == before)
+
+            let agreed = try await place.demo("--yes")
+            #expect(agreed.status == 0, "\(agreed.error)")
+            #expect(try await place.contents()[0] > before[0])
+        }
+    }
+
+    @Test func `asks at a terminal, and does what it is told`() async throws {
+        try await Self.withPlace { place in
+            try await place.signUp()
+            let before = try await place.contents()
+            for answer in ["n", "", "yesterday"] {
+                let refused = try await place.demo(typing: answer)
+                #expect(refused.status == 2)
+                #expect(refused.output.contains("they cannot be removed. Go on? [y/N] "), "\(refused.output)")
+                #expect(refused.output.contains("Nothing was written."))
+                #expect(try await place.contents() == before)
+            }
+            let agreed = try await place.demo(typing: "y")
+            #expect(agreed.status == 0, "\(agreed.output)")
+            #expect(try await place.contents()[0] > before[0])
+        }
+    }
+}
