@@ -13,60 +13,32 @@ extension JSON {
 
     /// Reads an `application/x-www-form-urlencoded` text (WHATWG URL) with names nested the Rails way: `event[id]=7` becomes
     /// `{"event":{"id":"7"}}`, `tag[]=a&tag[]=b` becomes `{"tag":["a","b"]}`. Values are strings.
-    public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) {
-        var root = JSON.object(JSONObject())
+    ///
+    /// Takes time in proportion to the bytes. Names nest at most ``depthLimit`` deep.
+    /// - Throws: ``FormSyntaxError``
+    public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) { self = try FormTree(form: bytes).json }
+
+    /// Reads the query of a URL, whose names mean themselves, brackets and all. Of several values the last counts.
+    /// - Throws: ``FormSyntaxError``
+    public init(query bytes: some Collection<UInt8>) throws(FormSyntaxError) {
+        self = .object(JSONObject(members: try formPairs(Array(bytes))))
+    }
+}
+
+extension FormTree {
+    /// - Throws: ``FormSyntaxError``
+    init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) {
+        self.init()
         for (index, pair) in try formPairs(Array(bytes)).enumerated() {
-            guard let path = formPath(pair.name) else {
+            guard case .string(let value) = pair.value, let path = formPath(pair.name) else {
                 throw FormSyntaxError(
                     reason: "a name that is empty or whose brackets do not match or nest deeper than \(JSON.depthLimit)",
                     pair: index + 1)
             }
-            guard root.insert(pair.value, at: path[...]) else {
+            guard put(value, at: path) else {
                 throw FormSyntaxError(reason: "a name that is both a value and a parent", pair: index + 1)
             }
         }
-        self = root
-    }
-
-    /// Reads the query of a URL, whose names mean themselves, brackets and all. Of several values the last counts.
-    public init(query bytes: some Collection<UInt8>) throws(FormSyntaxError) {
-        self = .object(JSONObject(members: try formPairs(Array(bytes))))
-    }
-
-    /// False where a value already stands on the way.
-    private mutating func insert(_ value: JSON, at path: ArraySlice<String>) -> Bool {
-        guard let name = path.first else {
-            self = value
-            return true
-        }
-        let rest = path.dropFirst()
-        switch self {
-        case .object(var object) where !name.isEmpty:
-            var child = object[name] ?? JSON.emptyParent(of: rest)
-            switch (rest.isEmpty, child) {
-            // Of several values the last counts.
-            case (true, .string): child = .null
-            case (true, _) where object[name] != nil: return false
-            case _: break
-            }
-            guard child.insert(value, at: rest) else { return false }
-            self = .null  // lets go of the storage, so that the next line changes it in place
-            object[name] = child
-            self = .object(object)
-            return true
-        case .array(var elements) where name.isEmpty:
-            var child = JSON.emptyParent(of: rest)
-            guard child.insert(value, at: rest) else { return false }
-            self = .null
-            elements.append(child)
-            self = .array(elements)
-            return true
-        case .null, .bool, .number, .string, .array, .object: return false
-        }
-    }
-
-    private static func emptyParent(of path: ArraySlice<String>) -> JSON {
-        path.first == "" ? .array([]) : .object(JSONObject())
     }
 }
 
@@ -95,12 +67,20 @@ private func formPairs(_ bytes: [UInt8]) throws(FormSyntaxError) -> [JSONObject.
 
 /// `event[id]` → `["event", "id"]`; an empty part stands for "one more element".
 private func formPath(_ name: String) -> [String]? {
-    guard let bracket = name.firstIndex(of: "["), bracket != name.startIndex, name.hasSuffix("]") else {
-        return name.isEmpty || name.contains(where: { $0 == "[" || $0 == "]" }) ? nil : [name]
+    let (opening, closing) = (UInt8(ascii: "["), UInt8(ascii: "]"))
+    let head = name.utf8.firstIndex(of: opening) ?? name.endIndex
+    guard head > name.startIndex, !name[..<head].utf8.contains(closing) else { return nil }
+    var path = [String(name[..<head])]
+    var rest = name[head...].utf8
+    while rest.popFirst() == opening {
+        guard path.count < JSON.depthLimit, let end = rest.firstIndex(of: closing), !rest[..<end].contains(opening) else {
+            return nil
+        }
+        path.append(String(Substring(rest[..<end])))
+        rest = rest[rest.index(after: end)...]
+        if rest.isEmpty { return path }
     }
-    let parts = name[name.index(after: bracket)...].dropLast().split(separator: "][", omittingEmptySubsequences: false)
-    guard parts.count < JSON.depthLimit, !parts.contains(where: { $0.contains("[") || $0.contains("]") }) else { return nil }
-    return [String(name[..<bracket])] + parts.map(String.init)
+    return head == name.endIndex ? path : nil
 }
 
 private func percentDecoded(_ bytes: ArraySlice<UInt8>) -> String? {

@@ -9,9 +9,9 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// For moments of the years 0000 to 9999, which is what RFC 3339 can write and ``init(rfc3339:)`` reads.
-    ///
     /// RFC 3339 in UTC with exactly three decimals and `Z`: `2013-09-16T00:00:00.000Z`.
+    ///
+    /// RFC 3339 has the years 0000 to 9999 only: a moment before or after them is written as ``earliest`` or ``latest``.
     public var description: String {
         var text: [UInt8] = []
         text.reserveCapacity(24)
@@ -21,6 +21,7 @@ extension Timestamp: CustomStringConvertible {
 
     /// The bytes of the description.
     func write(into text: inout [UInt8]) {
+        let milliseconds = min(max(milliseconds, Self.earliest.milliseconds), Self.latest.milliseconds)
         let days = milliseconds.flooredQuotient(by: 86_400_000)
         let ofDay = milliseconds - days * 86_400_000
         let (year, month, day) = civilDate(daysSinceEpoch: days)
@@ -71,9 +72,9 @@ extension Timestamp {
     }
 
     /// 0000-01-01T00:00:00.000Z
-    public static let earliest = Timestamp(milliseconds: daysSinceEpoch(year: 0, month: 1, day: 1) * 86_400_000)
+    public static let earliest = Timestamp(milliseconds: -62_167_219_200_000)
     /// 9999-12-31T23:59:59.999Z
-    public static let latest = Timestamp(milliseconds: daysSinceEpoch(year: 10_000, month: 1, day: 1) * 86_400_000 - 1)
+    public static let latest = Timestamp(milliseconds: 253_402_300_799_999)
 }
 
 private struct DigitReader {

@@ -54,6 +54,24 @@ import Testing
         #expect(try form("a[b]=1&a[b]=2") == #"{"a":{"b":"2"}}"#)
     }
 
+    @Test func `keeps names in the order in which they come first`() throws {
+        #expect(try form("a=1&b=2&a=3") == #"{"a":"3","b":"2"}"#)
+        #expect(try form("e[a]=1&x=2&e[b]=3") == #"{"e":{"a":"1","b":"3"},"x":"2"}"#)
+    }
+
+    @Test(
+        arguments: [
+            { "n\($0)=1" }, { "event[n\($0)]=1" }, { _ in "tag[]=1" }, { _ in "a[b][c][]=1" }, { "a[b][n\($0)][c]=1" },
+            { _ in "a[][b]=1" },
+        ] as [@Sendable (Int) -> String])
+    func `takes as many steps as its names have parts, however many fields there are`(field: @Sendable (Int) -> String) throws {
+        for count in [1, 125, 250, 500, 1_000] {
+            let text = (0..<count).map(field).joined(separator: "&")
+            let parts = field(0).count { $0 == "[" } + 1
+            #expect(try FormTree(form: text.utf8).steps == count * parts)
+        }
+    }
+
     @Test func `may have 1,000 pairs`() throws {
         let text = (1...1_000).map { "n\($0)=\($0)" }.joined(separator: "&")
         #expect(try JSON(form: text.utf8)["n1000"] == "1000")

@@ -116,6 +116,14 @@ import Testing
 }
 
 @Suite struct `Timestamps` {
+    @Test(arguments: [
+        (Int64.min, "0000-01-01T00:00:00.000Z"), (Timestamp.earliest.milliseconds - 1, "0000-01-01T00:00:00.000Z"),
+        (Timestamp.latest.milliseconds + 1, "9999-12-31T23:59:59.999Z"), (Int64.max, "9999-12-31T23:59:59.999Z"),
+    ])
+    func `outside the years that RFC 3339 has are written as the nearest moment in them`(milliseconds: Int64, text: String) {
+        #expect(Timestamp(milliseconds: milliseconds).description == text)
+    }
+
     @Test func `are ordered by time`() {
         #expect(Timestamp(milliseconds: -1) < Timestamp(milliseconds: 0))
         #expect(Timestamp.earliest < Timestamp.latest)
