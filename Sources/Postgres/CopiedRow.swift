@@ -5,7 +5,7 @@ internal import Synchronization
 public struct CopiedRow {
     fileprivate var rest: UnsafeRawBufferPointer
 
-    fileprivate init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
     /// The next column.
     /// - Throws: ``CellError``, as where a column of a query's rows is read
@@ -18,23 +18,23 @@ public struct CopiedRow {
 
     /// - Parameter type: which the data itself does not tell
     @usableFromInline
-    mutating func nextCell(of type: UInt32) -> Cell {
-        let length = Int(take(Int32.self))
+    mutating func nextCell(of type: UInt32) throws(CellError) -> Cell {
+        let length = Int(try take(Int32.self))
         guard length >= 0 else { return Cell(type: type, bytes: nil) }
-        precondition(length <= rest.count, "COPY gives fewer columns than are read")
+        guard length <= rest.count else { throw .length }
         defer { rest = UnsafeRawBufferPointer(rebasing: rest[length...]) }
         return Cell(type: type, bytes: UnsafeRawBufferPointer(rebasing: rest[..<length]))
     }
 
-    fileprivate mutating func take<Value: FixedWidthInteger>(_: Value.Type) -> Value {
+    fileprivate mutating func take<Value: FixedWidthInteger>(_: Value.Type) throws(CellError) -> Value {
         let size = MemoryLayout<Value>.size
-        precondition(size <= rest.count, "COPY gives fewer columns than are read")
+        guard size <= rest.count else { throw .length }
         defer { rest = UnsafeRawBufferPointer(rebasing: rest[size...]) }
         return Value(bigEndian: rest.loadUnaligned(as: Value.self))
     }
 
     fileprivate mutating func skipHeader() {
-        guard rest.starts(with: EncodedRows.header.prefix(11)) else { return }
+        guard rest.starts(with: EncodedRows.header.prefix(11)), rest.count >= EncodedRows.header.count else { return }
         rest = UnsafeRawBufferPointer(rebasing: rest[EncodedRows.header.count...])
     }
 }
@@ -98,7 +98,7 @@ extension PostgresConnection {
             // It comes with the first row.
             row.skipHeader()
             // -1 stands at the end.
-            if row.take(Int16.self) == Int16(columns.count) { try body(&row) }
+            if try row.take(Int16.self) == Int16(columns.count) { try body(&row) }
         }
     }
 }

@@ -81,8 +81,7 @@ extension PostgresError: CustomStringConvertible {
         case .connectionLost(mayHaveRun: false): "the connection to PostgreSQL broke before the statement was sent"
         case .unavailable(let reason): "no connection to PostgreSQL: \(reason)"
         case .rolledBack: "the transaction was rolled back, because a statement in it had been refused"
-        case .decoding(let column, .null): "column \(column) is NULL where a value is read"
-        case .decoding(let column, .type(let oid)): "column \(column) has type \(oid), which is not the type it is read as"
+        case .decoding(let column, let cause): "column \(column) \(cause)"
         case .unusableURL: "the database URL is not one that libpq understands (postgres://user@host:port/database?sslmode=…)"
         }
     }

@@ -34,7 +34,7 @@ extension PostgresEncodable {
 
 /// A value that can be read from a column.
 public protocol PostgresDecodable {
-    /// - Throws: ``CellError`` where the column is NULL or of a type that this one does not take.
+    /// - Throws: ``CellError`` where the column is NULL, of a type that this one does not take, or a value that it cannot hold.
     init(_ cell: Cell) throws(CellError)
 }
 
@@ -58,7 +58,8 @@ public struct Cell {
 
     func integer<Value: FixedWidthInteger>(_: Value.Type, of types: UInt32...) throws(CellError) -> Value {
         guard let bytes else { throw .null }
-        guard types.contains(type), bytes.count == MemoryLayout<Value>.size else { throw .type(type) }
+        guard types.contains(type) else { throw .type(type) }
+        guard bytes.count == MemoryLayout<Value>.size else { throw .length }
         return Value(bigEndian: bytes.loadUnaligned(as: Value.self))
     }
 }
@@ -67,6 +68,22 @@ public enum CellError: Error, Hashable {
     case null
     /// The `oid` of the column's type.
     case type(UInt32)
+    /// The value has another number of bytes than its type, or the row ends before it.
+    case length
+    /// A moment outside the years 0000 to 9999, such as `infinity`.
+    case moment
+}
+
+extension CellError: CustomStringConvertible {
+    /// Follows the name of the column.
+    public var description: String {
+        switch self {
+        case .null: "is NULL where a value is read"
+        case .type(let oid): "has type \(oid), which is not the type it is read as"
+        case .length: "has fewer or more bytes than a value of its type"
+        case .moment: "is a time outside the years 0000 to 9999"
+        }
+    }
 }
 
 enum TypeNumber {
@@ -88,7 +105,7 @@ extension Bool: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.bool }
     public static var postgresArrayType: UInt32 { 1000 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
-    public init(_ cell: Cell) throws(CellError) { self = try cell.bytes(of: TypeNumber.bool)[0] != 0 }
+    public init(_ cell: Cell) throws(CellError) { self = try cell.integer(UInt8.self, of: TypeNumber.bool) != 0 }
 }
 
 extension Int16: PostgresEncodable, PostgresDecodable {
@@ -136,7 +153,9 @@ extension UUID: PostgresEncodable, PostgresDecodable {
     public static var postgresArrayType: UInt32 { 2951 }
     public func encode(into bytes: inout [UInt8]) { withUnsafeBytes(of: uuid) { bytes.append(contentsOf: $0) } }
     public init(_ cell: Cell) throws(CellError) {
-        self.init(uuid: try cell.bytes(of: TypeNumber.uuid).loadUnaligned(as: uuid_t.self))
+        let bytes = try cell.bytes(of: TypeNumber.uuid)
+        guard bytes.count == MemoryLayout<uuid_t>.size else { throw .length }
+        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
 }
 
@@ -154,6 +173,7 @@ extension Timestamp: PostgresEncodable, PostgresDecodable {
         // Cut, not rounded towards the year 2000.
         let milliseconds = microseconds / 1_000 - (microseconds % 1_000 < 0 ? 1 : 0)
         self.init(milliseconds: milliseconds + Self.postgresEpochMilliseconds)
+        guard self >= .earliest, self <= .latest else { throw .moment }
     }
 }
 
