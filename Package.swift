@@ -173,7 +173,7 @@ let package = Package(
         .target(name: "TestExposition", path: "Tests/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: []),
         .testTarget(name: "NotationTests", dependencies: ["Notation", "TestChance"]),
-        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestExposition"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestChance", "TestExposition"]),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
         .testTarget(
@@ -182,9 +182,11 @@ let package = Package(
         ),
         .testTarget(
             name: "EventStoreTests",
-            dependencies: ["EventStore", "Telemetry", "TestDatabase", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: [
+                "EventStore", "Telemetry", "TestChance", "TestDatabase", .product(name: "Crypto", package: "swift-crypto"),
+            ]
         ),
-        .testTarget(name: "UsersTests", dependencies: ["Users", "TestDatabase"]),
+        .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "EventsTests",
             dependencies: [
@@ -192,7 +194,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
-        .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestDatabase"]),
+        .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "HTTPTests",
             dependencies: [
@@ -205,6 +207,7 @@ let package = Package(
             dependencies: [
                 "App", "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestDatabase", "TestExposition", "TestServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -68,11 +68,16 @@ struct Backend: Sendable {
     func checkHealth() async throws { try await readers.query("SELECT 1") }
 
     /// Migrates, builds the read models that are missing, and refuses those that do not fit.
+    /// - Throws: ``UnreadableLog``, `ReadModelError`, `HoleInLog`, `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
-            try await readModels(client, logger: logger).prepare()
+            do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
+                throw UnreadableLog(reason: error.description)
+            } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {
+                throw UnreadableLog(reason: "a read model cannot hold what it says: \(refusal)")
+            }
         }
     }
 
@@ -104,4 +109,9 @@ struct Backend: Sendable {
             return try result.get()
         }
     }
+}
+
+extension SQLState {
+    /// Classes 22 and 23: a value that no column holds, or that a key or check refuses.
+    fileprivate var isAboutData: Bool { rawValue.hasPrefix("22") || rawValue.hasPrefix("23") }
 }

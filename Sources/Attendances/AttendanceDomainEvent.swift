@@ -21,11 +21,19 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
         case "AttendanceAdded":
             self = .added(
                 AttendanceAdded(
-                    event: EventID(rawValue: try data.stored("event") { $0.storedInteger }),
-                    user: UserID(rawValue: try data.stored("user") { $0.storedInteger })
+                    event: EventID(rawValue: try data.stored("event") { $0.storedID }),
+                    user: UserID(rawValue: try data.stored("user") { $0.storedID })
                 )
             )
         default: throw FormatError("no stored type \(type)")
+        }
+    }
+
+    package func check(in stream: StreamName, version: Int32) throws {
+        switch self {
+        case .added(let added):
+            guard stream == added.stream else { throw FormatError("the stream is not named after event and user") }
+            guard version == 1 else { throw FormatError("an attendance is added at version 1 only") }
         }
     }
 

@@ -14,9 +14,18 @@ public protocol DomainEvent: Sendable {
     /// The members of stored data, of whatever format, that tell about a person: tools show them only when asked to.
     static var personalMembers: Set<String> { get }
 
-    /// Reads the data of a type in its current format.
-    /// - Throws: ``FormatError`` where the data is not of that format.
+    /// The members of stored data whose value stands in one recorded event of the category only.
+    static var uniqueMembers: Set<String> { get }
+
+    /// Reads the data of a type in its current format. The one place that checks stored values: what it returns is in range for
+    /// everything that is computed from it.
+    /// - Throws: ``FormatError`` where the data is not of that format, or a value is outside its range.
     init(type: String, data: JSON) throws
+
+    /// Checks what the data alone does not tell: whether this domain event may stand in this stream, at this version. Accepts all by
+    /// default.
+    /// - Throws: ``FormatError`` where it may not.
+    func check(in stream: StreamName, version: Int32) throws
 
     /// The type's name and the data in its current format.
     var stored: (type: String, data: JSON) { get }
@@ -45,9 +54,22 @@ public struct FormatError: Error, Hashable, CustomStringConvertible {
 
 extension DomainEvent {
     public static var personalMembers: Set<String> { [] }
+    public static var uniqueMembers: Set<String> { [] }
+
+    public func check(in stream: StreamName, version: Int32) throws {}
+
+    /// Reads a domain event where the log has it.
+    /// - Throws: ``FormatError`` with type, format and field
+    public static func decode(_ stored: StoredEvent, in stream: StreamName, version: Int32) throws -> Self {
+        let event = try decode(type: stored.type, format: stored.format, data: stored.data)
+        do { try event.check(in: stream, version: version) } catch {
+            throw FormatError("\(stored.type), format \(stored.format): \(error)")
+        }
+        return event
+    }
 
     /// Reads data of any format that was ever stored.
-    /// - Throws: ``FormatError``
+    /// - Throws: ``FormatError`` with type, format and field
     public static func decode(type: String, format: Int16, data: [UInt8]) throws -> Self {
         guard let stored = storedTypes.first(where: { $0.name == type }) else {
             throw FormatError("no stored type \(type) in category \(category)")
@@ -55,9 +77,12 @@ extension DomainEvent {
         guard (1...stored.currentFormat).contains(format) else {
             throw FormatError("\(type) has formats 1 to \(stored.currentFormat), not \(format): written by a newer humon")
         }
-        let json: JSON
-        do { json = try JSON(utf8: data) } catch { throw FormatError("\(type): \(error)") }
-        return try Self(type: type, data: stored.upcasters[Int(format - 1)...].reduce(json) { try $1($0) })
+        do {
+            let json = try JSON(utf8: data)
+            return try Self(type: type, data: stored.upcasters[Int(format - 1)...].reduce(json) { try $1($0) })
+        } catch {
+            throw FormatError("\(type), format \(format): \(error)")
+        }
     }
 
     static func currentFormat(of type: String) -> Int16 {
@@ -80,6 +105,8 @@ extension JSON {
     public var storedString: String? { if case .string(let string) = self { string } else { nil } }
     public var storedInteger: Int64? { if case .number(let digits) = self { Int64(numeral: digits) } else { nil } }
     public var storedDouble: Double? { if case .number(let digits) = self { Double(numeral: digits) } else { nil } }
+    /// The number of a user, an event or another thing: from 1.
+    public var storedID: Int64? { storedInteger.flatMap { $0 > 0 ? $0 : nil } }
     public var storedTimestamp: Timestamp? { storedString.flatMap(Timestamp.init(rfc3339:)) }
 
     /// Some for null too: the member is there and says that there is no value.

@@ -5,8 +5,11 @@ public import Notation
 public enum LogArchive {
     /// To be raised when lines change their shape.
     public static let format: Int64 = 1
-    /// The longest line that is read, in bytes.
-    static let lineLimit = 256 * 1_024 * 1_024
+    /// The longest line that is read, in bytes: far longer than any that a request can cause.
+    static let lineLimit = 16 * 1_024 * 1_024
+    /// The most recorded events, and the most commands, that a header may announce: more than a file can hold, and so few that no sum
+    /// of them overflows.
+    static let countLimit = LogReader.positionLimit
     /// How much is handed on at once, in bytes.
     static let pieceSize = 128 * 1_024
 
@@ -69,6 +72,9 @@ extension LogArchive.Header {
         let count: Int64 = try json.stored("recorded_events", \.storedInteger)
         guard try json.stored("first_position", \.storedInteger) == 1, count == lastPosition, count >= 0, commands >= 0 else {
             throw FormatError("positions and counts do not fit together")
+        }
+        guard count <= LogArchive.countLimit, commands <= LogArchive.countLimit else {
+            throw FormatError("a count is larger than \(LogArchive.countLimit)")
         }
     }
 }

@@ -86,24 +86,31 @@ struct LogArchiveReader {
             throw FormatError("position \(position) stands behind position \(recordedEvents)")
         }
         recordedEvents = position
+        do { return try recordedEvent(line, at: position) } catch { throw FormatError("position \(position): \(error)") }
+    }
+
+    private func recordedEvent(_ line: JSON, at position: Int64) throws -> [UInt8] {
         let stream: String = try line.stored("stream", \.storedString)
         let type: String = try line.stored("type", \.storedString)
         let format: Int16 = try line.stored("format") { $0.storedInteger.flatMap { Int16(exactly: $0) } }
         let data: String = try line.stored("data", \.storedString)
         let metadata: String = try line.stored("metadata", \.storedString)
-        guard let domainEvent = domainEvents[StreamName(stream).category] else {
-            throw FormatError("no module has streams of category \(StreamName(stream).category)")
+        let version: Int32 = try line.stored("version", \.storedVersion)
+        let category = StreamName(stream).category
+        guard let domainEvent = domainEvents[category] else {
+            throw FormatError("no module has streams of category \(category)")
         }
-        _ = try domainEvent.decode(type: type, format: format, data: Array(data.utf8))
+        let stored = StoredEvent(type: type, format: format, data: Array(data.utf8))
+        _ = try domainEvent.decode(stored, in: StreamName(stream), version: version)
         _ = try Metadata(stored: Array(metadata.utf8)).values()
         let recordedAt: String = try line.stored("recorded_at") { value in
             // PostgreSQL would take "now" for a time as well.
             value.storedTimestamp == nil ? nil : value.storedString
         }
         return copyLine([
-            String(position), try line.stored("id", \.storedUUID), stream, String(try line.stored("version", \.storedVersion)),
-            type,
-            String(format), recordedAt, data, metadata,
+            String(position), try line.stored("id", \.storedUUID), stream, String(version), type, String(format), recordedAt,
+            data,
+            metadata,
         ])
     }
 

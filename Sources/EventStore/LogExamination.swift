@@ -3,7 +3,7 @@ internal import Postgres
 /// What came of reading the log as this program reads it: to be known before the program is trusted with it.
 ///
 /// All faults are told, not only the first; nothing is skipped because of one.
-public struct LogExamination: Sendable, Hashable {
+public struct LogExamination: Sendable {
     public enum Check: String, Sendable, Hashable, CaseIterable {
         /// Contiguous.
         case positions
@@ -49,6 +49,9 @@ public struct LogExamination: Sendable, Hashable {
     /// The last position when the examination began; what was recorded later is not examined.
     public let head: Int64
 
+    /// Of all modules.
+    let domainEvents: [any DomainEvent.Type]
+
     private var found: [FaultKey: Fault] = [:]
 
     private struct FaultKey: Sendable, Hashable {
@@ -58,7 +61,10 @@ public struct LogExamination: Sendable, Hashable {
     }
 
     /// How many recorded events were read.
-    public var total: Int64 { counts.values.reduce(0, +) }
+    public var total: Int64 { counts.values.reduce(unreadable, +) }
+
+    /// How many rows hold what no recorded event can, so that their kind is not known.
+    private var unreadable: Int64 = 0
 
     /// In the order of the checks, and then of their first positions.
     public var faults: [Fault] {
@@ -78,6 +84,7 @@ public struct LogExamination: Sendable, Hashable {
         of reader: LogReader, decodedBy domainEvents: [any DomainEvent.Type], newest: Int64? = nil,
         progress: (_ position: Int64) -> Void = { _ in }
     ) async throws {
+        self.domainEvents = domainEvents
         let readers = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0) })
         let head = try await reader.tail()
         self.head = head
@@ -86,25 +93,33 @@ public struct LogExamination: Sendable, Hashable {
         var page = try await reader.page(after: previous)
         while previous < head, let last = page.last?.position {
             async let following = reader.page(after: last)
-            for recorded in page where recorded.position <= head {
-                note(recorded, after: previous, decodedBy: readers[recorded.occurrence.stream.category])
-                previous = recorded.position
+            for (position, recorded) in page where position <= head {
+                note(position, after: previous)
+                switch recorded {
+                case .success(let recorded): note(recorded, decodedBy: readers[recorded.occurrence.stream.category])
+                case .failure(let error):
+                    unreadable += 1
+                    note(.events, error.description, at: position)
+                }
+                previous = position
             }
             progress(previous)
             page = try await following
         }
     }
 
-    private mutating func note(_ recorded: RecordedEvent, after previous: Int64, decodedBy domainEvent: (any DomainEvent.Type)?) {
-        if recorded.position != previous + 1 {
-            note(.positions, disorder(of: recorded.position, after: previous), at: min(recorded.position, previous + 1))
-        }
+    private mutating func note(_ position: Int64, after previous: Int64) {
+        guard position != previous + 1 else { return }
+        note(.positions, disorder(of: position, after: previous), at: min(position, previous + 1))
+    }
+
+    private mutating func note(_ recorded: RecordedEvent, decodedBy domainEvent: (any DomainEvent.Type)?) {
         let stored = recorded.occurrence.event
         let kind = Kind(category: recorded.occurrence.stream.category, type: stored.type, format: stored.format)
         counts[kind, default: 0] += 1
         do {
             guard let domainEvent else { throw FormatError("no module has streams of category \(kind.category)") }
-            _ = try domainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
+            _ = try domainEvent.decode(stored, in: recorded.occurrence.stream, version: recorded.occurrence.version)
             _ = try recorded.occurrence.metadata.values()
         } catch {
             note(.events, "\(error)", of: kind, at: recorded.position)
@@ -131,7 +146,14 @@ public struct LogExamination: Sendable, Hashable {
 
 extension LogReader {
     /// The next recorded events, whatever is missing between them.
-    fileprivate func page(after position: Int64) async throws -> [RecordedEvent] {
-        try await client.query(Self.query(after: position, limit: Self.replayPage)).map(RecordedEvent.init)
+    fileprivate func page(
+        after position: Int64
+    ) async throws -> [(position: Int64, recorded: Result<RecordedEvent, FormatError>)] {
+        try await client.query(Self.query(after: position, limit: Self.replayPage)).map { row in
+            let position: Int64 = try row.decode(Int64.self)
+            do { return (position, .success(try RecordedEvent(row))) } catch let error as FormatError {
+                return (position, .failure(error))
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ public struct LogExport: Sendable {
     /// - Parameters:
     ///   - sink: takes the next bytes, on the thread of a connection, which it may block
     ///   - progress: how many lines of so many are written
-    /// - Throws: ``HoleInLog``, and what the sink throws
+    /// - Throws: ``HoleInLog``, ``FormatError``, and what the sink throws
     public func write(
         at now: Timestamp, to sink: @escaping @Sendable ([UInt8]) throws -> Void,
         progress: @escaping @Sendable (_ lines: Int64, _ of: Int64) -> Void = { _, _ in }
@@ -43,6 +43,7 @@ public struct LogExport: Sendable {
             "SELECT name FROM humon.migrations ORDER BY name", "SELECT log.tail(), (SELECT count(*) FROM log.commands)",
         ])
         let (tail, commands) = try answers[1].decode((Int64, Int64).self)[0]
+        guard tail <= LogArchive.countLimit else { throw FormatError("position \(tail): no log reaches it without a hole") }
         return LogArchive.Header(
             createdAt: now, migrations: try answers[0].decode(String.self), lastPosition: tail, commands: commands)
     }

@@ -43,8 +43,9 @@ public struct LogPlace: Sendable, Hashable {
     /// Of the recorded event; nil where it is not known, and at position 0.
     public var id: UUID?
 
+    /// - Parameter position: one below 0 is taken for 0
     public init(position: Int64, id: UUID?) {
-        self.position = position
+        self.position = max(position, 0)
         self.id = id
     }
 }
@@ -173,7 +174,7 @@ extension LogReader {
 
     private func ids(at positions: [Int64]) async throws -> [Int64: UUID] {
         let found = try await client.query("SELECT position, id FROM log.recorded_events WHERE position = ANY(\(positions))")
-        return Dictionary(uniqueKeysWithValues: try found.decode((Int64, UUID).self))
+        return Dictionary(try found.decode((Int64, UUID).self)) { first, _ in first }
     }
 
     /// The place at a position, as it is now.

@@ -44,7 +44,7 @@ public struct LogImport: Sendable {
                         try archive.with { try $0.nextCommands() }
                     }
                 }
-                try await refuseDisorder(header, connection)
+                try await refuseDisorder(header, domainEvents, connection)
                 try await NumberSequence.advance(sequences, connection)
                 return header
             }
@@ -68,9 +68,15 @@ public struct LogImport: Sendable {
     }
 
     /// What the lines one by one cannot tell.
-    private func refuseDisorder(_ header: LogArchive.Header, _ connection: PostgresConnection) async throws {
+    private func refuseDisorder(
+        _ header: LogArchive.Header, _ domainEvents: [any DomainEvent.Type], _ connection: PostgresConnection
+    ) async throws {
         let tables = try await LogTables(connection: connection, through: header.lastPosition)
         if let fault = try await tables.faultyVersions(limit: 1).first {
+            throw LogArchiveError(line: fault.position.map { $0 + 1 }, fault.reason)
+        }
+        for domainEvent in domainEvents {
+            guard let fault = try await tables.repeatedMembers(of: domainEvent, limit: 1).first else { continue }
             throw LogArchiveError(line: fault.position.map { $0 + 1 }, fault.reason)
         }
         if let fault = try await tables.unansweredCommands(limit: 1).first {

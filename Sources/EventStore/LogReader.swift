@@ -4,6 +4,8 @@ public import Postgres
 public struct LogReader: Sendable {
     /// So many recorded events are read at once in a replay.
     static let replayPage: Int64 = 2_000
+    /// The last position that a log can have. Positions are contiguous, so that no log comes near it, and no sum of two overflows.
+    static let positionLimit: Int64 = 1 << 53
 
     /// What a ``RecordedEvent`` is read from, in its order.
     static let columns: SQL = "position, id, stream, version, type, format, recorded_at, data, metadata"
@@ -44,8 +46,11 @@ public struct LogReader: Sendable {
     public func read(position: Int64) async throws -> RecordedEvent? { try await read(after: position - 1, limit: 1).first }
 
     /// The position of the last recorded event; 0 for an empty log.
+    /// - Throws: ``FormatError`` where it is beyond ``positionLimit``, which means that positions are missing
     public func tail() async throws -> Int64 {
-        try await client.query("SELECT log.tail()").decode(Int64.self).first ?? 0
+        let tail: Int64 = try await client.query("SELECT log.tail()").decode(Int64.self).first ?? 0
+        guard tail <= Self.positionLimit else { throw FormatError("position \(tail): no log reaches it without a hole") }
+        return tail
     }
 
     /// The last recorded event; nil for an empty log.

@@ -15,7 +15,7 @@ public struct LogStanding: Sendable, Hashable {
         ])
         let tail: Int64 = try found[0].decode(Int64.self).first ?? 0
         position = tail
-        readModelLags = try found[1].decode((String, Int64).self).reduce(into: [:]) { $0[$1.0] = max(tail - $1.1, 0) }
+        readModelLags = try found[1].decode((String, Int64).self).reduce(into: [:]) { $0[$1.0] = max(tail - max($1.1, 0), 0) }
         followers = try await Followers(client: client).statuses()
     }
 }

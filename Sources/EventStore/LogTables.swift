@@ -73,6 +73,25 @@ struct LogTables: Sendable {
         }
     }
 
+    /// Values that a second recorded event of a category repeats, though its domain events say that they are unique. Their data must
+    /// have been decoded.
+    func repeatedMembers(of domainEvent: any DomainEvent.Type, limit: Int) async throws -> [Finding] {
+        var findings: [Finding] = []
+        for member in domainEvent.uniqueMembers.sorted() {
+            findings += try await connection.query(
+                """
+                SELECT position, stream, count(*) OVER () FROM (
+                    SELECT position, stream, row_number() OVER (PARTITION BY data ->> \(member) ORDER BY position) AS number
+                    FROM log.recorded_events WHERE position <= \(head) AND split_part(stream, '-', 1) = \(domainEvent.category)
+                ) AS numbered WHERE number = 2 ORDER BY position LIMIT \(Int64(limit))
+                """
+            ).decode((Int64, String, Int64).self).map { position, stream, total in
+                Finding(reason: "the \(member) of \(stream) stands in a recorded event before", position: position, total: total)
+            }
+        }
+        return findings
+    }
+
     /// Commands that no recorded event answers. A command commits with its event or after it, so that none is bounded here.
     func unansweredCommands(limit: Int) async throws -> [Finding] {
         try await connection.query(
@@ -97,18 +116,22 @@ extension LogExamination {
         _ client: PostgresClient, sequences: [NumberSequence], progress: (Check) -> Void = { _ in }
     ) async throws {
         let (head, read) = (head, total)
+        // What cannot be decoded is a fault already, and PostgreSQL may not be able to read it either.
+        let decoded = domainEvents.filter { domainEvent in
+            !faults.contains { $0.check == .events && $0.kind.map { $0.category == domainEvent.category } ?? true }
+        }
         let limit = Self.faultLimit
         progress(.head)
-        let (count, findings) = try await LogTables.with(client, through: head) { tables in
+        typealias Findings = [(Check, [LogTables.Finding])]
+        let (count, findings) = try await LogTables.with(client, through: head) { tables -> (Int64, Findings) in
             let count = try await tables.count()
             progress(.versions)
             let versions = try await tables.faultyVersions(limit: limit)
             progress(.ids)
-            let ids = try await tables.repeatedIDs(limit: limit)
+            var ids = [(Check.ids, try await tables.repeatedIDs(limit: limit))]
+            for domainEvent in decoded { ids.append((.ids, try await tables.repeatedMembers(of: domainEvent, limit: limit))) }
             progress(.commands)
-            return (
-                count, [(Check.versions, versions), (.ids, ids), (.commands, try await tables.unansweredCommands(limit: limit))]
-            )
+            return (count, [(.versions, versions)] + ids + [(.commands, try await tables.unansweredCommands(limit: limit))])
         }
         if count != read {
             note(.head, "the table has \(count) rows up to position \(head), its primary key leads to \(read)")

@@ -44,7 +44,7 @@ struct Outcome: Hashable {
             let appended = Appended(position: position, stream: StreamName(stream), version: version, isRepeat: true)
             return (id, Outcome(fingerprint: Fingerprint(bytes: fingerprint.bytes), appended: appended))
         }
-        return Dictionary(uniqueKeysWithValues: found)
+        return Dictionary(found) { first, _ in first }
     }
 }
 

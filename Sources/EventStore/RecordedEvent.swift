@@ -23,6 +23,13 @@ public struct StreamName: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { "\(category)-\(key)" }
+
+    /// The key as the number that it is, from 1; nil for anything else, and for digits behind a sign or a zero, which would give one
+    /// thing two streams.
+    public var keyAsID: Int64? {
+        guard let first = key.utf8.first, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(first) else { return nil }
+        return Int64(key)
+    }
 }
 
 /// What is kept beside a domain event about how it came about: read only where somebody wants to know.
@@ -51,11 +58,16 @@ public struct Metadata: Sendable, Hashable {
     public func values() throws -> Values {
         let json: JSON
         do { json = try JSON(utf8: utf8) } catch { throw FormatError("metadata: \(error)") }
-        return Values(
+        let values = Values(
             requestID: try json.stored("request_id") { $0.storedString },
-            actor: try json.stored("actor") { $0.storedOptional { $0.storedInteger } },
+            actor: try json.stored("actor") { $0.storedOptional { $0.storedID } },
             traceID: try json.stored("trace_id") { $0.storedOptional { $0.storedString } }
         )
+        // PostgreSQL's text cannot hold it, and the index of `db/migrations/0007_search.sql` reads both as text.
+        guard !values.requestID.utf8.contains(0), values.traceID?.utf8.contains(0) != true else {
+            throw FormatError("metadata: request_id or trace_id contains U+0000")
+        }
+        return values
     }
 }
 
@@ -97,6 +109,12 @@ public struct StoredEvent: Sendable, Hashable {
     public var format: Int16
     /// JSON, the exact bytes that were written.
     public var data: [UInt8]
+
+    package init(type: String, format: Int16, data: [UInt8]) {
+        self.type = type
+        self.format = format
+        self.data = data
+    }
 }
 
 /// An occurrence at its position in the log.
@@ -110,17 +128,27 @@ public struct RecordedEvent: Sendable {
         self.occurrence = occurrence
     }
 
+    private static let columnNames = [
+        "position", "id", "stream", "version", "type", "format", "recorded_at", "data", "metadata",
+    ]
+
     /// Of ``LogReader/columns``.
+    /// - Throws: ``FormatError`` with the position, where the row holds what no recorded event can, such as a time of the year 10000
     init(_ row: Row) throws {
-        position = try row.value(0)
-        occurrence = Occurrence(
-            id: try row.value(1),
-            stream: StreamName(try row.value(2) as String),
-            version: try row.value(3),
-            recordedAt: try row.value(6),
-            metadata: Metadata(stored: try row.utf8(8)),
-            event: StoredEvent(type: try row.value(4), format: try row.value(5), data: try row.utf8(7))
-        )
+        let position: Int64 = try row.value(0)
+        self.position = position
+        do throws(PostgresError) {
+            occurrence = Occurrence(
+                id: try row.value(1),
+                stream: StreamName(try row.value(2) as String),
+                version: try row.value(3),
+                recordedAt: try row.value(6),
+                metadata: Metadata(stored: try row.utf8(8)),
+                event: StoredEvent(type: try row.value(4), format: try row.value(5), data: try row.utf8(7))
+            )
+        } catch .decoding(let column, let cause) {
+            throw FormatError("position \(position): \(Self.columnNames[column]) \(cause)")
+        }
     }
 }
 
@@ -129,7 +157,7 @@ extension RecordedEvent {
     public func decoded<Event: DomainEvent>(as _: Event.Type = Event.self) throws -> Occurrence<Event> {
         let stored = occurrence.event
         do {
-            return occurrence.with(try Event.decode(type: stored.type, format: stored.format, data: stored.data))
+            return occurrence.with(try Event.decode(stored, in: occurrence.stream, version: occurrence.version))
         } catch let error as FormatError {
             throw FormatError("position \(position): \(error)")
         }

@@ -62,7 +62,10 @@ extension RecordedEvent {
         guard let domainEvent = domainEvents.first(where: { $0.category == category }) else {
             throw FormatError("no module has streams of category \(category)")
         }
-        let event = try domainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
+        let event: any DomainEvent
+        do { event = try domainEvent.decode(stored, in: occurrence.stream, version: occurrence.version) } catch {
+            throw FormatError("position \(position): \(error)")
+        }
         guard case .object(let object) = event.stored.data else { return [] }
         return object.members
     }

@@ -25,10 +25,18 @@ package enum EventDomainEvent: DomainEvent, Hashable {
     package init(type: String, data: JSON) throws {
         switch type {
         case "EventCreated":
-            let owner = UserID(rawValue: try data.stored("owner") { $0.storedInteger })
+            let owner = UserID(rawValue: try data.stored("owner") { $0.storedID })
             self = .created(EventCreated(owner: owner, details: try EventDetails(stored: data)))
         case "EventUpdated": self = .updated(EventUpdated(details: try EventDetails(stored: data)))
         default: throw FormatError("no stored type \(type)")
+        }
+    }
+
+    package func check(in stream: StreamName, version: Int32) throws {
+        guard EventID(stream: stream) != nil else { throw FormatError("the stream is not named after an event's id") }
+        switch self {
+        case .created: guard version == 1 else { throw FormatError("an event is created at version 1 only") }
+        case .updated: guard version > 1 else { throw FormatError("an event is created before it is updated") }
         }
     }
 
@@ -55,21 +63,23 @@ extension EventDetails {
     }
 
     fileprivate init(stored data: JSON) throws {
-        name = try data.stored("name") { $0.storedString }
-        address = try data.stored("address") { $0.storedOptional { $0.storedString } }
-        coordinates = Coordinates(
-            lat: try data.stored("lat") { $0.storedDouble }, lon: try data.stored("lon") { $0.storedDouble })
-        startedAt = try data.stored("started_at") { $0.storedTimestamp }
-        endedAt = try data.stored("ended_at") { $0.storedOptional { $0.storedTimestamp } }
+        try self.init(
+            storedName: data.stored("name") { $0.storedString },
+            address: data.stored("address") { $0.storedOptional { $0.storedString } },
+            lat: data.stored("lat") { $0.storedDouble },
+            lon: data.stored("lon") { $0.storedDouble },
+            startedAt: data.stored("started_at") { $0.storedTimestamp },
+            endedAt: data.stored("ended_at") { $0.storedOptional { $0.storedTimestamp } }
+        )
     }
 }
 
 extension EventID {
     package var stream: StreamName { StreamName(category: EventDomainEvent.category, key: String(rawValue)) }
 
-    /// The event of a stream; nil for streams of other things.
+    /// The event of a stream; nil for streams of other things, and for a key that is not written as ``stream`` writes it.
     package init?(stream: StreamName) {
-        guard stream.category == EventDomainEvent.category, let number = Int64(stream.key) else { return nil }
+        guard stream.category == EventDomainEvent.category, let number = stream.keyAsID else { return nil }
         self.init(rawValue: number)
     }
 }

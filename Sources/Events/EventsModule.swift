@@ -80,10 +80,9 @@ public final class EventsModule: Sendable {
             let (owner, version, name, address, lat, lon, startedAt, endedAt) = try row.decode(
                 (Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?).self
             )
-            let details = EventDetails(
-                name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
-            )
-            return Event(id: id, owner: UserID(rawValue: owner), version: version, details: details)
+            return try Event(
+                row: id, owner: owner, version: version, name: name, address: address, lat: lat, lon: lon, startedAt: startedAt,
+                endedAt: endedAt)
         }
     }
 

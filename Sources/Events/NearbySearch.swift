@@ -108,10 +108,9 @@ extension NearbySearch {
             let (id, owner, version, name, address, lat, lon, startedAt, endedAt, squaredChord) = try row.decode(
                 (Int64, Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?, Double).self
             )
-            let details = EventDetails(
-                name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
-            )
-            let event = Event(id: EventID(rawValue: id), owner: UserID(rawValue: owner), version: version, details: details)
+            let event = try Event(
+                row: EventID(rawValue: id), owner: owner, version: version, name: name, address: address, lat: lat, lon: lon,
+                startedAt: startedAt, endedAt: endedAt)
             return (event: event, cursor: Cursor(squaredChord: squaredChord, id: event.id))
         }
         let kept = found.prefix(limit)

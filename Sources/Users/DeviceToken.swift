@@ -6,6 +6,12 @@ public struct DeviceToken: Sendable, Hashable {
     /// The longest token that is taken, in bytes.
     public static let lengthLimit = 255
 
+    /// Whether it consists of visible ASCII characters, as every token does that is taken.
+    ///
+    /// The HTTP libraries replace what is not UTF-8 by U+FFFD, and control characters by spaces, before a header can be looked at. So
+    /// different bytes could become one token, and its user another device's. Neither replacement is visible ASCII.
+    public var isWellFormed: Bool { !secret.isEmpty && secret.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
     /// To be shown to the device it belongs to and to nobody else.
     public let secret: String
     let digest: DeviceDigest
@@ -31,6 +37,12 @@ public struct DeviceDigest: Sendable, Hashable {
     var hexadecimal: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
     init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// As it is stored: one device must not have two texts. nil for digits in upper case, and for what is no digest.
+    init?(stored text: String) {
+        guard !text.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }) else { return nil }
+        self.init(hexadecimal: text)
+    }
 
     init?(hexadecimal text: String) {
         let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }

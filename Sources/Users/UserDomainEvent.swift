@@ -13,15 +13,22 @@ package enum UserDomainEvent: DomainEvent, Hashable {
     package static let category = "user"
     package static let storedTypes = [StoredType("UserCreated")]
     package static let personalMembers: Set<String> = ["device"]
+    /// A device has one user.
+    package static let uniqueMembers: Set<String> = ["device"]
 
     package init(type: String, data: JSON) throws {
         switch type {
         case "UserCreated":
             self = .created(
-                UserCreated(device: try data.stored("device") { $0.storedString.flatMap(DeviceDigest.init(hexadecimal:)) })
+                UserCreated(device: try data.stored("device") { $0.storedString.flatMap(DeviceDigest.init(stored:)) })
             )
         default: throw FormatError("no stored type \(type)")
         }
+    }
+
+    package func check(in stream: StreamName, version: Int32) throws {
+        guard UserID(stream: stream) != nil else { throw FormatError("the stream is not named after a user's id") }
+        guard version == 1 else { throw FormatError("a user is created at version 1 only") }
     }
 
     package var stored: (type: String, data: JSON) {
@@ -34,9 +41,9 @@ package enum UserDomainEvent: DomainEvent, Hashable {
 extension UserID {
     package var stream: StreamName { StreamName(category: UserDomainEvent.category, key: String(rawValue)) }
 
-    /// The user of a stream; nil for streams of other things.
+    /// The user of a stream; nil for streams of other things, and for a key that is not written as ``stream`` writes it.
     package init?(stream: StreamName) {
-        guard stream.category == UserDomainEvent.category, let number = Int64(stream.key) else { return nil }
+        guard stream.category == UserDomainEvent.category, let number = stream.keyAsID else { return nil }
         self.init(rawValue: number)
     }
 }

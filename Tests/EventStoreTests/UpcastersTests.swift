@@ -15,13 +15,13 @@ import Testing
     }
 
     @Test func `is not taken for data of the current one`() {
-        #expect(throws: FormatError("no usable sort in the stored data")) {
+        #expect(throws: FormatError("TeaBrewed, format 3: no usable sort in the stored data")) {
             try TeaDomainEvent.decode(type: "TeaBrewed", format: 3, data: Array(#"{"seconds":200}"#.utf8))
         }
     }
 
     @Test func `is refused where it is not of its format, without its values`() {
-        #expect(throws: FormatError("no usable minutes in the stored data")) {
+        #expect(throws: FormatError("TeaBrewed, format 1: no usable minutes in the stored data")) {
             try TeaDomainEvent.decode(type: "TeaBrewed", format: 1, data: Array(#"{"minutes":"s3cret"}"#.utf8))
         }
     }
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `is refused where it is no JSON`() {
-        #expect(throws: FormatError("TeaDrunk: a value should stand here, at line 1, column 1")) {
+        #expect(throws: FormatError("TeaDrunk, format 1: a value should stand here, at line 1, column 1")) {
             try TeaDomainEvent.decode(type: "TeaDrunk", format: 1, data: Array("s3cret".utf8))
         }
     }

@@ -75,6 +75,7 @@ import Users
             ("name", .null), ("name", .number("1")), ("address", .number("1")), ("lat", "37.76"), ("lat", .null),
             ("lon", .bool(true)),
             ("started_at", "soon"), ("started_at", .null), ("ended_at", "soon"), ("owner", "1"), ("owner", .number("1.5")),
+            ("owner", .number("0")), ("owner", .number("-1")), ("owner", .number("9223372036854775808")),
         ] as [(String, JSON)])
     func `is refused with the field that is not usable, never its value`(name: String, value: JSON) {
         guard case .object(var object) = EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)).stored.data else {
@@ -82,9 +83,47 @@ import Users
             return
         }
         object[name] = value
-        #expect(throws: FormatError("no usable \(name) in the stored data")) {
+        #expect(throws: FormatError("EventCreated, format 1: no usable \(name) in the stored data")) {
             try EventDomainEvent.decode(type: "EventCreated", format: 1, data: JSON.object(object).utf8)
         }
+    }
+
+    @Test(
+        arguments: [
+            ("lat", .number("1e999"), "lat is not a number from -90 to 90"),
+            ("lat", .number("-1e999"), "lat is not a number from -90 to 90"),
+            ("lat", .number("5000"), "lat is not a number from -90 to 90"),
+            ("lat", .number("1638.5"), "lat is not a number from -90 to 90"),
+            ("lat", .number("90.00000000000001"), "lat is not a number from -90 to 90"),
+            ("lon", .number("1e999"), "lon is not a number from -180 to 180"),
+            ("lon", .number("-180.00000000000003"), "lon is not a number from -180 to 180"),
+            ("name", "a\0b", "name contains U+0000"), ("address", "\0", "address contains U+0000"),
+            ("name", .string(String(repeating: "x", count: 1_048_577)), "name is longer than 1048576 bytes"),
+            ("started_at", "10000-01-01T00:00:00Z", "no usable started_at in the stored data"),
+            ("ended_at", "9999-12-31T23:59:60Z", "no usable ended_at in the stored data"),
+        ] as [(String, JSON, String)])
+    func `is refused with a value that is out of range`(name: String, value: JSON, reason: String) {
+        for event in [
+            EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)), .updated(EventUpdated(details: .picnic)),
+        ] {
+            let stored = event.stored
+            guard case .object(var object) = stored.data else {
+                Issue.record("the stored data is no object")
+                return
+            }
+            object[name] = value
+            #expect(throws: FormatError("\(stored.type), format 1: \(reason)")) {
+                try EventDomainEvent.decode(type: stored.type, format: 1, data: JSON.object(object).utf8)
+            }
+        }
+    }
+
+    @Test(arguments: [(90.0, 180.0), (-90, -180), (0, 0), (-0.0, -0.0)])
+    func `may be at the ends of both ranges`(lat: Double, lon: Double) throws {
+        var details = EventDetails.concert
+        details.coordinates = Coordinates(lat: lat, lon: lon)
+        let event = EventDomainEvent.updated(EventUpdated(details: details))
+        #expect(try EventDomainEvent.decode(type: "EventUpdated", format: 1, data: event.stored.data.utf8) == event)
     }
 
     @Test(arguments: ["owner", "name", "address", "lat", "lon", "started_at", "ended_at"])
@@ -94,7 +133,7 @@ import Users
             return
         }
         object[name] = nil
-        #expect(throws: FormatError("no usable \(name) in the stored data")) {
+        #expect(throws: FormatError("EventCreated, format 1: no usable \(name) in the stored data")) {
             try EventDomainEvent.decode(type: "EventCreated", format: 1, data: JSON.object(object).utf8)
         }
     }
@@ -106,7 +145,26 @@ import Users
         #expect(EventID(stream: StreamName("event-12")) == EventID(rawValue: 12))
     }
 
-    @Test(arguments: ["user-12", "attendance-12-1", "event-x", "event-", "event-12-1", "event", "events-12"])
+    @Test(
+        arguments: [
+            (.created(EventCreated(owner: .ann, details: .picnic)), "event-1", 2, "an event is created at version 1 only"),
+            (.updated(EventUpdated(details: .picnic)), "event-1", 1, "an event is created before it is updated"),
+            (.updated(EventUpdated(details: .picnic)), "event-+1", 2, "the stream is not named after an event's id"),
+            (.created(EventCreated(owner: .ann, details: .picnic)), "user-1", 1, "the stream is not named after an event's id"),
+        ] as [(EventDomainEvent, String, Int32, String)])
+    func `begins with the creation and goes on with updates`(
+        event: EventDomainEvent, stream: String, version: Int32, reason: String
+    ) {
+        let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)
+        #expect(throws: FormatError("\(stored.type), format 1: \(reason)")) {
+            try EventDomainEvent.decode(stored, in: StreamName(stream), version: version)
+        }
+    }
+
+    @Test(arguments: [
+        "user-12", "attendance-12-1", "event-x", "event-", "event-12-1", "event", "events-12", "event-0", "event--1", "event-+12",
+        "event-012", "event-9223372036854775808",
+    ])
     func `is no other`(stream: String) {
         #expect(EventID(stream: StreamName(stream)) == nil)
     }

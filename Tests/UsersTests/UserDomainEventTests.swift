@@ -32,21 +32,42 @@ import Testing
         }
     }
 
-    @Test(arguments: [#"{}"#, #"{"device":null}"#, #"{"device":7}"#, #"{"device":"03204de9"}"#, #"[]"#])
+    @Test(arguments: [
+        #"{}"#, #"{"device":null}"#, #"{"device":7}"#, #"{"device":"03204de9"}"#, #"[]"#,
+        #"{"device":"03204DE92E11FC8C528139BE419065920EB83DBFF1A4663BBEA455AA6E9702BD"}"#,
+    ])
     func `is refused without a digest, which is not shown`(text: String) {
-        #expect(throws: FormatError("no usable device in the stored data")) {
+        #expect(throws: FormatError("UserCreated, format 1: no usable device in the stored data")) {
             try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8))
         }
     }
 }
 
 @Suite struct `The stream of a user` {
+    @Test(
+        arguments: [
+            ("event-1", 1, "the stream is not named after a user's id"),
+            ("user-01", 1, "the stream is not named after a user's id"),
+            ("user-1", 2, "a user is created at version 1 only"),
+        ] as [(String, Int32, String)])
+    func `has the creation and nothing else`(stream: String, version: Int32, reason: String) {
+        let event = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
+        let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)
+        #expect(throws: FormatError("UserCreated, format 1: \(reason)")) {
+            try UserDomainEvent.decode(stored, in: StreamName(stream), version: version)
+        }
+        #expect(throws: Never.self) { try UserDomainEvent.decode(stored, in: StreamName("user-7"), version: 1) }
+    }
+
     @Test func `has the user's number`() {
         #expect(UserID(rawValue: 1).stream.description == "user-1")
         #expect(UserID(stream: StreamName("user-1")) == UserID(rawValue: 1))
     }
 
-    @Test(arguments: ["event-1", "attendance-12-1", "user-x", "user-", "user-1-2", "user", "users-1"])
+    @Test(arguments: [
+        "event-1", "attendance-12-1", "user-x", "user-", "user-1-2", "user", "users-1", "user-0", "user--1", "user-+1", "user-01",
+        "user-9223372036854775808",
+    ])
     func `is no other`(stream: String) {
         #expect(UserID(stream: StreamName(stream)) == nil)
     }

@@ -33,10 +33,10 @@ struct ProgressBar {
     }
 
     /// Shows nothing of a work that is done before it was worth a word.
-    /// - Parameter done: more than the total is taken for the total
+    /// - Parameter done: less than nothing is taken for nothing, more than the total for the total
     mutating func show(_ done: Int64) {
-        let done = min(done, total)
-        let (now, tenths) = (ContinuousClock.now, done * 10 / total)
+        let done = max(0, min(done, total))
+        let (now, tenths) = (ContinuousClock.now, Int64(10 * Double(done) / Double(total)))
         let pause = isTerminal ? Self.secondsBetweenDrawings : Self.secondsBetweenLines
         let isDue = (now - (shownAt ?? start)) / .seconds(1) >= pause && (isTerminal || tenths > shownTenths)
         guard !isComplete, isDue || (done == total && shownAt != nil) else { return }
@@ -55,13 +55,14 @@ struct ProgressBar {
     static func line(
         _ title: String, _ done: Int64, of total: Int64, from first: Int64 = 0, seconds: Double, isDrawn: Bool
     ) -> String {
-        let filled = Int(done * Int64(width) / total)
+        // As fractions: a file may announce any number.
+        let filled = min(width, Int(Double(width) * Double(done) / Double(total)))
         let bar = isDrawn ? String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " : ""
         let figures = "\(Field.grouped(done)) of \(Field.grouped(total))"
-        let rate = seconds > 0 ? Double(done - first) / seconds : 0
-        let speed = rate >= 1 ? ", \(Field.grouped(Int64(rate))) a second" : ""
-        let rest =
-            rate > 0 && done < total ? ", \(Field.duration(seconds: (Double(total - done) / rate).rounded(.up))) to go" : ""
+        let rate = seconds > 0 ? (Double(done) - Double(first)) / seconds : 0
+        let speed = rate >= 1 ? ", \(Field.grouped(Int64(min(rate, 9e18)))) a second" : ""
+        let left = (Double(total) - Double(done)) / rate
+        let rest = rate > 0 && done < total ? ", \(Field.duration(seconds: left.rounded(.up))) to go" : ""
         return (title.isEmpty ? "" : "\(title): ") + bar + figures + speed + rest
     }
 

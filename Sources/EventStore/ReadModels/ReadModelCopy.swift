@@ -28,9 +28,9 @@ struct ReadModelCopy: Sendable {
             WHERE schema = ANY(\(schemas)) AND to_regnamespace(schema) IS NOT NULL ORDER BY schema FOR UPDATE
             """
         ).decode((String, Int64).self)
-        let positions = Dictionary(uniqueKeysWithValues: found)
+        let positions = Dictionary(found) { first, _ in first }
         return zip(projections, schemas).compactMap { projection, schema in
-            positions[schema].map { ReadModelCopy(projection: projection, schema: schema, position: $0) }
+            positions[schema].map { ReadModelCopy(projection: projection, schema: schema, position: max($0, 0)) }
         }
     }
 

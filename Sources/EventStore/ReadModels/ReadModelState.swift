@@ -16,7 +16,7 @@ public struct ReadModelState: Sendable, Hashable {
             """
         ).decode((Int64, String?).self)
         guard let (position, incarnation) = found.first, let incarnation else { throw ReadModelError.missing }
-        return ReadModelState(position: position, incarnation: incarnation)
+        return ReadModelState(position: max(position, 0), incarnation: incarnation)
     }
 
     /// Another at every renaming.

@@ -51,7 +51,7 @@ public struct ShadowStatus: Sendable, Hashable {
     public var rate: Double
     /// Whether somebody is at it.
     public var isUnderWay: Bool
-    public var secondsLeft: Double? { isUnderWay && rate > 0 ? Double(tail - position) / rate : nil }
+    public var secondsLeft: Double? { isUnderWay && rate > 0 ? (Double(tail) - Double(position)) / rate : nil }
 }
 
 extension ReadModels {

@@ -113,7 +113,7 @@ public struct ReadModels: Sendable {
             WHERE schema = ANY(\(projections.map { type(of: $0).schema })) AND to_regnamespace(schema) IS NOT NULL
             """
         ).decode((String, Int64).self)
-        return Dictionary(uniqueKeysWithValues: found)
+        return Dictionary(found) { first, _ in first }
     }
 
     /// Empty tables, at position 0; what stood under that name is dropped.

@@ -32,8 +32,8 @@ struct OctreeCell: Sendable, Hashable {
     /// A coordinate from -1 to 1 as a whole number, with two bits' room between its bits.
     private static func spread(_ coordinate: Double) -> UInt64 {
         let steps = Double(UInt64(1) << (bitsPerAxis - 1))
-        let last = UInt64(1) << bitsPerAxis - 1
-        var bits = min(UInt64(max(0, (coordinate + 1) * steps)), last)
+        let last = Double(UInt64(1) << bitsPerAxis - 1)
+        var bits = UInt64(min(max(0, (coordinate + 1) * steps), last))
         // Source: Anderson, *Bit Twiddling Hacks*, interleaving by binary magic numbers, in three dimensions.
         bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF
         bits = (bits | bits << 16) & 0x001F_0000_FF00_00FF

@@ -59,15 +59,14 @@ extension EventsProjection {
 
 extension CopiedRow {
     /// Of ``EventsProjection/copyRows(_:_:)``.
+    /// - Throws: `FormatError`, `CellError`
     mutating func event() throws -> (Event, UnitVector) {
         let id = EventID(rawValue: try next())
         let version: Int32 = try next()
-        let owner = UserID(rawValue: try next())
-        let details = EventDetails(
-            name: try next(), address: try next(), coordinates: Coordinates(lat: try next(), lon: try next()),
+        let event = try Event(
+            row: id, owner: try next(), version: version, name: try next(), address: try next(), lat: try next(), lon: try next(),
             startedAt: try next(), endedAt: try next())
-        let vector = UnitVector(x: try next(), y: try next(), z: try next())
-        return (Event(id: id, owner: owner, version: version, details: details), vector)
+        return (event, try UnitVector(storedX: try next(), y: try next(), z: try next()))
     }
 }
 

@@ -1,0 +1,242 @@
+import Crypto
+import EventStore
+import Foundation
+import Notation
+import Postgres
+import Synchronization
+import TestDatabase
+import TestServer
+import Testing
+
+@testable import App
+
+/// A log of two users, an event with an update, and an attendance; and what can be wrong with it.
+private struct Hostile: Sendable {
+    struct Line: Sendable {
+        var stream: String
+        var version = 1
+        var type: String
+        var data: String
+        var actor = 1
+    }
+
+    static let device = "03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"
+    static let other = device.replacing("03204", with: "04204")
+    static let details =
+        #""name":"Picnic","address":null,"lat":37.76,"lon":-122.43,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null"#
+
+    static let lines = [
+        Line(stream: "user-1", type: "UserCreated", data: #"{"device":"\#(device)"}"#),
+        Line(stream: "user-2", type: "UserCreated", data: #"{"device":"\#(other)"}"#),
+        Line(stream: "event-1", type: "EventCreated", data: #"{"owner":1,\#(details)}"#),
+        Line(stream: "event-1", version: 2, type: "EventUpdated", data: "{\(details)}"),
+        Line(stream: "attendance-1-2", type: "AttendanceAdded", data: #"{"event":1,"user":2}"#),
+    ]
+
+    /// What is wrong, from 1 where, and what is said of it.
+    var position: Int
+    var reason: String
+    var change: @Sendable (inout Line) -> Void
+
+    static func data(_ position: Int, _ old: String, _ new: String, _ reason: String) -> Hostile {
+        Hostile(position: position, reason: reason) { $0.data.replace(old, with: new) }
+    }
+
+    static let all =
+        [
+            data(3, "37.76", "1e999", "EventCreated, format 1: lat is not a number from -90 to 90"),
+            data(3, "37.76", "-1e999", "lat is not"), data(4, "37.76", "5000", "EventUpdated, format 1: lat is not"),
+            data(4, "37.76", "1638.5", "lat is not"), data(3, "37.76", "200", "lat is not"),
+            data(3, "-122.43", "1e999", "lon is not a number from -180 to 180"), data(4, "-122.43", "180.5", "lon is not"),
+            data(3, "Picnic", #"a\u0000b"#, "name contains U+0000"),
+            data(4, #""address":null"#, #""address":"\u0000""#, "address contains U+0000"),
+            data(3, "2013-", "10000-", "no usable started_at"), data(3, #""owner":1"#, #""owner":0"#, "no usable owner"),
+            data(3, #""owner":1"#, #""owner":9223372036854775808"#, "no usable owner"),
+            data(1, device, device.uppercased(), "no usable device"),
+            data(2, "04204de92e", "03204de92e", "the device of user-2 stands in a recorded event before"),
+            data(5, #""user":2"#, #""user":1"#, "the stream is not named after event and user"),
+            data(5, #""event":1"#, #""event":-1"#, "no usable event"),
+            Hostile(position: 3, reason: "the stream is not named after an event's id") { $0.stream = "event-+1" },
+            Hostile(position: 3, reason: "an event is created before it is updated") { $0.type = "EventUpdated" },
+            Hostile(position: 4, reason: "an event is created at version 1 only") {
+                ($0.type, $0.data) = ("EventCreated", #"{"owner":1,\#(details)}"#)
+            },
+            Hostile(position: 1, reason: "no usable actor") { $0.actor = 0 },
+        ]
+
+    var lines: [Line] {
+        var lines = Self.lines
+        change(&lines[position - 1])
+        return lines
+    }
+}
+
+private func archive(_ lines: [Hostile.Line]) -> [UInt8] {
+    func quoted(_ text: String) -> String { "\"" + text.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#) + "\"" }
+    var text =
+        #"{"humon_log":1,"created_at":"2013-09-16T00:00:00.000Z","migrations":[],"first_position":1,"last_position":\#(lines.count),"recorded_events":\#(lines.count),"commands":0}"#
+        + "\n"
+    for (index, line) in lines.enumerated() {
+        let metadata = #"{"request_id":"r","actor":\#(line.actor),"trace_id":null}"#
+        text +=
+            #"{"position":\#(index + 1),"id":"00000000-0000-4000-8000-00000000000\#(index)","stream":"\#(line.stream)","version":\#(line.version),"type":"\#(line.type)","format":1,"recorded_at":"2013-09-16T00:00:00.000000Z","data":\#(quoted(line.data)),"metadata":\#(quoted(metadata))}"#
+            + "\n"
+    }
+    let digest = SHA256.hash(data: Array(text.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return Array((text + #"{"recorded_events":\#(lines.count),"commands":0,"sha256":"\#(digest)"}"# + "\n").utf8)
+}
+
+private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
+    let rest = Mutex<[UInt8]?>(bytes)
+    _ = try await LogImport(client: client).read(
+        from: { rest.withLock { $0.take() } }, decodedBy: Backend.domainEvents, sequences: Backend.sequences)
+}
+
+@Suite struct `A hostile log` {
+    @Test func `is refused by an import with its position, and leaves nothing behind`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient { client in
+                for hostile in Hostile.all {
+                    let error = await #expect(throws: LogArchiveError.self, "\(hostile.reason)") {
+                        try await load(archive(hostile.lines), into: client)
+                    }
+                    #expect(error?.line == Int64(hostile.position + 1), "\(hostile.reason): \(error as Any)")
+                    #expect(error?.reason.contains(hostile.reason) == true, "\(hostile.reason): \(error as Any)")
+                    #expect(try await LogReader(client: client).tail() == 0)
+                }
+                // Without its fault it goes in, and this program reads all of it.
+                try await load(archive(Hostile.lines), into: client)
+                var examination = try await LogExamination(of: LogReader(client: client), decodedBy: Backend.domainEvents)
+                try await examination.examineTables(client, sequences: Backend.sequences)
+                #expect(examination.faults == [])
+            }
+            try await database.withClient(role: "humon_app", connections: 4) { client in
+                try await Backend.readModels(client).prepare()
+            }
+        }
+    }
+
+    /// As an earlier program may have imported it, or a person with rights recorded it.
+    private static func insert(_ lines: [Hostile.Line], _ client: PostgresClient) async throws {
+        for (index, line) in lines.enumerated() {
+            try await client.query(
+                """
+                INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
+                SELECT \(Int64(index + 1)), gen_random_uuid(), \(line.stream), \(Int64(line.version))::integer, \(line.type), 1, now(),
+                    \(line.data)::text::json, \(#"{"request_id":"r","actor":\#(line.actor),"trace_id":null}"#)::text::json
+                """)
+        }
+    }
+
+    @Test func `is told by a verification and refused by a rebuild, each with the position`() async throws {
+        for hostile in Hostile.all {
+            try await TestDatabase.with { database in
+                try await database.withClient { client in
+                    try await Self.insert(hostile.lines, client)
+                    var examination = try await LogExamination(of: LogReader(client: client), decodedBy: Backend.domainEvents)
+                    try await examination.examineTables(client, sequences: Backend.sequences)
+                    let fault = examination.faults.first { $0.reason.contains(hostile.reason) }
+                    #expect(fault?.firstPosition == Int64(hostile.position), "\(hostile.reason): \(examination.faults)")
+                }
+                try await database.withClient(role: "humon_app", connections: 4) { client in
+                    do {
+                        try await Backend.readModels(client).prepare()
+                        // Metadata is in no read model.
+                        #expect(hostile.reason.contains("actor"), "\(hostile.reason)")
+                    } catch let error as FormatError {
+                        #expect(error.description.hasPrefix("position \(hostile.position): "), "\(error)")
+                    } catch PostgresError.refused(let refusal) {
+                        #expect(refusal.constraint == "users_device", "\(hostile.reason): \(refusal)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `lets no server start, which says where it stops and what to do`() async throws {
+        let hostile = Hostile.all[0]
+        try await TestDatabase.with { database in
+            try await database.withClient { client in try await Self.insert(hostile.lines, client) }
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "s3cret"]
+                for arguments in [["serve"], ["projections", "rebuild", "--all"]] {
+                    let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
+                    #expect(result.status == 1, "\(result.error)")
+                    #expect(result.error.contains("position 3: EventCreated, format 1: lat is not a number from -90 to 90"))
+                    #expect(!result.error.contains("1e999"))
+                    guard arguments == ["serve"] else { continue }
+                    for advice in ["humon log verify", "humon log show", "start that version", "restore a backup"] {
+                        #expect(result.error.contains(advice), "\(result.error)")
+                    }
+                }
+                let verified = try await HumonProcess.run(["log", "verify"], in: directory, environment: environment)
+                #expect((verified.status, verified.output.contains("lat is not a number")) == (2, true), "\(verified.output)")
+            }
+        }
+    }
+
+    @Test func `whose positions end near the largest number is refused with a sentence`() async throws {
+        for position in [.max, .max - 1, (1 << 53) + 1] as [Int64] {
+            try await TestDatabase.with { database in
+                try await database.withClient { client in
+                    try await client.query(
+                        """
+                        INSERT INTO log.recorded_events VALUES (\(position), gen_random_uuid(), 'event-1', 1, 'EventCreated', 1, now(),
+                            '{}', '{}')
+                        """)
+                    let reader = LogReader(client: client)
+                    let sentence = FormatError("position \(position): no log reaches it without a hole")
+                    await #expect(throws: sentence) { try await LogExamination(of: reader, decodedBy: Backend.domainEvents) }
+                    await #expect(throws: sentence) { try await reader.position(before: .latest) }
+                    await #expect(throws: sentence) {
+                        try await LogSearch(client: client, criteria: LogCriteria()).find(limit: 1)
+                    }
+                    await #expect(throws: HoleInLog.self) { try await reader.replay { _ in } }
+                }
+            }
+        }
+    }
+
+    @Test func `with times that no calendar has is told with the position`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient { client in
+                try await Self.insert(Hostile.lines, client)
+                try await client.run([
+                    "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change",
+                    "UPDATE log.recorded_events SET recorded_at = 'infinity' WHERE position = 2",
+                    "UPDATE log.recorded_events SET recorded_at = '0044-03-15 12:00:00 BC' WHERE position = 4",
+                ])
+                let reader = LogReader(client: client)
+                let examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents)
+                #expect(
+                    examination.faults.map(\.reason) == [
+                        "position 2: recorded_at is a time outside the years 0000 to 9999",
+                        "position 4: recorded_at is a time outside the years 0000 to 9999",
+                    ])
+                await #expect(throws: FormatError("position 2: recorded_at is a time outside the years 0000 to 9999")) {
+                    try await reader.read(after: 0, limit: 10)
+                }
+            }
+        }
+    }
+}
+
+@Suite struct `A progress bar` {
+    @Test(
+        arguments: [
+            (0, 1), (1, 1), (0, Int64.max), (.max - 1, .max), (.max, .max), (922_337_203_685_477_581, .max), (.min, .max),
+            (.max, 1),
+        ] as [(Int64, Int64)])
+    func `takes every number for what is done and for how much there is`(done: Int64, total: Int64) {
+        for isDrawn in [true, false] {
+            for seconds in [0, 1e-9, 1, 1e300] {
+                let kept = max(0, min(done, total))
+                #expect(ProgressBar.line("", kept, of: total, from: 0, seconds: seconds, isDrawn: isDrawn).contains(" of "))
+            }
+        }
+        var bar = ProgressBar("", total: total)
+        bar.show(done)
+        bar.show(done, of: total)
+        bar.stop()
+    }
+}

@@ -1,0 +1,118 @@
+import EventStore
+import Foundation
+import Notation
+import TestChance
+import Testing
+import Users
+
+@testable import Events
+
+/// Each input is read or refused with an error: a trap would end the test process.
+@Suite struct `Faulty stored events and searches` {
+    private static let count = 5_000
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `are read as what they say, folded, written and indexed, or refused with a named error`(seed: UInt64) throws {
+        var mutations = Mutations(seed: seed)
+        let events: [EventDomainEvent] = [
+            .created(EventCreated(owner: .ann, details: .picnic)), .created(EventCreated(owner: .bob, details: .concert)),
+            .updated(EventUpdated(details: .picnic)),
+        ]
+        let memory = EventMemory()
+        var accepted = 0
+        for index in 0..<Self.count {
+            let original = events[index % events.count].stored
+            let stored = StoredEvent(type: original.type, format: 1, data: mutations.next(of: [original.data.utf8]))
+            let stream = StreamName(mutations.text(of: ["event-12", "event-9223372036854775807"]))
+            let version = mutations.number(Int32.self)
+            do {
+                let event = try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data)
+                try #require(try EventDomainEvent.decode(type: stored.type, format: 1, data: event.stored.data.utf8) == event)
+                // What is read fits whatever is made of it.
+                let occurrence = Occurrence(
+                    id: UUID(), stream: EventID(rawValue: Int64(index + 1)).stream, version: 1, recordedAt: .startOfPicnic,
+                    metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
+                let changes = EventsProjection().fold([occurrence])
+                for write in EventsProjection().writes(for: changes, in: "events_v1") { _ = write.statement }
+                var batch = EventMemory.Batch()
+                for row in changes.created {
+                    batch.put(row.id, owner: .ann, version: 1, coordinates: row.details.coordinates, json: "{}".utf8)
+                    let search = NearbySearch(centre: row.details.coordinates, radius: 1)
+                    _ = search.query
+                    memory.apply(batch, position: Int64(index))
+                    try #require(memory.snapshot.event(row.id) != nil)
+                    try #require(!memory.snapshot.nearest(search).isEmpty)
+                }
+                accepted += 1
+                try event.check(in: stream, version: version)
+            } catch is FormatError {
+                // Refused with a sentence.
+            }
+        }
+        #expect(accepted > 100)
+    }
+
+    @Test(arguments: [3, 4] as [UInt64]) func `are details, patches and searches, or refused with a named error`(seed: UInt64)
+        throws
+    {
+        var mutations = Mutations(seed: seed)
+        let bodies = [
+            #"{"name":"Picnic","lat":"37.76","lon":-122.43,"started_at":"2013-09-16T00:00:00Z","address":null,"ended_at":""}"#,
+            #"{"name":"x","lat":90,"lon":180,"started_at":"9999-12-31T23:59:59.999Z"}"#,
+        ]
+        let queries = ["lat=37.76&lon=-122.43&radius=20&limit=1000&after=400c000000000000-12", "lat=-90&lon=-180&radius=50000"]
+        for _ in 0..<Self.count {
+            if let json = try? JSON(utf8: mutations.next(of: bodies)) {
+                do {
+                    let details = try EventDetails(json)
+                    // What may be recorded may be read.
+                    let stored = EventDomainEvent.created(EventCreated(owner: .ann, details: details)).stored
+                    #expect(throws: Never.self) {
+                        try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data.utf8)
+                    }
+                    _ = try EventPatch(json).applied(to: details)
+                } catch {
+                    guard case .invalid(let faults) = error, !faults.isEmpty else { throw error }
+                }
+            }
+            if let json = try? JSON(query: mutations.next(of: queries)) {
+                do { _ = try NearbySearch(json).query } catch {
+                    guard case .invalid(let faults) = error, !faults.isEmpty else { throw error }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [5, 6] as [UInt64]) func `are a cursor that reads back, or none`(seed: UInt64) throws {
+        var mutations = Mutations(seed: seed)
+        for _ in 0..<Self.count {
+            guard let cursor = NearbySearch.Cursor(mutations.text(of: ["400c000000000000-12", "0-9223372036854775807"])) else {
+                continue
+            }
+            try #require(NearbySearch.Cursor(cursor.description) == cursor)
+        }
+    }
+
+    @Test(arguments: [7, 8] as [UInt64]) func `are a row of the read model, or refused with a named error`(seed: UInt64) throws {
+        var mutations = Mutations(seed: seed)
+        for _ in 0..<Self.count {
+            let bits = (0..<5).map { _ in Double(bitPattern: mutations.number(UInt64.self)) }
+            do {
+                let event = try Event(
+                    row: EventID(rawValue: mutations.number(Int64.self)), owner: mutations.number(Int64.self),
+                    version: mutations.number(Int32.self), name: mutations.text(of: ["Picnic"]), address: nil, lat: bits[0],
+                    lon: bits[1], startedAt: Timestamp(milliseconds: mutations.number(Int64.self)), endedAt: nil)
+                _ = (event.version + 1, Band(lat: event.details.coordinates.lat), event.details.startedAt.description)
+            } catch {
+                try #require(error.description.contains("in the read model events_v1"))
+            }
+            do {
+                _ = OctreeCell(try UnitVector(storedX: bits[2], y: bits[3], z: bits[4]))
+            } catch {
+                // Refused with a sentence.
+            }
+            // Whatever a vector is, it has a cell.
+            _ = OctreeCell(UnitVector(x: bits[2], y: bits[3], z: bits[4]))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPTypes
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import HTTP
+
+@Suite struct `A row of the read model that no event can have` {
+    private static let faults = [
+        "lon = 'Infinity'", "lat = 'NaN'", "lat = 5000", "owner_id = 0", "version = 2147483647", "started_at = 'infinity'",
+        "ended_at = '0044-03-15 12:00:00 BC'",
+    ]
+
+    @Test func `is answered with a 500 without an index, and the next event as ever`() async throws {
+        try await TestAPI.with(hasMemory: false) { api in
+            let (faulty, sound) = (try await api.createEvent(), try await api.createEvent(name: "Sound"))
+            for fault in Self.faults {
+                _ = try await api.database.withClient { client in
+                    try await client.query(SQL(unsafeText: "UPDATE events_v1.events SET \(fault) WHERE id = \(faulty)"))
+                }
+                #expect(try await api.send(.get, "/v1/events/\(faulty)").status == 500, "\(fault)")
+                // A place that is no number is near nothing.
+                let list = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43")
+                #expect([200, 500].contains(list.status), "\(fault)")
+                #expect(
+                    try await api.send(.patch, "/v1/events/\(faulty)", token: "owner", `Changing an event`.required).status
+                        == 500,
+                    "\(fault)")
+                #expect(try await api.send(.get, "/v1/events/\(sound)").status == 200, "\(fault)")
+                _ = try await api.database.withClient { client in
+                    try await client.query(
+                        """
+                        UPDATE events_v1.events AS e SET (lat, lon, owner_id, version, started_at, ended_at)
+                            = (SELECT lat, lon, owner_id, version, started_at, ended_at FROM events_v1.events WHERE id = \(sound))
+                        WHERE id = \(faulty)
+                        """)
+                }
+                #expect(try await api.send(.get, "/v1/events/\(faulty)").status == 200, "\(fault)")
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import EventStore
+import Notation
+import TestChance
+import Testing
+
+@testable import Users
+
+@Suite struct `Faulty stored users` {
+    @Test(arguments: [1, 2] as [UInt64]) func `are read as what they say, or refused with a named error`(seed: UInt64) throws {
+        var mutations = Mutations(seed: seed)
+        let inputs = [#"{"device":"03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"}"#]
+        for _ in 0..<5_000 {
+            let stored = StoredEvent(type: "UserCreated", format: 1, data: mutations.next(of: inputs))
+            let stream = StreamName(mutations.text(of: ["user-1", "user-9223372036854775807"]))
+            do {
+                let event = try UserDomainEvent.decode(type: stored.type, format: 1, data: stored.data)
+                try #require(try UserDomainEvent.decode(type: stored.type, format: 1, data: event.stored.data.utf8) == event)
+                try event.check(in: stream, version: 1)
+                try #require(try #require(UserID(stream: stream)).stream == stream)
+            } catch is FormatError {
+                // Refused with a sentence.
+            }
+        }
+    }
+}
