@@ -26,9 +26,12 @@ extension Request {
         Origin(requestID: exchange.requestID, traceID: traceID(exchange), key: key)
     }
 
-    /// The W3C trace id that came in, where nobody here traces.
+    /// The W3C trace id: of the trace that this server takes part in, or without tracing the one that a trusted proxy sends. A client
+    /// does not choose what the log keeps for ever.
     func traceID(_ exchange: Exchange) -> String? {
-        exchange.trace?.id ?? headers.value(of: .traceparent).flatMap { TraceContext(traceparent: $0) }?.traceIDText
+        if let trace = exchange.trace { return trace.id }
+        guard exchange.arrival.isVouchedFor, let sent = headers.value(of: .traceparent) else { return nil }
+        return TraceContext(traceparent: sent)?.traceIDText
     }
 }
 

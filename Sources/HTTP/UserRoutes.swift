@@ -12,7 +12,12 @@ extension API {
             throw Refusal.invalid(faults: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
         }
         let allowance = try signUps?.take(exchange.arrival.client(request.headers).address?.subscriber)
-        let (id, token, position) = try await users.signUp(with: sent, origin: request.origin(exchange))
+        let (id, token, position): (UserID, DeviceToken, Int64)
+        do {
+            (id, token, position) = try await users.signUp(with: sent, origin: request.origin(exchange))
+        } catch is MalformedToken {
+            throw Refusal.invalid(faults: ["Device token must consist of visible ASCII characters"])
+        }
         // Two names for one value: generations of clients read one or the other.
         return Answer(
             json: ["id": JSON(id.rawValue), "device_token": .string(token.secret), "auth_token": .string(token.secret)],

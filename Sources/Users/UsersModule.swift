@@ -21,10 +21,12 @@ public struct UsersModule: Sendable {
 
     /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.
     /// - Returns: with a position from which on the user is there
+    /// - Throws: ``MalformedToken``, `PostgresError`, `EventLogError`
     public func signUp(with token: DeviceToken?, origin: Origin) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
         let token = token ?? DeviceToken(secret: surroundings.randomUUID().uuidString.lowercased())
+        guard token.isWellFormed else { throw MalformedToken() }
         if let known = try await user(of: token) {
             return (known, token, try await LogReader(client: database).tail())
         }
@@ -58,8 +60,10 @@ public struct UsersModule: Sendable {
         }
     }
 
-    /// Whose device that is; nil for an unknown one.
+    /// Whose device that is; nil for an unknown one, and for a token that is not well formed, which no device can have.
+    /// - Throws: `PostgresError`
     public func user(of token: DeviceToken) async throws -> UserID? {
+        guard token.isWellFormed else { return nil }
         if let cached = cache[token.digest] { return cached }
         let found = try await database.query(
             "SELECT id FROM \(identifier: UsersProjection.schema).users WHERE device = \(token.digest.bytea)"
@@ -69,3 +73,6 @@ public struct UsersModule: Sendable {
         return user
     }
 }
+
+/// A device brings a token that is not well formed: ``DeviceToken/isWellFormed``.
+public struct MalformedToken: Error, Hashable {}

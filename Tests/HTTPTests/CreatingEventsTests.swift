@@ -149,12 +149,21 @@ import Testing
         }
     }
 
+    @Test func `is not in the trace that somebody says who is not believed`() async throws {
+        try await TestAPI.with(.router) { api in
+            let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            _ = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret, "traceparent": trace])
+            let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
+            #expect(try recorded.occurrence.metadata.values().traceID == nil)
+        }
+    }
+
     @Test(arguments: [
         "", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "nonsense",
         "00-XYZ7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     ])
     func `does without a trace that is none`(traceparent: String) async throws {
-        try await TestAPI.with { api in
+        try await TestAPI.with(.live) { api in
             _ = try await api.send(
                 .post, "/v1/users",
                 headers: ["tb-app-secret": TestAPI.secret, "traceparent": traceparent, "x-request-id": "has spaces in it"]

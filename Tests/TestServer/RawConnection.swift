@@ -44,8 +44,10 @@ public final class RawConnection: Sendable {
         return descriptor
     }
 
-    public func send(_ text: String) throws {
-        var bytes = Array(text.utf8)[...]
+    public func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    public func send(_ bytes: [UInt8]) throws {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count >= 0 else { throw Failed(reason: String(cString: strerror(errno))) }

@@ -31,6 +31,15 @@ import Testing
         #expect(token.secret == "s3cret")
     }
 
+    @Test func `is well formed if it consists of visible ASCII characters`() {
+        for well in ["a", "4F9E-device", "0b6f2c1e-5d0a-4a35-9c53-3f5f1c1f6f10", "+/=", String(repeating: "x", count: 255)] {
+            #expect(DeviceToken(secret: well).isWellFormed)
+        }
+        for ill in ["", " ", "a b", "a\t", "a\n", "\u{7F}", "\0", "\u{FFFD}", "é", "😀"] {
+            #expect(!DeviceToken(secret: ill).isWellFormed)
+        }
+    }
+
     @Test func `is the same for the same secret`() {
         #expect(token == DeviceToken(secret: "s3cret"))
         #expect(token != DeviceToken(secret: "S3cret"))

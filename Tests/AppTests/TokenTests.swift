@@ -1,0 +1,41 @@
+import Foundation
+import TestServer
+import Testing
+
+@Suite struct `A device token that is no UTF-8` {
+    private static func status(_ method: String, _ path: String, token: [UInt8], body: String, port: Int) async throws -> String {
+        let connection = try RawConnection(port: port)
+        let head = """
+            \(method) \(path) HTTP/1.1\r
+            host: humon\r
+            tb-app-secret: s3cret\r
+            content-type: application/json\r
+            content-length: \(body.utf8.count)\r
+            connection: close\r
+            tb-device-token:
+            """
+        try connection.send(Array(head.utf8) + token + Array("\r\n\r\n\(body)".utf8))
+        let received = try await connection.receive()
+        return String(received.text.prefix { $0 != "\r\n" })
+    }
+
+    /// They would be one token: the server's libraries make U+FFFD of each.
+    @Test func `signs nobody up, and is nobody's in a write`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": "s3cret"]) { _, port in
+                for byte in [0xFE, 0xFF, 0x80] as [UInt8] {
+                    let token = Array("phone-".utf8) + [byte]
+                    let signUp = try await Self.status("POST", "/v1/users", token: token, body: "", port: port)
+                    #expect(signUp == "HTTP/1.1 422 Unprocessable Content", "\(signUp)")
+                    let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
+                    let write = try await Self.status("POST", "/v1/events", token: token, body: party, port: port)
+                    #expect(write == "HTTP/1.1 401 Unauthorized", "\(write)")
+                    let faulty = try await Self.status("POST", "/v1/events", token: token, body: "{}", port: port)
+                    #expect(faulty == "HTTP/1.1 422 Unprocessable Content", "\(faulty)")
+                }
+                let signUp = try await Self.status("POST", "/v1/users", token: Array("phone".utf8), body: "", port: port)
+                #expect(signUp == "HTTP/1.1 200 OK")
+            }
+        }
+    }
+}
