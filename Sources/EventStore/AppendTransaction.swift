@@ -26,7 +26,7 @@ struct AppendTransaction: Sendable {
                 return try await direct(batch)
             } catch let error as PostgresError where error.saysKeyIsTaken {
                 logger.debug("a batch hit a key; asking first")
-            } catch PostgresError.connectionLost(mayHaveRun: true) {
+            } catch let error as PostgresError where error.mayHaveRun {
                 isFateUnknown = true
             } catch let error as PostgresError where error.sqlState == .readModelOutOfStep {
                 isBehind = true
@@ -41,7 +41,7 @@ struct AppendTransaction: Sendable {
         while true {
             do {
                 return try await checked(batch, isBehind: isBehind)
-            } catch PostgresError.connectionLost(mayHaveRun: true) {
+            } catch let error as PostgresError where error.mayHaveRun {
                 isFateUnknown = true
             } catch let error as PostgresError where error.sqlState == .readModelOutOfStep && !isBehind {
                 isBehind = true

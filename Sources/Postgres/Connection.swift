@@ -3,25 +3,6 @@ internal import DequeModule
 internal import Foundation
 internal import Synchronization
 
-/// One piece of work for a connection, done whole before the next one's answers are read.
-struct Job: Sendable {
-    enum Work: Sendable {
-        /// Statements that go out together and are one transaction: all of them or none.
-        case pipeline([SQL])
-        /// Several statements in one text, by the simple protocol; answers no rows.
-        case script(String)
-        /// Hands each row to the closure, on the connection's thread.
-        case copyOut(String, row: @Sendable (UnsafeRawBufferPointer) throws -> Void)
-        /// Takes pieces of the data from the closure, on the connection's thread, until it gives nil.
-        case copyIn(String, next: @Sendable () throws -> [UInt8]?)
-    }
-
-    var work: Work
-    /// nil: as long as it takes.
-    var timeoutSeconds: Double?
-    let reply = Reply<[Rows]>()
-}
-
 /// One libpq connection, which a thread of its own owns. Work is queued here and the answer awaited; what has queued up goes
 /// out as one pipeline. It is not reopened: once it has ended, ``PostgresClient`` opens another.
 final class Connection: Sendable {
@@ -34,31 +15,51 @@ final class Connection: Sendable {
         var takesJobs: Bool { !isClosing && !hasEnded }
     }
 
+    /// Maximum number of unanswered jobs of different callers, so that a connection that hangs takes few callers with it.
+    static let depthLimit = 32
+    /// A connection without progress for this long gets no further job of another caller: another connection does it sooner.
+    private static let stallSeconds = 0.25
+
     private let inbox = Mutex(Inbox())
     private let wakePipe: WakePipe
     private let unanswered = Atomic<Int>(0)
+    /// When PostgreSQL last answered, or a job came while none was unanswered: monotonic seconds, as their bits.
+    private let progressAt = Atomic<UInt64>(0)
+    /// Called on the connection's thread after jobs were answered.
+    private let onProgress: @Sendable (Connection) -> Void
     private let endHandlers = Mutex<[@Sendable () -> Void]?>([])
     /// Not a closure: whenever one is taken out of a `Mutex` the compiler wraps it anew, and leaves the wrapped one inside.
     private let notifications = Mutex<AsyncStream<Notification>.Continuation?>(nil)
     private let cancelHandle = Mutex<CancelHandle?>(nil)
 
-    private init() throws(PostgresError) { wakePipe = try WakePipe() }
+    private init(onProgress: @escaping @Sendable (Connection) -> Void) throws(PostgresError) {
+        wakePipe = try WakePipe()
+        self.onProgress = onProgress
+    }
 
     /// How many jobs have no answer yet.
     var load: Int { unanswered.load(ordering: .relaxed) }
 
+    /// Whether there are unanswered jobs and PostgreSQL has answered nothing for a while.
+    func isStalled(at now: Double) -> Bool {
+        load > 0 && now - Double(bitPattern: progressAt.load(ordering: .relaxed)) > Self.stallSeconds
+    }
+
     /// Opens a connection on a new thread.
-    static func open(_ configuration: PostgresConfiguration) async throws -> Connection {
-        let connection = try Connection()
+    /// - Parameter onProgress: is called on that thread after jobs were answered
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    static func open(
+        _ configuration: PostgresConfiguration, onProgress: @escaping @Sendable (Connection) -> Void = { _ in }
+    ) async throws -> Connection {
+        let connection = try Connection(onProgress: onProgress)
         let parameters = try configuration.connectionParameters()
         let opened = Reply<Void>()
         let thread = Thread {
             let session: Session
             do throws(PostgresError) {
                 session = try Session(
+                    configuration,
                     parameters: parameters,
-                    preparesStatements: !configuration.isPooled,
-                    timeoutSeconds: Double(configuration.connectTimeoutSeconds),
                     wakePipe: connection.wakePipe,
                     isAbandoned: { opened.isResolved }
                 )
@@ -91,7 +92,11 @@ final class Connection: Sendable {
     func perform(_ job: Job, onCancel: @escaping @Sendable () -> Void = {}) async throws -> [Rows] {
         guard enqueue(job) else { throw PostgresError.connectionLost(mayHaveRun: false) }
         wake()
-        return try await job.reply.value(onCancel: onCancel)
+        return try await job.reply.value(onCancel: { [self] in
+            onCancel()
+            // The thread waits less long for an answer that nobody wants.
+            wakePipe.wake()
+        })
     }
 
     /// Queues a job, which waits for the next ``wake()``; false where none are taken.
@@ -99,7 +104,7 @@ final class Connection: Sendable {
         inbox.withLock { inbox in
             guard inbox.takesJobs else { return false }
             inbox.jobs.append(job)
-            unanswered.add(1, ordering: .relaxed)
+            if unanswered.add(1, ordering: .relaxed).oldValue == 0 { progressed(at: monotonicSeconds()) }
             return true
         }
     }
@@ -151,6 +156,11 @@ final class Connection: Sendable {
         job.reply.resolve(result)
     }
 
+    func progressed(at now: Double) { progressAt.store(now.bitPattern, ordering: .relaxed) }
+
+    /// To be called after jobs were answered.
+    func hasRoom() { onProgress(self) }
+
     func notify(_ notification: Notification) { notifications.withLock { $0 }?.yield(notification) }
 
     private func finish() {
@@ -166,58 +176,5 @@ final class Connection: Sendable {
             return handlers ?? []
         }
         for handler in handlers { handler() }
-    }
-}
-
-/// `@unchecked`: libpq's cancel object is never changed after it was made, and `PQcancel` may be called from any thread.
-final class CancelHandle: @unchecked Sendable {
-    private let handle: OpaquePointer
-
-    init?(_ connection: OpaquePointer) {
-        guard let handle = PQgetCancel(connection) else { return nil }
-        self.handle = handle
-    }
-
-    deinit { PQfreeCancel(handle) }
-
-    /// Returns when PostgreSQL has passed the request on.
-    func cancel() {
-        var message = [CChar](repeating: 0, count: 256)
-        _ = PQcancel(handle, &message, Int32(message.count))
-    }
-
-    /// `PQcancel` opens a connection and waits, so it must not run on the cooperative pool.
-    func cancelOnItsOwnThread() { Thread { [self] in cancel() }.start() }
-}
-
-/// Wakes a thread that sleeps in `poll`.
-final class WakePipe: Sendable {
-    let readEnd: Int32
-    private let writeEnd: Int32
-
-    init() throws(PostgresError) {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw .unavailable(reason: "no pipe to be had: \(String(cString: strerror(errno)))") }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        readEnd = ends[0]
-        writeEnd = ends[1]
-    }
-
-    deinit {
-        Foundation.close(readEnd)
-        Foundation.close(writeEnd)
-    }
-
-    func wake() {
-        var byte: UInt8 = 0
-        _ = write(writeEnd, &byte, 1)
-    }
-
-    func drain() {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while read(readEnd, &bytes, bytes.count) > 0 {}
     }
 }

@@ -15,6 +15,14 @@ public struct PostgresConfiguration: Sendable {
     public var connectTimeoutSeconds = 5
     /// For one statement, on the server; a second later this side gives the connection up.
     public var statementTimeoutSeconds = 10.0
+    /// For one statement whose time-out is lifted, such as a migration, a COPY before its first row or a wait for a lock: how long
+    /// PostgreSQL may take without an answer.
+    public var maintenanceTimeoutSeconds = 3_600.0
+    /// For a COPY: how long no byte may come or go while PostgreSQL is waited for.
+    public var copyStallSeconds = 120.0
+    /// After this long without a statement a connection asks whether the server still answers, unless a transaction is open: a peer
+    /// that was stopped, or lost behind a proxy, is noticed before a caller needs the connection or misses a notification.
+    public var idleCheckSeconds = 15.0
     /// How long a caller waits for a connection while there is none.
     public var acquireTimeoutSeconds = 2.0
     /// The same while there is one, which somebody has borrowed and will give back.
@@ -23,6 +31,19 @@ public struct PostgresConfiguration: Sendable {
     public var isPooled = false
 
     public init(url: String) { self.url = url }
+
+    /// How long this side waits beyond the server's own limit for the server to end a statement.
+    private static let graceSeconds = 1.0
+    /// A peer that is lost without a word is noticed after idle + count × interval seconds: 25. The URL's own values win.
+    private static let keepaliveIdleSeconds = 10
+    private static let keepaliveIntervalSeconds = 5
+    private static let keepaliveCount = 3
+
+    /// How long PostgreSQL may make no progress on a statement before this side gives the connection up.
+    var stallSeconds: Double { statementTimeoutSeconds + Self.graceSeconds }
+
+    /// How long a caller of ``PostgresClient/run(_:)`` waits in all: for a connection, behind other callers, and for the answer.
+    public var answerTimeoutSeconds: Double { acquireTimeoutSeconds + stallSeconds }
 
     /// The parameters for `PQconnectStartParams`: the defaults, the URL, and last what joins with the URL's own settings.
     func connectionParameters() throws(PostgresError) -> [(keyword: String, value: String)] {
@@ -36,7 +57,11 @@ public struct PostgresConfiguration: Sendable {
         var parameters = [
             ("connect_timeout", String(connectTimeoutSeconds)),
             ("application_name", applicationName),
-            ("tcp_user_timeout", String(Int(statementTimeoutSeconds * 1_000) + 1_000)),
+            ("tcp_user_timeout", String(Int(stallSeconds * 1_000))),
+            ("keepalives", "1"),
+            ("keepalives_idle", String(Self.keepaliveIdleSeconds)),
+            ("keepalives_interval", String(Self.keepaliveIntervalSeconds)),
+            ("keepalives_count", String(Self.keepaliveCount)),
             ("dbname", url),
             ("client_encoding", "UTF8"),
         ]

@@ -10,19 +10,26 @@ public protocol PostgresQuerying: Sendable {
 /// A connection that its borrower has to itself. Not to be kept beyond the closure it was lent to.
 public final class PostgresConnection: PostgresQuerying {
     private let connection: Connection
-    private let timeoutSeconds: Double?
+    private let configuration: PostgresConfiguration
+    private let stallSeconds: Double
     private let counters: PostgresCounters
     private let tracing: QueryTracing
     private let isSpoiled = Mutex(false)
 
-    init(_ connection: Connection, timeoutSeconds: Double?, counters: PostgresCounters, tracing: QueryTracing) {
+    /// - Parameter stallSeconds: how long PostgreSQL may make no progress on what is sent
+    init(
+        _ connection: Connection, configuration: PostgresConfiguration, stallSeconds: Double, counters: PostgresCounters,
+        tracing: QueryTracing
+    ) {
         self.connection = connection
-        self.timeoutSeconds = timeoutSeconds
+        self.configuration = configuration
+        self.stallSeconds = stallSeconds
         self.counters = counters
         self.tracing = tracing
     }
 
-    /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next borrower.
+    /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next borrower. And
+    /// once PostgreSQL was silent for too long.
     var mustBeClosed: Bool { isSpoiled.withLock { $0 } }
 
     @discardableResult
@@ -32,31 +39,35 @@ public final class PostgresConnection: PostgresQuerying {
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
         try await tracing.trace(statements) {
-            try await counters.measure { try await perform(.pipeline(statements), timeoutSeconds: timeoutSeconds) }
+            try await counters.measure { try await perform(.pipeline(statements), stallSeconds: stallSeconds) }
         }
     }
 
-    /// Takes as long as it takes: lifts the server's statement time-out for the transaction under way.
+    /// Lifts the server's statement time-out for the transaction under way: a statement may take
+    /// ``PostgresConfiguration/maintenanceTimeoutSeconds``.
+    /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
     public func withoutTimeout<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
-        let patient = PostgresConnection(connection, timeoutSeconds: nil, counters: counters, tracing: tracing)
+        let patient = PostgresConnection(
+            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds, counters: counters,
+            tracing: tracing)
         defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
         return try await body(patient)
     }
 
     /// Several statements in one text, such as a migration.
     public func execute(script: String) async throws {
-        try await perform(.script(script), timeoutSeconds: nil)
+        try await perform(.script(script), stallSeconds: configuration.maintenanceTimeoutSeconds)
     }
 
     /// `COPY … TO STDOUT`: the closure gets each row on the connection's own thread; the buffer is gone when it returns.
     public func copyOut(_ statement: String, row: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
-        try await perform(.copyOut(statement, row: row), timeoutSeconds: nil)
+        try await perform(.copyOut(statement, row: row), stallSeconds: configuration.maintenanceTimeoutSeconds)
     }
 
     /// `COPY … FROM STDIN`: the closure gives the next piece of the data, on the connection's own thread, and nil at the end.
     public func copyIn(_ statement: String, next: @escaping @Sendable () throws -> [UInt8]?) async throws {
-        try await perform(.copyIn(statement, next: next), timeoutSeconds: nil)
+        try await perform(.copyIn(statement, next: next), stallSeconds: configuration.maintenanceTimeoutSeconds)
     }
 
     /// What other sessions send with NOTIFY while the body runs. The sequence ends when the connection does; when more than
@@ -81,12 +92,16 @@ public final class PostgresConnection: PostgresQuerying {
     }
 
     @discardableResult
-    private func perform(_ work: Job.Work, timeoutSeconds: Double?) async throws -> [Rows] {
-        let job = Job(work: work, timeoutSeconds: timeoutSeconds)
-        return try await connection.perform(job) { [self] in
+    private func perform(_ work: Job.Work, stallSeconds: Double) async throws -> [Rows] {
+        do {
+            return try await connection.perform(Job(work: work, stallSeconds: stallSeconds)) { [self] in
+                isSpoiled.withLock { $0 = true }
+                // Before the borrowing others may have queued statements here, which are not to be hit.
+                if connection.load <= 1 { connection.cancelRunningStatement() }
+            }
+        } catch PostgresError.deadlineExceeded(let mayHaveRun) {
             isSpoiled.withLock { $0 = true }
-            // Before the borrowing others may have queued statements here, which are not to be hit.
-            if connection.load <= 1 { connection.cancelRunningStatement() }
+            throw PostgresError.deadlineExceeded(mayHaveRun: mayHaveRun)
         }
     }
 }

@@ -6,6 +6,8 @@ public enum PostgresError: Error, Sendable {
     case refused(Refusal)
     /// The connection broke. A statement that may have run is never sent again by this module.
     case connectionLost(mayHaveRun: Bool)
+    /// PostgreSQL has not answered in time. A statement that may have run is never sent again by this module.
+    case deadlineExceeded(mayHaveRun: Bool)
     /// No connection could be had in time; nothing was sent. The reason is libpq's, which names hosts but no password.
     case unavailable(reason: String)
     /// The transaction was rolled back, because a statement in it was refused and its error went unnoticed.
@@ -55,8 +57,16 @@ extension PostgresError {
     public var isUnavailability: Bool {
         switch self {
         case .refused(let refusal): refusal.sqlState.saysTryLater
-        case .connectionLost, .unavailable: true
+        case .connectionLost, .deadlineExceeded, .unavailable: true
         case .rolledBack, .decoding, .unusableURL: false
+        }
+    }
+
+    /// Whether the fate of what was sent is unknown.
+    public var mayHaveRun: Bool {
+        switch self {
+        case .connectionLost(let mayHaveRun), .deadlineExceeded(let mayHaveRun): mayHaveRun
+        case .refused, .unavailable, .rolledBack, .decoding, .unusableURL: false
         }
     }
 
@@ -68,7 +78,8 @@ extension PostgresError {
         if case .unavailable(let reason) = self { reason } else { nil }
     }
 
-    var cannotHaveRun: Bool {
+    /// The connection ended before the statement went out: another may be there.
+    var wasNotSent: Bool {
         if case .connectionLost(mayHaveRun: false) = self { true } else { false }
     }
 }
@@ -79,6 +90,8 @@ extension PostgresError: CustomStringConvertible {
         case .refused(let refusal): refusal.description
         case .connectionLost(mayHaveRun: true): "the connection to PostgreSQL broke; the statement may have run"
         case .connectionLost(mayHaveRun: false): "the connection to PostgreSQL broke before the statement was sent"
+        case .deadlineExceeded(mayHaveRun: true): "PostgreSQL did not answer in time; the statement may have run"
+        case .deadlineExceeded(mayHaveRun: false): "no connection to PostgreSQL had time for the statement, which was not sent"
         case .unavailable(let reason): "no connection to PostgreSQL: \(reason)"
         case .rolledBack: "the transaction was rolled back, because a statement in it had been refused"
         case .decoding(let column, let cause): "column \(column) \(cause)"

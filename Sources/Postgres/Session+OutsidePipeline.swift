@@ -1,82 +1,139 @@
 internal import CLibPQ
+internal import Foundation
 
-/// Work that libpq does not do in a pipeline. It blocks the connection's thread, which is there for that.
+/// Work that libpq does not do in a pipeline. It blocks the connection's thread, which is there for that, but never in libpq:
+/// every wait is for the socket, and ends at a deadline.
 extension Session {
-    func performOutsidePipeline(_ job: Job, front: Connection) -> Bool {
-        guard PQexitPipelineMode(connection) == 1, PQsetnonblocking(connection, 0) == 0 else {
-            front.answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false)))
-            return false
+    /// How long PostgreSQL may take to pass on a request to cancel.
+    private static let cancelSeconds = 5.0
+
+    /// - Returns: what the caller is answered, and whether the connection is still usable
+    func performOutsidePipeline(_ job: Job) -> (result: Result<[Rows], any Error>, isUsable: Bool) {
+        guard PQexitPipelineMode(connection) == 1 else {
+            return (.failure(PostgresError.connectionLost(mayHaveRun: false)), false)
         }
         let result: Result<[Rows], any Error>
         do {
             switch job.work {
             case .pipeline: preconditionFailure("a pipeline is sent in the pipeline")
-            case .script(let text): try finish(PQexec(connection, text))
-            case .copyOut(let text, let row): try copyOut(text, row: row)
-            case .copyIn(let text, let next): try copyIn(text, next: next)
+            case .script(let text):
+                try start(text)
+                try drain(job)
+            case .copyOut(let text, let row): try copyOut(text, job, row: row)
+            case .copyIn(let text, let next): try copyIn(text, job, next: next)
             }
             result = .success([])
         } catch {
             result = .failure(error)
         }
-        front.answer(job, with: result)
-        return PQsetnonblocking(connection, 1) == 0 && PQenterPipelineMode(connection) == 1
+        // libpq refuses while a statement is under way.
+        return (result, PQstatus(connection) == CONNECTION_OK && PQenterPipelineMode(connection) == 1)
     }
 
-    private func copyOut(_ text: String, row: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try finish(PQexec(connection, text), expecting: PGRES_COPY_OUT)
+    private func copyOut(_ text: String, _ job: Job, row: (UnsafeRawBufferPointer) throws -> Void) throws {
+        try startCopy(text, job, expecting: PGRES_COPY_OUT)
         var thrown: (any Error)?
         var data: UnsafeMutablePointer<CChar>?
+        // Before the first row PostgreSQL may have to sort all of them.
+        var stallSeconds = job.stallSeconds
         while true {
-            let length = PQgetCopyData(connection, &data, 0)
-            guard length > 0 else { break }
+            let length = PQgetCopyData(connection, &data, 1)
+            guard length >= 0 else { break }
+            guard length > 0 else {
+                try waitForInput(job, stallSeconds: stallSeconds)
+                continue
+            }
             defer { PQfreemem(data) }
+            stallSeconds = configuration.copyStallSeconds
             guard thrown == nil else { continue }
             do { try row(UnsafeRawBufferPointer(start: data, count: Int(length))) } catch {
                 thrown = error
-                // Not from another thread: there it might come late, and hit the next statement.
-                makeCancelHandle()?.cancel()
+                // Awaited: a late request would hit the next statement.
+                guard makeCancelHandle()?.cancel(withinSeconds: Self.cancelSeconds) == true else { throw error }
             }
         }
-        let ended = Result { try drain() }
+        let ended = Result { try drain(job) }
         if let thrown { throw thrown }
         try ended.get()
     }
 
-    private func copyIn(_ text: String, next: () throws -> [UInt8]?) throws {
-        try finish(PQexec(connection, text), expecting: PGRES_COPY_IN)
+    private func copyIn(_ text: String, _ job: Job, next: () throws -> [UInt8]?) throws {
+        try startCopy(text, job, expecting: PGRES_COPY_IN)
         var thrown: (any Error)?
-        do {
-            while let bytes = try next() {
-                let isTaken = bytes.withUnsafeBytes { buffer in
-                    PQputCopyData(connection, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count)) == 1
-                }
-                guard isTaken else { throw PostgresError.connectionLost(mayHaveRun: false) }
+        while true {
+            let piece: [UInt8]?
+            do { piece = try next() } catch {
+                thrown = error
+                break
             }
-        } catch {
-            thrown = error
+            guard let piece else { break }
+            let isTaken = piece.withUnsafeBytes { buffer in
+                PQputCopyData(connection, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count)) == 1
+            }
+            guard isTaken else { throw PostgresError.connectionLost(mayHaveRun: false) }
+            // libpq would keep what the socket does not take, however much it is.
+            try flush(job)
         }
-        _ = PQputCopyEnd(connection, thrown == nil ? nil : "the source of the data failed")
-        let ended = Result { try drain() }
+        guard PQputCopyEnd(connection, thrown == nil ? nil : "the source of the data failed") == 1 else {
+            throw thrown ?? PostgresError.connectionLost(mayHaveRun: true)
+        }
+        let ended = Result { try drain(job) }
         if let thrown { throw thrown }
         try ended.get()
+    }
+
+    // MARK: One statement
+
+    private func start(_ text: String) throws {
+        guard PQsendQuery(connection, text) == 1 else { throw PostgresError.connectionLost(mayHaveRun: false) }
+    }
+
+    private func startCopy(_ text: String, _ job: Job, expecting wanted: ExecStatusType) throws {
+        try start(text)
+        guard let result = try nextResult(job) else { throw PostgresError.connectionLost(mayHaveRun: true) }
+        let status = PQresultStatus(result)
+        let failed = status == PGRES_FATAL_ERROR ? failure(of: result) : nil
+        PQclear(result)
+        if let failed {
+            try drain(job)
+            throw failed
+        }
+        precondition(status == wanted, "the statement is not the COPY that it is said to be")
     }
 
     /// Reads to the end of a command and throws what it failed with.
-    private func drain() throws {
+    private func drain(_ job: Job) throws {
         var failed: PostgresError?
-        while let result = PQgetResult(connection) {
+        while let result = try nextResult(job) {
             if PQresultStatus(result) == PGRES_FATAL_ERROR, failed == nil { failed = failure(of: result) }
             PQclear(result)
         }
         if let failed { throw failed }
     }
 
-    private func finish(_ result: OpaquePointer?, expecting wanted: ExecStatusType? = nil) throws {
-        guard let result else { throw PostgresError.connectionLost(mayHaveRun: true) }
-        defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        if status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE { throw failure(of: result) }
-        precondition(wanted == nil || status == wanted, "the statement is not the COPY that it is said to be")
+    /// nil at the end of the command.
+    private func nextResult(_ job: Job) throws -> OpaquePointer? {
+        while PQisBusy(connection) == 1 { try waitForInput(job, stallSeconds: job.stallSeconds) }
+        return PQgetResult(connection)
+    }
+
+    // MARK: Waiting
+
+    /// Returns when PostgreSQL has sent or taken something.
+    private func waitForInput(_ job: Job, stallSeconds: Double) throws {
+        let start = monotonicSeconds()
+        while true {
+            let flushed = PQflush(connection)
+            guard flushed >= 0 else { throw PostgresError.connectionLost(mayHaveRun: true) }
+            let deadline = stallDeadline(of: job, since: start, seconds: stallSeconds)
+            if poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline) { break }
+            guard monotonicSeconds() < deadline else { throw PostgresError.deadlineExceeded(mayHaveRun: true) }
+        }
+        guard PQconsumeInput(connection) == 1 else { throw PostgresError.connectionLost(mayHaveRun: true) }
+    }
+
+    /// Returns when PostgreSQL, or the socket, has taken all of the data so far.
+    private func flush(_ job: Job) throws {
+        while PQflush(connection) == 1 { try waitForInput(job, stallSeconds: configuration.copyStallSeconds) }
     }
 }

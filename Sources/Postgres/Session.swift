@@ -5,62 +5,66 @@ internal import Foundation
 /// The thread's side of a connection: all calls to libpq, and nothing that another thread may touch.
 final class Session {
     /// What libpq will answer for a job, in order.
-    private enum Step {
+    enum Step {
         case prepare(PreparedStatement)
         case execute
         case sync
     }
 
-    private struct InFlight {
+    struct InFlight {
         var job: Job
         var steps: Deque<Step>
         var rows: [Rows] = []
         var failure: PostgresError?
         /// Whether libpq has given a result of the first step and only its end is still to come.
         var hasResult = false
+        /// Whether the job's deadline has passed, and its caller was answered that.
+        var isOverdue = false
+        /// Whether this side asks for itself whether the server still answers.
+        var isIdleCheck = false
     }
 
     /// The same text is another statement with parameters of other types.
-    private struct PreparedStatement: Hashable {
+    struct PreparedStatement: Hashable {
         var text: String
         var types: [UInt32]
     }
 
-    /// How long this side waits for the server to end a statement that takes too long.
-    private static let graceSeconds = 1.0
+    private static let longestPollMilliseconds = 60_000.0
 
     /// Beyond so many different statements the rest are not prepared; the program has far fewer.
-    private static let preparedStatementLimit = 256
+    static let preparedStatementLimit = 256
 
     let connection: OpaquePointer
+    let configuration: PostgresConfiguration
     private let wakePipe: WakePipe
-    private let preparesStatements: Bool
     /// The names under which statements are prepared.
-    private var prepared: [PreparedStatement: String] = [:]
-    private var statementNumber = 0
-    private var inFlight: Deque<InFlight> = []
+    var prepared: [PreparedStatement: String] = [:]
+    var statementNumber = 0
+    var inFlight: Deque<InFlight> = []
     private var waiting: Deque<Job> = []
+    /// Whether jobs were answered since ``Connection/hasRoom()`` was called.
+    private var hasAnswered = false
     /// When PostgreSQL last answered, or got to work on the first of what is in flight.
-    private var progressAt = 0.0
+    var progressAt = 0.0
     /// PostgreSQL said unasked that it ends this session; it will run nothing more.
     private var isGoingAway = false
 
     /// Connects, or says why not.
     init(
+        _ configuration: PostgresConfiguration,
         parameters: [(keyword: String, value: String)],
-        preparesStatements: Bool,
-        timeoutSeconds: Double,
         wakePipe: WakePipe,
         isAbandoned: () -> Bool
     ) throws(PostgresError) {
         self.wakePipe = wakePipe
-        self.preparesStatements = preparesStatements
+        self.configuration = configuration
         let started = withCStrings(parameters.map(\.keyword)) { keywords in
             withCStrings(parameters.map(\.value)) { values in PQconnectStartParams(keywords, values, 1) }
         }
         guard let started else { throw .unavailable(reason: "libpq has no memory left") }
         connection = started
-        let deadline = monotonicSeconds() + timeoutSeconds
+        let deadline = monotonicSeconds() + Double(configuration.connectTimeoutSeconds)
         var state = PGRES_POLLING_WRITING
         while PQstatus(connection) != CONNECTION_BAD, !isAbandoned(), monotonicSeconds() < deadline {
             let events = state == PGRES_POLLING_READING ? Int16(POLLIN) : Int16(POLLOUT)
@@ -68,12 +72,13 @@ final class Session {
             state = PQconnectPoll(connection)
             if state == PGRES_POLLING_OK, PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 {
                 receiveNotices()
+                progressAt = monotonicSeconds()
                 return
             }
             if state == PGRES_POLLING_FAILED { break }
         }
         let failed = PQstatus(connection) == CONNECTION_BAD
-        throw .unavailable(reason: failed ? errorMessage : "no answer within \(Int(timeoutSeconds)) s")
+        throw .unavailable(reason: failed ? errorMessage : "no answer within \(configuration.connectTimeoutSeconds) s")
     }
 
     deinit { PQfinish(connection) }
@@ -82,16 +87,22 @@ final class Session {
 
     /// Serves jobs until the connection is closed or breaks; what is then in flight may or may not have run.
     func run(serving front: Connection) {
+        var reason = PostgresError.connectionLost(mayHaveRun: true)
         while true {
             let (jobs, isClosing) = front.takeJobs()
             waiting.append(contentsOf: jobs)
             guard send(front: front) else { break }
+            if hasAnswered {
+                hasAnswered = false
+                front.hasRoom()
+                // What this has queued goes out with the rest.
+                continue
+            }
             if isClosing, inFlight.isEmpty, waiting.isEmpty { break }
             let flushed = PQflush(connection)
             guard flushed >= 0 else { break }
-            let deadline = inFlight.first?.job.timeoutSeconds.map { progressAt + $0 + Self.graceSeconds }
-            let isReady = poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline)
-            if !isReady, let deadline, deadline <= monotonicSeconds() { break }
+            let deadline = nextDeadline
+            poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline)
             guard PQconsumeInput(connection) == 1 else {
                 readResults(front: front)
                 break
@@ -99,13 +110,20 @@ final class Session {
             readResults(front: front)
             readNotifications(front: front)
             guard PQstatus(connection) == CONNECTION_OK, !isGoingAway else { break }
+            if deadline <= monotonicSeconds(), !keepDeadlines() {
+                reason = .deadlineExceeded(mayHaveRun: true)
+                break
+            }
         }
-        for entry in inFlight {
-            front.answer(entry.job, with: .failure(PostgresError.connectionLost(mayHaveRun: true)))
-        }
+        for entry in inFlight where !entry.isIdleCheck { front.answer(entry.job, with: .failure(reason)) }
         for job in waiting {
             front.answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false)))
         }
+    }
+
+    private func answer(_ job: Job, with result: Result<[Rows], any Error>, front: Connection) {
+        hasAnswered = true
+        front.answer(job, with: result)
     }
 
     // MARK: Sending
@@ -113,9 +131,10 @@ final class Session {
     /// False when the connection is no longer usable.
     private func send(front: Connection) -> Bool {
         while let job = waiting.first {
-            guard !job.reply.isResolved else {
+            // Cancelled, or too late.
+            guard !job.reply.isResolved, monotonicSeconds() < job.deadline else {
                 waiting.removeFirst()
-                front.answer(job, with: .failure(CancellationError()))
+                answer(job, with: .failure(PostgresError.deadlineExceeded(mayHaveRun: false)), front: front)
                 continue
             }
             if case .pipeline(let statements) = job.work {
@@ -129,47 +148,20 @@ final class Session {
             } else {
                 guard inFlight.isEmpty else { return true }
                 waiting.removeFirst()
-                guard performOutsidePipeline(job, front: front) else { return false }
+                let (result, isUsable) = performOutsidePipeline(job)
+                progressAt = monotonicSeconds()
+                answer(job, with: result, front: front)
+                guard isUsable else { return false }
             }
         }
         return true
     }
 
-    private func send(_ statement: SQL, steps: inout Deque<Step>) -> Bool {
-        let parameters = statement.parameters
-        let types = parameters.slots.map(\.type)
-        let lengths = parameters.slots.map { Int32($0.length ?? 0) }
-        let formats = [Int32](repeating: 1, count: types.count)
-        let name = preparedName(for: statement, types: types, steps: &steps)
-        steps.append(.execute)
-        return parameters.bytes.withUnsafeBytes { buffer in
-            // An empty buffer has no address, and a null address would be NULL to libpq: an empty value needs another one.
-            let base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
-            let values = parameters.slots.map { slot in
-                slot.length == nil ? nil : base.map { ($0 + slot.offset).assumingMemoryBound(to: CChar.self) }
-            }
-            let count = Int32(types.count)
-            if let name { return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1) == 1 }
-            return PQsendQueryParams(connection, statement.text, count, types, values, lengths, formats, 1) == 1
-        }
-    }
-
-    /// The name under which the statement is or is about to be prepared; nil when it goes without.
-    private func preparedName(for statement: SQL, types: [UInt32], steps: inout Deque<Step>) -> String? {
-        let key = PreparedStatement(text: statement.text, types: types)
-        if let name = prepared[key] { return name }
-        guard preparesStatements, prepared.count < Self.preparedStatementLimit else { return nil }
-        let name = "s\(statementNumber)"
-        statementNumber += 1
-        guard PQsendPrepare(connection, name, statement.text, Int32(types.count), types) == 1 else { return nil }
-        prepared[key] = name
-        steps.append(.prepare(key))
-        return name
-    }
-
     // MARK: Receiving
 
     private func readResults(front: Connection) {
+        let before = progressAt
+        defer { if progressAt != before { front.progressed(at: progressAt) } }
         while !inFlight.isEmpty, PQisBusy(connection) == 0 {
             guard let result = PQgetResult(connection) else {
                 guard inFlight[0].hasResult else { return }
@@ -188,7 +180,8 @@ final class Session {
         case PGRES_PIPELINE_SYNC:
             PQclear(result)
             let entry = inFlight.removeFirst()
-            front.answer(entry.job, with: entry.failure.map { .failure($0) } ?? .success(entry.rows))
+            guard !entry.isIdleCheck else { return }
+            answer(entry.job, with: entry.failure.map { .failure($0) } ?? .success(entry.rows), front: front)
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             if case .execute = inFlight[0].steps.first { inFlight[0].rows.append(Rows(result)) } else { PQclear(result) }
         case PGRES_PIPELINE_ABORTED:
@@ -242,14 +235,15 @@ final class Session {
 
     // MARK: Waiting
 
-    /// True when libpq's socket is ready; false after a wake, a signal or the deadline.
-    private func poll(events: Int16, untilDeadline deadline: Double?) -> Bool {
+    /// True when libpq's socket is ready; false after a wake, a signal, the deadline or ``longestPollMilliseconds``.
+    @discardableResult
+    func poll(events: Int16, untilDeadline deadline: Double) -> Bool {
         var descriptors = [
             pollfd(fd: PQsocket(connection), events: events, revents: 0),
             pollfd(fd: wakePipe.readEnd, events: Int16(POLLIN), revents: 0),
         ]
-        let milliseconds = deadline.map { Int32(min(max(0, ($0 - monotonicSeconds()) * 1_000 + 1), 60_000)) } ?? -1
-        guard Foundation.poll(&descriptors, 2, milliseconds) > 0 else { return false }
+        let milliseconds = min(max(0, (deadline - monotonicSeconds()) * 1_000 + 1), Self.longestPollMilliseconds)
+        guard Foundation.poll(&descriptors, 2, Int32(milliseconds)) > 0 else { return false }
         if descriptors[1].revents != 0 { wakePipe.drain() }
         return descriptors[0].revents != 0
     }
@@ -257,12 +251,6 @@ final class Session {
     private var errorMessage: String {
         String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline).joined(separator: " ")
     }
-}
-
-private func monotonicSeconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
 /// Lends the strings as a null-terminated array of C strings.

@@ -20,7 +20,7 @@ import Testing
         try await withClient(connections: 1, configure: configure) { client in
             let before = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT pg_sleep(60)") }
-            guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+            guard case .deadlineExceeded(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
             #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != before)
         }
     }

@@ -65,7 +65,7 @@ extension Database {
             case false?: .notMember(user: user, role: role)
             case true?: nil
             }
-        case .connectionLost, .rolledBack, .decoding, .unusableURL: return nil
+        case .connectionLost, .deadlineExceeded, .rolledBack, .decoding, .unusableURL: return nil
         }
     }
 }

@@ -1,0 +1,209 @@
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The connections of a client, and the callers that wait for one.
+///
+/// A statement goes to an idle connection, else into the pipeline of the one with the fewest unanswered jobs. While all are full
+/// or make no progress it stays here, and the first connection that has room takes it.
+final class ConnectionPool: Sendable {
+    /// Maximum number of statements that wait for a connection; the next is refused.
+    static let queueLimit = 10_000
+    private static let firstBackOffSeconds = 0.05
+    private static let longestBackOffSeconds = 2.0
+    /// How often waiting callers are looked through for those whose time is over.
+    private static let expirySeconds = 0.1
+
+    private let configuration: PostgresConfiguration
+    private let counters: PostgresCounters
+    private let logger: Logger
+    private let state: Mutex<PoolState>
+
+    init(_ configuration: PostgresConfiguration, counters: PostgresCounters, logger: Logger) {
+        self.configuration = configuration
+        self.counters = counters
+        self.logger = logger
+        state = Mutex(PoolState(configuration))
+    }
+
+    /// A connection that its borrower has to itself.
+    struct Lease: Sendable {
+        var slot: Int
+        var connection: Connection
+    }
+
+    /// How many callers wait for a connection.
+    var waitingCallers: Int { state.withLock { $0.waitingCallers } }
+
+    /// What each connection is used for.
+    var uses: [PostgresStatistics.Use] { state.withLock { $0.slots.map(\.use) } }
+
+    /// How many shared connections have unanswered jobs and make no progress.
+    var stalledConnections: Int {
+        state.withLock { state in
+            let now = monotonicSeconds()
+            return state.slots.count { if case .shared(let connection) = $0 { connection.isStalled(at: now) } else { false } }
+        }
+    }
+
+    // MARK: Statements
+
+    /// - Parameter deadline: the caller is answered by then, in monotonic seconds
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    func perform(_ statements: [SQL], deadline: Double) async throws -> [Rows] {
+        let job = Job(work: .pipeline(statements), deadline: deadline, stallSeconds: configuration.stallSeconds)
+        // Queued in the same moment: a little later the connection may be lent, and these end up in the borrower's transaction.
+        let (connection, startsTimer) = try state.withLock { state in
+            let now = monotonicSeconds()
+            guard !state.isClosing else { throw state.noConnection }
+            let best = state.queue.isEmpty ? state.leastBusy(at: now, below: Connection.depthLimit) : nil
+            if let best, best.connection.enqueue(job) { return (best.connection as Connection?, false) }
+            guard state.queue.count < Self.queueLimit else {
+                throw PostgresError.unavailable(reason: "\(Self.queueLimit) callers wait for a connection already")
+            }
+            state.queue.append(PoolState.Waiting(value: job, askedAt: now, deadline: deadline))
+            return (nil, state.startsTimer())
+        }
+        connection?.wake()
+        if startsTimer { startTimer() }
+        return try await job.reply.value()
+    }
+
+    // MARK: Borrowing
+
+    /// Takes a connection that nobody else uses until it is given back.
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    func borrow() async throws -> Lease {
+        let askedAt = monotonicSeconds()
+        let deadline = askedAt + configuration.answerTimeoutSeconds
+        while true {
+            let lease = try await nextFree(askedAt: askedAt, deadline: deadline)
+            guard lease.connection.load > 0 else { return lease }
+            // What others queued before is answered first: a borrower that is cancelled cancels what runs on its connection.
+            do {
+                let job = Job(work: .pipeline([]), deadline: deadline, stallSeconds: configuration.stallSeconds)
+                _ = try await lease.connection.perform(job)
+                return lease
+            } catch {
+                giveBack(lease, isReusable: true)
+                guard let error = error as? PostgresError else { throw error }
+                guard monotonicSeconds() < deadline else { throw PostgresError.deadlineExceeded(mayHaveRun: false) }
+                logger.debug("a connection was lost before it was lent", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func nextFree(askedAt: Double, deadline: Double) async throws -> Lease {
+        while true {
+            let reply = Reply<Void>()
+            let (lease, startsTimer) = try state.withLock { state in
+                let now = monotonicSeconds()
+                guard !state.isClosing else { throw state.noConnection }
+                if let best = state.leastBusy(at: now, below: .max) {
+                    state.slots[best.slot] = .lent(best.connection)
+                    return (best as Lease?, false)
+                }
+                let waiting = PoolState.Waiting(value: reply, askedAt: askedAt, deadline: deadline)
+                if let error = state.patience(at: now).whyExpired(waiting) { throw error }
+                state.borrowers.append(waiting)
+                return (nil, state.startsTimer())
+            }
+            if let lease { return lease }
+            if startsTimer { startTimer() }
+            try await reply.value()
+        }
+    }
+
+    func giveBack(_ lease: Lease, isReusable: Bool) {
+        if !isReusable { lease.connection.close() }
+        let hasWork = state.withLock { state in
+            guard isReusable, case .lent(let lent) = state.slots[lease.slot], lent === lease.connection else { return false }
+            state.slots[lease.slot] = .shared(lent)
+            return state.hasRoom(lent)
+        }
+        if hasWork { lease.connection.wake() }
+    }
+
+    // MARK: Waiting
+
+    /// Called on the connection's thread, which looks for new jobs next.
+    private func hasRoom(_ connection: Connection, slot: Int) {
+        state.withLock { state in
+            guard case .shared(let shared) = state.slots[slot], shared === connection else { return }
+            _ = state.hasRoom(connection)
+        }
+    }
+
+    /// Runs while there are waiting callers.
+    private func startTimer() {
+        Task {
+            while true {
+                let (expired, isNeeded) = state.withLock { state in
+                    (state.takeExpired(at: monotonicSeconds()), state.stopsTimer() == false)
+                }
+                for fail in expired { fail() }
+                guard isNeeded else { return }
+                try? await Task.sleep(for: .seconds(Self.expirySeconds))
+            }
+        }
+    }
+
+    // MARK: Keeping connections
+
+    /// Opens the connections and keeps them until the task is cancelled or the service group shuts down; queued statements are
+    /// answered first.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            for slot in 0..<configuration.connections { group.addTask { await self.keepOpen(slot) } }
+            try? await gracefulShutdown()
+            close()
+            group.cancelAll()
+        }
+    }
+
+    private func keepOpen(_ slot: Int) async {
+        var backOffSeconds = Self.firstBackOffSeconds
+        while !Task.isCancelled {
+            do {
+                let connection = try await Connection.open(configuration) { self.hasRoom($0, slot: slot) }
+                backOffSeconds = Self.firstBackOffSeconds
+                counters.count(.opened)
+                set(slot, to: .shared(connection))
+                await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
+                set(slot, to: .connecting)
+                if !isClosing, !connection.isClosing {
+                    counters.count(.lost)
+                    logger.warning("a connection to PostgreSQL ended; opening another")
+                }
+            } catch {
+                guard !Task.isCancelled else { break }
+                counters.count(.failedToOpen)
+                logger.warning("cannot connect to PostgreSQL", metadata: ["error": "\(error)"])
+                set(slot, to: .backingOff(reason: (error as? PostgresError)?.reasonForNoConnection ?? "\(error)"))
+                try? await Task.sleep(for: .seconds(backOffSeconds * Double.random(in: 0.5...1)))
+                backOffSeconds = min(backOffSeconds * 2, Self.longestBackOffSeconds)
+            }
+        }
+    }
+
+    private var isClosing: Bool { state.withLock { $0.isClosing } }
+
+    private func set(_ slot: Int, to new: PoolState.Slot) {
+        let (isClosing, hasWork) = state.withLock { state in
+            state.slots[slot] = new
+            guard case .shared(let connection) = new, !state.isClosing else { return (state.isClosing, false) }
+            return (false, state.hasRoom(connection))
+        }
+        guard case .shared(let connection) = new else { return }
+        if isClosing { connection.close() } else if hasWork { connection.wake() }
+    }
+
+    private func close() {
+        let (connections, left, error) = state.withLock { state in
+            state.isClosing = true
+            return (state.slots.compactMap(\.connection), state.spreadQueue(), state.noConnection)
+        }
+        for job in left { job.reply.resolve(.failure(error)) }
+        for connection in connections { connection.close() }
+    }
+}

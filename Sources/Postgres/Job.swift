@@ -1,0 +1,20 @@
+/// One piece of work for a connection, done whole before the next one's answers are read.
+struct Job: Sendable {
+    enum Work: Sendable {
+        /// Statements that go out together and are one transaction: all of them or none.
+        case pipeline([SQL])
+        /// Several statements in one text, by the simple protocol; answers no rows.
+        case script(String)
+        /// Hands each row to the closure, on the connection's thread.
+        case copyOut(String, row: @Sendable (UnsafeRawBufferPointer) throws -> Void)
+        /// Takes pieces of the data from the closure, on the connection's thread, until it gives nil.
+        case copyIn(String, next: @Sendable () throws -> [UInt8]?)
+    }
+
+    var work: Work
+    /// The caller is answered by this moment of the monotonic clock; infinite: as long as PostgreSQL makes progress.
+    var deadline = Double.infinity
+    /// How long PostgreSQL may make no progress on the job before its connection is given up.
+    var stallSeconds = Double.infinity
+    let reply = Reply<[Rows]>()
+}

@@ -1,0 +1,176 @@
+internal import DequeModule
+
+/// What the lock of a ``ConnectionPool`` protects.
+struct PoolState: Sendable {
+    enum Slot: Sendable {
+        case connecting
+        case backingOff(reason: String)
+        case shared(Connection)
+        case lent(Connection)
+    }
+
+    struct Waiting<Value: Sendable>: Sendable {
+        var value: Value
+        var askedAt: Double
+        var deadline: Double
+    }
+
+    /// How long callers may wait, as things are at a moment.
+    struct Patience {
+        fileprivate var now: Double
+        /// nil while a connection takes statements.
+        fileprivate var unservedSince: Double?
+        /// While no connection does.
+        fileprivate var seconds: Double
+        fileprivate var noConnection: PostgresError
+
+        /// nil: the caller may wait longer.
+        func whyExpired<Value>(_ waiting: Waiting<Value>) -> PostgresError? {
+            guard now < waiting.deadline else { return .deadlineExceeded(mayHaveRun: false) }
+            guard let unservedSince else { return nil }
+            return now < max(waiting.askedAt, unservedSince) + seconds ? nil : noConnection
+        }
+    }
+
+    private let acquireSeconds: Double
+    private let borrowedSeconds: Double
+    var slots: [Slot]
+    /// Statements that no connection has room for.
+    var queue: Deque<Waiting<Job>> = []
+    /// Callers that wait for a connection of their own. One connection serves one of them: waking all would have a thousand compete.
+    var borrowers: Deque<Waiting<Reply<Void>>> = []
+    var isClosing = false
+    /// Since when no connection takes statements; nil while one does.
+    private var unservedSince: Double?
+    private var hasTimer = false
+
+    init(_ configuration: PostgresConfiguration) {
+        slots = Array(repeating: .connecting, count: configuration.connections)
+        acquireSeconds = configuration.acquireTimeoutSeconds
+        borrowedSeconds = max(configuration.acquireTimeoutSeconds, configuration.borrowedTimeoutSeconds)
+    }
+
+    // MARK: Connections
+
+    /// Of the connections that nobody has borrowed and that make progress.
+    /// - Parameter depth: of unanswered jobs, which the connection must not have reached
+    func leastBusy(at now: Double, below depth: Int) -> ConnectionPool.Lease? {
+        var best: (lease: ConnectionPool.Lease, load: Int)?
+        for (index, slot) in slots.enumerated() {
+            // One that has ended stays in its slot until another is being opened.
+            guard case .shared(let connection) = slot, connection.takesJobs else { continue }
+            let load = connection.load
+            guard load < best?.load ?? depth, !connection.isStalled(at: now) else { continue }
+            best = (ConnectionPool.Lease(slot: index, connection: connection), load)
+            if load == 0 { break }
+        }
+        return best?.lease
+    }
+
+    /// Gives waiting statements to a shared connection, and has one borrower look for a connection.
+    /// - Returns: whether the connection has got work, and is to be woken
+    mutating func hasRoom(_ connection: Connection) -> Bool {
+        var hasWork = false
+        while connection.load < Connection.depthLimit, let next = queue.first {
+            if !next.value.reply.isResolved {
+                guard connection.enqueue(next.value) else { break }
+                hasWork = true
+            }
+            queue.removeFirst()
+        }
+        // One that gave up in this moment does not look.
+        while let borrower = borrowers.popFirst() { if borrower.value.resolve(.success(())) { break } }
+        return hasWork
+    }
+
+    /// When the client closes, what waits is given to the connections there are, however much it is.
+    /// - Returns: what no connection has taken
+    mutating func spreadQueue() -> [Job] {
+        defer { queue = [] }
+        for borrower in borrowers { borrower.value.resolve(.success(())) }
+        borrowers = []
+        let connections = slots.compactMap { if case .shared(let connection) = $0 { connection } else { nil } }
+        let jobs = queue.map(\.value).filter { !$0.reply.isResolved }
+        return jobs.enumerated().compactMap { index, job in
+            guard !connections.isEmpty, connections[index % connections.count].enqueue(job) else { return job }
+            return nil
+        }
+    }
+
+    // MARK: Waiting callers
+
+    var waitingCallers: Int {
+        queue.count { !$0.value.reply.isResolved } + borrowers.count { !$0.value.isResolved }
+    }
+
+    /// Whether a timer is needed that is not there yet.
+    mutating func startsTimer() -> Bool {
+        defer { hasTimer = true }
+        return !hasTimer
+    }
+
+    /// Whether the timer is needed no more.
+    mutating func stopsTimer() -> Bool {
+        hasTimer = !queue.isEmpty || !borrowers.isEmpty
+        return !hasTimer
+    }
+
+    /// Forgets the callers that have given up, and takes those whose time is over.
+    /// - Returns: what answers each of the latter, to be called without the lock
+    mutating func takeExpired(at now: Double) -> [@Sendable () -> Void] {
+        if isServing { unservedSince = nil } else if unservedSince == nil { unservedSince = now }
+        let patience = patience(at: now)
+        var expired: [@Sendable () -> Void] = []
+        queue.removeAll { waiting in
+            guard !waiting.value.reply.isResolved else { return true }
+            guard let error = patience.whyExpired(waiting) else { return false }
+            expired.append { [reply = waiting.value.reply] in reply.resolve(.failure(error)) }
+            return true
+        }
+        borrowers.removeAll { waiting in
+            guard !waiting.value.isResolved else { return true }
+            guard let error = patience.whyExpired(waiting) else { return false }
+            expired.append { [reply = waiting.value] in reply.resolve(.failure(error)) }
+            return true
+        }
+        return expired
+    }
+
+    func patience(at now: Double) -> Patience {
+        Patience(
+            now: now, unservedSince: isServing ? nil : unservedSince ?? 0, seconds: isAnyLent ? borrowedSeconds : acquireSeconds,
+            noConnection: noConnection)
+    }
+
+    var noConnection: PostgresError {
+        if isClosing { return .unavailable(reason: "the client is closed") }
+        for case .backingOff(let reason) in slots { return .unavailable(reason: reason) }
+        return .unavailable(reason: "all \(slots.count) connections are in use or being opened")
+    }
+
+    private var isServing: Bool {
+        slots.contains { slot in if case .shared(let connection) = slot { connection.takesJobs } else { false } }
+    }
+
+    private var isAnyLent: Bool {
+        slots.contains { slot in if case .lent = slot { true } else { false } }
+    }
+}
+
+extension PoolState.Slot {
+    var connection: Connection? {
+        switch self {
+        case .shared(let connection), .lent(let connection): connection
+        case .connecting, .backingOff: nil
+        }
+    }
+
+    var use: PostgresStatistics.Use {
+        switch self {
+        case .connecting: .connecting
+        case .backingOff: .backingOff
+        case .shared(let connection): connection.load > 0 ? .busy : .idle
+        case .lent: .lent
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import CLibPQ
+internal import DequeModule
+
+/// How long a session waits for PostgreSQL, in its pipeline.
+extension Session {
+    /// When ``keepDeadlines()`` has something to do next.
+    var nextDeadline: Double {
+        guard let head = inFlight.first else { return progressAt + configuration.idleCheckSeconds }
+        return inFlight.reduce(stallDeadline(of: head.job, since: progressAt)) { next, entry in
+            entry.isOverdue ? next : min(next, entry.job.deadline)
+        }
+    }
+
+    /// When the connection is given up, unless PostgreSQL makes progress on the job.
+    func stallDeadline(of job: Job, since progressAt: Double, seconds: Double? = nil) -> Double {
+        let seconds = seconds ?? job.stallSeconds
+        // PostgreSQL was asked to cancel what nobody waits for any more.
+        return progressAt + (job.reply.isResolved ? min(seconds, configuration.stallSeconds) : seconds)
+    }
+
+    /// Answers the callers whose deadline has passed; the answers of PostgreSQL are still read when they come, since other
+    /// callers' are behind them. False if PostgreSQL has been silent for too long.
+    func keepDeadlines() -> Bool {
+        let now = monotonicSeconds()
+        guard let head = inFlight.first else {
+            checkWhileIdle(at: now)
+            return true
+        }
+        for index in inFlight.indices where !inFlight[index].isOverdue && inFlight[index].job.deadline <= now {
+            inFlight[index].isOverdue = true
+            inFlight[index].job.reply.resolve(.failure(PostgresError.deadlineExceeded(mayHaveRun: true)))
+        }
+        return now < stallDeadline(of: head.job, since: progressAt)
+    }
+
+    /// Not inside a transaction: the server's own limit for idle transactions would start anew.
+    private func checkWhileIdle(at now: Double) {
+        progressAt = now
+        guard PQtransactionStatus(connection) == PQTRANS_IDLE, PQpipelineSync(connection) == 1 else { return }
+        let job = Job(work: .pipeline([]), stallSeconds: configuration.stallSeconds)
+        inFlight.append(InFlight(job: job, steps: [.sync], isIdleCheck: true))
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TestDatabase
+import Testing
+
+@testable import Postgres
+
+@Suite struct `The deadline of a caller` {
+    @Test func `covers the wait behind other callers, and the connection stays`() async throws {
+        // A caller waits 0.4 + 0.6 + 1 s at most; all statements together take 6 s.
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
+            ($0.statementTimeoutSeconds, $0.acquireTimeoutSeconds) = (0.6, 0.4)
+        }
+        try await withOpenClient(connections: 1, configure: configure) { client in
+            let waits = await withTaskGroup(of: (Double, (any Error)?).self) { group in
+                for _ in 0..<12 {
+                    group.addTask {
+                        let start = ContinuousClock.now
+                        let result = await Result { _ = try await client.query("SELECT pg_sleep(0.5)") }
+                        return ((ContinuousClock.now - start) / .seconds(1), result.failure)
+                    }
+                }
+                return await group.reduce(into: [(Double, (any Error)?)]()) { $0.append($1) }
+            }
+            #expect(waits.allSatisfy { $0.0 < 5 })
+            let errors = waits.compactMap { $0.1 as? PostgresError }
+            let late = errors.filter { if case .deadlineExceeded = $0 { true } else { false } }
+            #expect(!late.isEmpty)
+            #expect(errors.allSatisfy { $0.isUnavailability })
+            #expect(client.statistics.opened == 1)
+        }
+    }
+
+    @Test func `comes even if no connection has room for the statement, which was then not sent`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
+            ($0.statementTimeoutSeconds, $0.acquireTimeoutSeconds) = (1, 0.1)
+        }
+        try await TestDatabase.with(migrated: false) { database in
+            try await AdvisoryLock.held(in: database) { _ in
+                var configuration = database.configuration(connections: 1)
+                configure(&configuration)
+                // The server ends none of these: the connection is given up.
+                configuration.isPooled = true
+                try await withPostgres(configuration, logger: .quiet) { client async throws in
+                    #expect(try await eventually { (try? await client.query("SELECT 1")) != nil })
+                    let errors = await client.errors(of: AdvisoryLock.wait, callers: 3 * Connection.depthLimit)
+                    #expect(errors.count == 3 * Connection.depthLimit)
+                    #expect(errors.allSatisfy { ($0 as? PostgresError)?.isUnavailability == true })
+                    #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == false })
+                    #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == true })
+                }
+            }
+        }
+    }
+
+    @Test func `is that of the statement and the connection together`() {
+        var configuration = PostgresConfiguration(url: "")
+        (configuration.statementTimeoutSeconds, configuration.acquireTimeoutSeconds) = (10, 2)
+        #expect(configuration.answerTimeoutSeconds == 13)
+    }
+}
+
+@Suite struct `The pipeline of a connection` {
+    @Test func `takes a limited number of callers; the others are answered when it has room`() async throws {
+        try await withClientAndLock(connections: 1) { client, lock in
+            try await client.query("SELECT 1")
+            let callers = 3 * Connection.depthLimit
+            let answers = Task {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<callers { group.addTask { _ = try await client.query(AdvisoryLock.wait) } }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(try await lock.isWaitedFor())
+            #expect(try await eventually { client.waitingCallers >= callers - Connection.depthLimit })
+            try await lock.release()
+            try await answers.value
+            #expect(client.waitingCallers == 0)
+        }
+    }
+
+    @Test func `is filled beyond its limit when the client closes, so that every caller is answered`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await AdvisoryLock.held(in: database) { lock in
+                let client = PostgresClient(database.configuration(connections: 1), logger: .quiet)
+                let running = Task { try await client.run() }
+                try await client.query("SELECT 1")
+                let callers = 3 * Connection.depthLimit
+                let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
+                #expect(try await eventually { client.waitingCallers >= callers - Connection.depthLimit })
+                running.cancel()
+                #expect(try await eventually { client.waitingCallers == 0 })
+                try await lock.release()
+                // Those that asked when it was closed already.
+                #expect(await failed.value <= Connection.depthLimit)
+                try await running.value
+            }
+        }
+    }
+}
+
+extension PostgresClient {
+    /// What callers that ask at once are answered, those that fail.
+    func errors(of statement: SQL, callers: Int) async -> [any Error] {
+        await withTaskGroup(of: (any Error)?.self) { group in
+            for _ in 0..<callers { group.addTask { await Result { _ = try await self.query(statement) }.failure } }
+            return await group.reduce(into: [any Error]()) { if let error = $1 { $0.append(error) } }
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+
+    var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
+}
+
+/// A client whose first connection is open.
+func withOpenClient<Value: Sendable>(
+    connections: Int, configure: @escaping @Sendable (inout PostgresConfiguration) -> Void,
+    _ body: @Sendable (PostgresClient) async throws -> Value
+) async throws -> Value {
+    try await withClient(connections: connections, configure: configure) { client async throws in
+        #expect(try await eventually { (try? await client.query("SELECT 1")) != nil })
+        return try await body(client)
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Postgres
+
+/// The server's process of a session is stopped, so that its socket stays open and nothing comes any more: what a machine that
+/// hangs looks like, or one that was lost behind a proxy.
+@Suite struct `A server process that was stopped` {
+    @Test func `costs its callers a statement's time, and the connection, which is replaced`() async throws {
+        try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.5 }) { client in
+            let process = try await client.firstProcess()
+            try await process.stopped { () async throws in
+                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                guard case .deadlineExceeded(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+                #expect(error?.isUnavailability == true)
+                #expect(try await client.firstProcess() != process)
+            }
+        }
+    }
+
+    @Test func `holds up nobody else: idle connections take what comes`() async throws {
+        try await withOpenClient(connections: 2, configure: { $0.statementTimeoutSeconds = 30 }) { client in
+            #expect(try await eventually { client.statistics.connections[.idle] == 2 })
+            let process = try await client.firstProcess()
+            try await process.stopped { () async throws in
+                let held = Task { try await client.query("SELECT 'held'::text") }
+                #expect(try await eventually { client.stalledConnections == 1 })
+                let answers = try await withThrowingTaskGroup(of: Int32.self) { group in
+                    for _ in 0..<200 { group.addTask { try await client.process().id } }
+                    return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }
+                }
+                #expect(answers.count == 1 && !answers.contains(process.id))
+                // Nor is it lent.
+                for _ in 0..<5 { #expect(try await client.withConnection { try await $0.process() } != process) }
+                process.goOn()
+                #expect(try await held.value.column(String.self) == ["held"])
+            }
+        }
+    }
+
+    @Test func `ends a COPY that has begun`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 0.3 }
+        try await withOpenClient(connections: 1, configure: configure) { client in
+            let process = try await client.firstProcess()
+            try await process.stopped(now: false) { () async throws in
+                let error = await #expect(throws: PostgresError.self) {
+                    try await client.withConnection { connection in
+                        let statement = "COPY (SELECT repeat('tea', 1000) FROM generate_series(1, 1000000)) TO STDOUT"
+                        try await connection.copyOut(statement) { _ in process.stop() }
+                    }
+                }
+                guard case .deadlineExceeded(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+                #expect(try await client.firstProcess() != process)
+            }
+        }
+    }
+
+    @Test func `ends a COPY that takes data`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 0.3 }
+        try await withOpenClient(connections: 1, configure: configure) { client in
+            try await client.query("CREATE TABLE teas (name text)")
+            let process = try await client.firstProcess()
+            try await process.stopped(now: false) { () async throws in
+                let piece = [UInt8](String(repeating: "mate\n", count: 100_000).utf8)
+                let error = await #expect(throws: PostgresError.self) {
+                    try await client.withConnection { connection in
+                        try await connection.copyIn("COPY teas FROM STDIN") {
+                            process.stop()
+                            return piece
+                        }
+                    }
+                }
+                guard case .deadlineExceeded(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+                #expect(try await client.query("SELECT name FROM teas").isEmpty)
+            }
+        }
+    }
+
+    @Test func `is noticed by an idle listener, which hears that nothing will come`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
+            ($0.idleCheckSeconds, $0.statementTimeoutSeconds) = (0.2, 0.5)
+        }
+        try await withOpenClient(connections: 1, configure: configure) { client in
+            let process = try await client.firstProcess()
+            try await process.stopped(now: false) { () async throws in
+                let result = await Result {
+                    try await client.withConnection { connection in
+                        try await connection.withNotifications(on: "teas") { notifications in
+                            process.stop()
+                            for await _ in notifications {}
+                        }
+                    }
+                }
+                #expect(result.failure is PostgresError)
+                #expect(try await client.firstProcess() != process)
+            }
+        }
+    }
+
+    @Test func `keeps the slot of a caller that was cancelled for no longer than a statement's time`() async throws {
+        try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.5 }) { client in
+            let process = try await client.firstProcess()
+            try await process.stopped(now: false) { () async throws in
+                let patient = Task {
+                    try await client.withTransaction { connection in
+                        try await connection.withoutTimeout { connection in
+                            process.stop()
+                            _ = try await connection.query("SELECT 1")
+                        }
+                    }
+                }
+                #expect(try await eventually { process.isStopped })
+                patient.cancel()
+                await #expect(throws: CancellationError.self) { try await patient.value }
+                #expect(try await eventually { client.statistics.opened == 2 })
+            }
+        }
+    }
+}
+
+@Suite struct `A connection without traffic` {
+    @Test func `stays, whatever often it is asked whether the server is there`() async throws {
+        try await withOpenClient(connections: 1, configure: { $0.idleCheckSeconds = 0.02 }) { client in
+            let process = try await client.firstProcess()
+            // Each is idle for some checks.
+            for _ in 0..<10 {
+                try await client.withConnection { connection in
+                    let checks = try await connection.query("SELECT pg_backend_pid() FROM pg_sleep(0.1)")
+                    #expect(try checks.column(Int32.self) == [process.id])
+                }
+            }
+            #expect(client.statistics.opened == 1)
+        }
+    }
+
+    @Test func `has keepalives and a time-out of TCP, which the URL can change`() throws {
+        let configuration = PostgresConfiguration(url: "host=127.0.0.1 keepalives_idle=60")
+        let parameters = try configuration.connectionParameters()
+        for name in ["keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"] {
+            let index = try #require(parameters.firstIndex { $0.keyword == name })
+            let url = try #require(parameters.firstIndex { $0.keyword == "dbname" })
+            // libpq takes the last.
+            #expect(index < url && (Int(parameters[index].value) ?? 0) > 0, "\(name)")
+        }
+    }
+}
+
+@Suite struct `A statement whose time-out is lifted` {
+    @Test(arguments: ["query", "script"])
+    func `has a limit of its own`(kind: String) async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
+            ($0.maintenanceTimeoutSeconds, $0.statementTimeoutSeconds) = (0.3, 30)
+        }
+        try await withOpenClient(connections: 1, configure: configure) { client in
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withTransaction { connection in
+                    try await connection.withoutTimeout { connection in
+                        if kind == "query" {
+                            try await connection.query("SELECT pg_sleep(60)")
+                        } else {
+                            try await connection.execute(script: "SELECT pg_sleep(60)")
+                        }
+                    }
+                }
+            }
+            guard case .deadlineExceeded(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+            #expect(try await client.query("SELECT 'usable'::text").column(String.self) == ["usable"])
+        }
+    }
+
+    @Test func `has it for each statement of a script`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.maintenanceTimeoutSeconds = 2 }
+        try await withOpenClient(connections: 1, configure: configure) { client in
+            try await client.withConnection { connection in
+                try await connection.execute(script: String(repeating: "SELECT pg_sleep(0.5);", count: 6))
+            }
+        }
+    }
+}
+
+/// The server's process of a session.
+final class ServerProcess: Sendable, Equatable {
+    let id: Int32
+    private let wasStopped = Atomic(false)
+
+    init(id: Int32) { self.id = id }
+
+    var isStopped: Bool { wasStopped.load(ordering: .acquiring) }
+
+    func stop() {
+        guard !wasStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        kill(id, SIGSTOP)
+    }
+
+    func goOn() { kill(id, SIGCONT) }
+
+    /// It goes on in the end, so that its database can be dropped.
+    func stopped<Value>(now: Bool = true, _ body: () async throws -> Value) async throws -> Value {
+        if now { stop() }
+        defer { goOn() }
+        return try await body()
+    }
+
+    static func == (one: ServerProcess, other: ServerProcess) -> Bool { one.id == other.id }
+}
+
+extension PostgresQuerying {
+    func process() async throws -> ServerProcess {
+        ServerProcess(id: try #require(try await query("SELECT pg_backend_pid()").decode(Int32.self).first))
+    }
+}
+
+extension PostgresClient {
+    /// Of the connection that the next statement takes while all are idle.
+    func firstProcess() async throws -> ServerProcess { try await process() }
+}
