@@ -66,10 +66,10 @@ format:
 lint:
 	swift format lint --strict --recursive $(SWIFT_FILES)
 
-## sanitize      run what needs no database under the thread sanitizer, in a build folder of its own
+## sanitize      run all tests of the modules below App under the thread sanitizer, in a build folder of its own
 sanitize: install
 	swift test --sanitize thread --scratch-path .build-sanitize \
-		--filter '^(NotationTests|EventsTests|UsersTests|AttendancesTests)\.' --skip QueryTests
+		--filter '^(Notation|Telemetry|Postgres|EventStore|Users|Events|Attendances|HTTP)Tests\.'
 
 ## bench-http    measure the API from outside on a million events, from memory and without, beside a bare Hummingbird (needs wrk)
 bench-http: build

@@ -152,10 +152,12 @@ let package = Package(
             ],
             path: "Benchmarks/Memory"
         ),
+        // Empty but in builds for the thread sanitizer.
+        .target(name: "CThreadSanitizer", path: "Tests/CThreadSanitizer"),
         .target(
             name: "TestDatabase",
             dependencies: [
-                "EmbeddedPostgres", "EventStore", "Postgres", .product(name: "Logging", package: "swift-log"),
+                "CThreadSanitizer", "EmbeddedPostgres", "EventStore", "Postgres", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestDatabase"
         ),
