@@ -123,11 +123,13 @@ import Testing
     @Test func `stays, whatever often it is asked whether the server is there`() async throws {
         try await withOpenClient(connections: 1, configure: { $0.idleCheckSeconds = 0.02 }) { client in
             let process = try await client.firstProcess()
-            // Each is idle for some checks.
-            for _ in 0..<10 {
-                try await client.withConnection { connection in
-                    let checks = try await connection.query("SELECT pg_backend_pid() FROM pg_sleep(0.1)")
-                    #expect(try checks.column(Int32.self) == [process.id])
+            for _ in 0..<5 {
+                // Idle for some checks, and then as long in a transaction.
+                try await Task.sleep(for: .milliseconds(100))
+                try await client.withTransaction { connection in
+                    #expect(try await connection.process() == process)
+                    try await Task.sleep(for: .milliseconds(100))
+                    #expect(try await connection.process() == process)
                 }
             }
             #expect(client.statistics.opened == 1)
