@@ -46,7 +46,7 @@ public struct StreamState: Sendable, Hashable {
 extension [RecordedEvent] {
     /// Those of one stream up to a version, or nil where it has not come that far.
     public func upTo(version: Int32) -> [RecordedEvent]? {
-        (1...count).contains(Int(version)) ? Array(prefix(Int(version))) : nil
+        version >= 1 && version <= count ? Array(prefix(Int(version))) : nil
     }
 
     /// Those of one stream up to the last that was recorded until then. Clocks may differ from server to server; versions rule.

@@ -66,31 +66,28 @@ public struct CopiedRows: Sendable {
 }
 
 extension PostgresConnection {
-    /// Reads all rows of a table by binary COPY, so many at a time. The closure is called on the connection's own thread; while it
-    /// takes its time PostgreSQL waits.
+    /// Reads all rows of a table by binary COPY, so many at a time. The closure is called on the connection's own thread, for the
+    /// last rows too; while it takes its time PostgreSQL waits.
     public func copyRows(
         of table: String, in schema: String, columns: [String], atOnce count: Int,
         _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         let gathered = Mutex(CopiedRows())
-        try await copyRows(of: table, in: schema, columns: columns) { row in
+        try await copyEachRow(of: table, in: schema, columns: columns) { row in
             let full = gathered.withLock { gathered -> CopiedRows? in
-                gathered.append(row)
-                guard gathered.count == count else { return nil }
+                if let row { gathered.append(row) }
+                guard gathered.count == count || row == nil && gathered.count > 0 else { return nil }
                 defer { gathered = CopiedRows() }
                 return gathered
             }
             if let full { try body(full) }
         }
-        let rest = gathered.withLock { $0 }
-        if rest.count > 0 { try body(rest) }
     }
 
-    /// Reads all rows of a table by binary COPY, which is as fast as PostgreSQL gives them. The closure is called on the
-    /// connection's own thread, and gets the columns in the order in which they are asked for.
-    public func copyRows(
-        of table: String, in schema: String, columns: [String],
-        _ body: @escaping @Sendable (inout CopiedRow) throws -> Void
+    /// - Parameter body: is called on the connection's own thread, with the columns in the order in which they are asked for; and
+    ///   with `nil` at the end
+    private func copyEachRow(
+        of table: String, in schema: String, columns: [String], _ body: @escaping @Sendable (CopiedRow?) throws -> Void
     ) async throws {
         let list = columns.map(quoted).joined(separator: ", ")
         try await copyOut("COPY \(quoted(schema)).\(quoted(table)) (\(list)) TO STDOUT WITH (FORMAT binary)") { bytes in
@@ -98,7 +95,7 @@ extension PostgresConnection {
             // It comes with the first row.
             row.skipHeader()
             // -1 stands at the end.
-            if try row.take(Int16.self) == Int16(columns.count) { try body(&row) }
+            try body(try row.take(Int16.self) == Int16(columns.count) ? row : nil)
         }
     }
 }

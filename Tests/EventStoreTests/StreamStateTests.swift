@@ -58,6 +58,7 @@ import Testing
         #expect(Self.recorded.upTo(version: 2)?.count == 2)
         #expect(Self.recorded.upTo(version: 0) == nil)
         #expect(Self.recorded.upTo(version: 4) == nil)
+        #expect([RecordedEvent]().upTo(version: 1) == nil)
         #expect(Self.recorded.upTo(time: Timestamp(milliseconds: 99)).isEmpty)
         #expect(Self.recorded.upTo(time: Timestamp(milliseconds: 100)).count == 1)
         #expect(Self.recorded.upTo(time: Timestamp(milliseconds: 250)).count == 3)

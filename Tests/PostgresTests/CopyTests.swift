@@ -108,6 +108,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 2_000, 2_500])
+    func `out in batches hands over all rows on the connection's own thread, which may block`(count: Int) async throws {
+        try await withTable { connection in
+            try await connection.query("INSERT INTO numbers SELECT * FROM generate_series(1, \(Int64(count)))")
+            let threads = Mutex<Set<String>>([])
+            let numbers = Mutex<[Int64]>([])
+            try await connection.copyRows(of: "numbers", in: "public", columns: ["n"], atOnce: 1_000) { rows in
+                threads.withLock { _ = $0.insert("\(pthread_self())") }
+                try rows.forEach { row in
+                    let number: Int64 = try row.next()
+                    numbers.withLock { $0.append(number) }
+                }
+            }
+            #expect(numbers.withLock { $0.sorted() } == (0..<count).map { Int64($0 + 1) })
+            #expect(threads.withLock { $0.count } == min(count, 1))
+        }
+    }
+
     private func withTable(_ body: @Sendable (PostgresConnection) async throws -> Void) async throws {
         try await withClient { client in
             try await client.withConnection { connection in
