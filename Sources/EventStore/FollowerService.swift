@@ -17,6 +17,8 @@ public final class FollowerService: Service {
         public var attempts = 5
         /// After the first failure; doubled after every further one.
         public var backOffSeconds = 0.1
+        /// At most between two attempts to go on at a place where the log has a hole or lost its end.
+        public var longestStandstillSeconds = 30.0
 
         public init() {}
     }
@@ -47,22 +49,48 @@ public final class FollowerService: Service {
     /// Leads whenever it may, until the task is cancelled or the service group shuts down.
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
+            var standstill: Standstill?
             while !Task.isCancelled {
+                var pause = Duration.seconds(timing.claimSeconds)
+                var position: Int64?
                 do {
                     let claimed = try await Lease.claim(
                         follower.name, leader: leader, seconds: timing.leaseSeconds, client: client)
-                    if let (lease, position) = claimed { try await lead(lease, from: position) }
+                    position = claimed?.position
+                    if let claimed { try await lead(claimed.lease, from: claimed.position) }
                 } catch is LeaseLost {
                     logger.notice("another node leads now")
                 } catch is CancellationError where Task.isCancelled {
                     break
                 } catch  where error is HoleInLog || error is LogTooShort || error is LogRewritten {
-                    logger.critical("a follower stands still", metadata: ["error": "\(error)"])
+                    if standstill?.isSame(error, at: position) != true {
+                        standstill = Standstill(error, at: position, timing)
+                        logger.critical("a follower stands still", metadata: ["error": "\(error)"])
+                    }
+                    pause = standstill?.backOff.next() ?? pause
                 } catch {
                     logger.warning("a follower is interrupted", metadata: ["error": "\(error)"])
                 }
-                try? await Task.sleep(for: .seconds(timing.claimSeconds))
+                try? await Task.sleep(for: pause)
             }
+        }
+    }
+
+    /// A place where the follower cannot go on: said once, and looked at less and less often.
+    private struct Standstill {
+        let error: String
+        /// Where the follower began when it came to that place.
+        let position: Int64?
+        var backOff: BackOff
+
+        init(_ error: any Error, at position: Int64?, _ timing: Timing) {
+            self.error = "\(error)"
+            self.position = position
+            backOff = BackOff(firstSeconds: timing.claimSeconds, longestSeconds: timing.longestStandstillSeconds)
+        }
+
+        func isSame(_ error: any Error, at position: Int64?) -> Bool {
+            self.error == "\(error)" && (position == nil || self.position == position)
         }
     }
 

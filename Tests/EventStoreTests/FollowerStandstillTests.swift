@@ -1,0 +1,73 @@
+import Logging
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `A follower before a hole` {
+    @Test func `says so once, and looks less and less often whether it is mended`() async throws {
+        try await TestStore.withDiary { store in
+            try await store.count(1...5)
+            _ = try await store.database.withClient { client in
+                try await client.run([
+                    "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change",
+                    "CREATE TABLE public.lost AS SELECT * FROM log.recorded_events WHERE position = 3",
+                    "DELETE FROM log.recorded_events WHERE position = 3",
+                ])
+            }
+            let messages = Messages()
+            let timing = {
+                var timing = FollowerService.Timing.test
+                timing.claimSeconds = 0.01
+                timing.longestStandstillSeconds = 0.2
+                return timing
+            }()
+            try await store.database.withClient(role: "humon_app", connections: 3) { client in
+                try await TestStore.withWatch(client, pollSeconds: 0.05) { watch in
+                    let service = FollowerService(Diary(), client: client, watch: watch, timing: timing, logger: messages.logger)
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask { try await service.run() }
+                        defer { group.cancelAll() }
+                        // Every attempt is a claim.
+                        try await eventually {
+                            try await store.client.query("SELECT epoch FROM log.followers").decode(Int64.self).first ?? 0 >= 8
+                        }
+                        #expect(messages.critical == ["a follower stands still"])
+                        _ = try await store.database.withClient {
+                            try await $0.query("INSERT INTO log.recorded_events SELECT * FROM public.lost")
+                        }
+                        try await store.reaches(5)
+                    }
+                }
+            }
+            #expect(messages.critical.count == 1)
+            #expect(try await store.entries() == [1, 2, 3, 4, 5])
+        }
+    }
+}
+
+/// Keeps what is logged.
+private final class Messages: Sendable {
+    private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
+
+    var critical: [String] { lines.withLock { $0.filter { $0.level == .critical }.map(\.text) } }
+
+    var logger: Logger { Logger(label: "tests") { _ in Handler(messages: self) } }
+
+    private struct Handler: LogHandler {
+        let messages: Messages
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            messages.lines.withLock { $0.append((event.level, "\(event.message)")) }
+        }
+    }
+}
