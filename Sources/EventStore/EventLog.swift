@@ -32,6 +32,8 @@ public final class EventLog: Service {
     private let transaction: AppendTransaction
     private let watch: LogWatch?
     private let listeners: [any CommitListener]
+    /// Of the log that is appended to: what is kept of the log is kept with its generation.
+    public let history: LogHistory
     private let counters = WriterCounters()
     private let tracing: AppendTracing
     private let queue = Mutex(Queue())
@@ -47,7 +49,8 @@ public final class EventLog: Service {
     ) {
         tracing = AppendTracing(tracer: tracer)
         self.watch = watch
-        self.listeners = listeners
+        history = watch?.history ?? LogHistory(logger: logger)
+        self.listeners = [history] + listeners
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
     }
 

@@ -4,12 +4,16 @@ internal import Synchronization
 
 /// Hands out numbers of a sequence. While a request to the database is under way askers queue; the next takes them all.
 ///
-/// Where many ask at once it keeps some in stock, so that nobody has to wait. What is in stock when the process ends is never
-/// handed out: the numbers have gaps, and two nodes hand out theirs in turns.
+/// Where many ask at once it keeps some in stock, so that nobody has to wait. What is in stock when the process ends, or when the
+/// log loses its end, is never handed out: the numbers have gaps, and two nodes hand out theirs in turns.
 public final class IDSource: Sendable {
     private struct State: Sendable {
         var stock: Deque<Int64> = []
-        var waiting: Deque<CheckedContinuation<Int64, any Error>> = []
+        /// The stock is of this generation of the log.
+        var generation = LogGeneration()
+        var waiting: Deque<(number: Int, continuation: CheckedContinuation<Int64, any Error>)> = []
+        /// Of the last asker that waited.
+        var number = 0
         var isFetching = false
         /// How many are to be in stock after a fetch; 0 as long as askers come one by one.
         var wanted = 0
@@ -21,38 +25,68 @@ public final class IDSource: Sendable {
             isFetching = true
             return max(waiting.count, waiting.count + wanted - stock.count)
         }
+
+        mutating func take(in current: LogGeneration) -> Int64? {
+            if generation != current {
+                (generation, stock) = (current, [])
+            }
+            return stock.popFirst()
+        }
     }
 
     private static let stockLimit = 512
 
     private let sequence: String
     private let client: PostgresClient
+    private let history: LogHistory
     private let state = Mutex(State())
 
-    /// - Parameter sequence: with its schema: `log.user_ids`
-    public init(sequence: String, client: PostgresClient) {
+    /// - Parameters:
+    ///   - sequence: with its schema: `log.user_ids`
+    ///   - history: of the log that the numbers are used in
+    public init(sequence: String, client: PostgresClient, history: LogHistory) {
         self.sequence = sequence
         self.client = client
+        self.history = history
     }
 
+    /// - Throws: `PostgresError`, or `CancellationError` when the task is cancelled before a number is there
     public func next() async throws -> Int64 {
-        let (inStock, count) = state.withLock { state in (state.stock.popFirst(), state.beginFetch()) }
+        let (inStock, number, count) = state.withLock { state in
+            let inStock = state.take(in: history.generation)
+            state.number += 1
+            return (inStock, state.number, state.beginFetch())
+        }
         if let count { Task { await fetch(count) } }
         if let inStock { return inStock }
-        return try await withCheckedThrowingContinuation { continuation in
-            let (arrived, count) = state.withLock { state in
-                let arrived = state.stock.popFirst()
-                if arrived == nil { state.waiting.append(continuation) }
-                return (arrived, state.beginFetch())
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (arrived, count) = state.withLock { state in
+                    let arrived = state.take(in: history.generation)
+                    if arrived == nil { state.waiting.append((number, continuation)) }
+                    return (arrived, state.beginFetch())
+                }
+                if let arrived { continuation.resume(returning: arrived) }
+                if let count { Task { await fetch(count) } }
+                // It may have been cancelled before it waited.
+                if Task.isCancelled { giveUp(number) }
             }
-            if let arrived { continuation.resume(returning: arrived) }
-            if let count { Task { await fetch(count) } }
+        } onCancel: {
+            giveUp(number)
         }
+    }
+
+    private func giveUp(_ number: Int) {
+        let waiting = state.withLock { state in
+            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0).continuation }
+        }
+        waiting?.resume(throwing: CancellationError())
     }
 
     private func fetch(_ count: Int) async {
         var next: Int? = count
         while let count = next {
+            let generation = history.generation
             let fetched: Result<[Int64], any Error>
             do {
                 fetched = .success(
@@ -66,15 +100,17 @@ public final class IDSource: Sendable {
             let (served, again) = state.withLock { state in
                 var served: [(CheckedContinuation<Int64, any Error>, Result<Int64, any Error>)] = []
                 switch fetched {
+                // What was fetched before the log lost its end is fetched again.
+                case .success where generation != history.generation: break
                 case .success(let ids):
+                    if state.generation != generation { (state.generation, state.stock) = (generation, []) }
                     state.stock.append(contentsOf: ids)
-                    while let id = state.stock.first, let continuation = state.waiting.popFirst() {
-                        state.stock.removeFirst()
-                        served.append((continuation, .success(id)))
+                    while !state.stock.isEmpty, let next = state.waiting.popFirst() {
+                        served.append((next.continuation, .success(state.stock.removeFirst())))
                     }
                 case .failure(let error):
                     state.wanted = 0
-                    served = state.waiting.map { ($0, .failure(error)) }
+                    served = state.waiting.map { ($0.continuation, .failure(error)) }
                     state.waiting = []
                 }
                 state.isFetching = false

@@ -112,8 +112,9 @@ public struct LogFeed: AsyncSequence, Sendable {
             let hint = feed.watch.hint
             defer { seen = hint }
             if let reached = feed.reached(), reached.position > place.position { place = reached }
-            // A tail that was looked for already is not there any more: the log has lost its end.
-            return hint.rounds != seen.rounds || hint.tail > place.position && hint.tail != seen.tail
+            // In another generation even less than was seen is worth a look: it may not be there any more.
+            let isFurther = hint.tail.position > place.position || hint.tail.generation != seen.tail.generation
+            return hint.rounds != seen.rounds || isFurther && hint.tail != seen.tail
         }
 
         public mutating func next() async throws -> LogPage? {
@@ -131,7 +132,11 @@ public struct LogFeed: AsyncSequence, Sendable {
                     if let id = place.id, page.after.id != id { throw LogRewritten(position: place.position) }
                     mayHaveMore = page.through - place.position == feed.pageLimit
                     place = page.end
+                    feed.watch.history.saw(place)
                     return page
+                } catch  where error is LogTooShort || error is LogRewritten {
+                    feed.watch.history.doubt()
+                    throw error
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true
                     try await Task.sleep(for: .seconds(LogFeed.backOffSeconds))

@@ -10,14 +10,26 @@ public final class LogWatch: Service {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
         var number = 0
         var hint = Hint()
-        /// Of the last commit of this process.
-        var committed: Int64 = 0
+        /// Of the furthest commit of this process.
+        var committed = Tail()
+    }
+
+    /// Where the log ends, as far as is known.
+    struct Tail: Sendable, Hashable {
+        var position: Int64 = 0
+        var generation = LogGeneration()
+
+        /// The log only grows, but for the loss of its end.
+        mutating func learn(_ position: Int64, in generation: LogGeneration) {
+            self.position = generation == self.generation ? max(self.position, position) : position
+            self.generation = generation
+        }
     }
 
     /// What is known of the log's end without looking at it.
     struct Hint: Sendable {
         /// The log is known to reach this far.
-        var tail: Int64 = 0
+        var tail = Tail()
         /// How often everybody was asked to look although nothing is known.
         var rounds = 0
     }
@@ -26,7 +38,11 @@ public final class LogWatch: Service {
     /// Between two NOTIFYs, so that a busy writer sends few: one for all that was appended meanwhile.
     static let announcementPauseSeconds = 0.01
     private static let listenAgainSeconds = 0.25
+    /// Between two checks of the log's history at least.
+    private static let checkPauseSeconds = 0.1
 
+    /// Of the log that is watched; checked at every poll, and whenever there is a reason to.
+    public let history: LogHistory
     private let client: PostgresClient
     private let listens: Bool
     private let pollSeconds: Double
@@ -44,6 +60,7 @@ public final class LogWatch: Service {
         self.listens = listens && !client.configuration.isPooled
         self.pollSeconds = pollSeconds
         self.logger = logger
+        history = LogHistory(logger: logger)
     }
 
     /// An element whenever it is worth looking at the log; those that come while nobody waits are one.
@@ -61,10 +78,14 @@ public final class LogWatch: Service {
 
     var hint: Hint { state.withLock { $0.hint } }
 
+    /// What is announced next.
+    var committedTail: Int64 { state.withLock { $0.committed.position } }
+
     /// To be called after a commit of this process.
     func grew(to tail: Int64) {
-        state.withLock { $0.committed = tail }
-        wakeAll { $0.tail = max($0.tail, tail) }
+        let generation = history.generation
+        state.withLock { $0.committed.learn(tail, in: generation) }
+        wakeAll { $0.tail.learn(tail, in: generation) }
         announcements.continuation.yield()
     }
 
@@ -80,7 +101,8 @@ public final class LogWatch: Service {
 
     private func heard(_ notification: Notification) {
         guard let tail = Int64(notification.payload) else { return sendRound() }
-        wakeAll { $0.tail = max($0.tail, tail) }
+        if tail < hint.tail.position { history.askForCheck() }
+        wakeAll { $0.tail.learn(tail, in: history.generation) }
     }
 
     public func run() async throws {
@@ -88,20 +110,46 @@ public final class LogWatch: Service {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.poll() }
                 group.addTask { await self.announce() }
+                group.addTask { await self.checkHistory() }
                 if listens { group.addTask { await self.listen() } }
             }
         }
     }
 
     private func poll() async {
-        while (try? await Task.sleep(for: .seconds(pollSeconds))) != nil { sendRound() }
+        while (try? await Task.sleep(for: .seconds(pollSeconds))) != nil {
+            history.askForCheck()
+            sendRound()
+        }
+    }
+
+    private func checkHistory() async {
+        history.askForCheck()
+        for await _ in history.dueChecks {
+            let before = hint.tail
+            do {
+                lower(before, to: try await history.check(client))
+            } catch {
+                logger.debug("the log's history could not be checked", metadata: ["error": "\(error)"])
+            }
+            try? await Task.sleep(for: .seconds(Self.checkPauseSeconds))
+        }
+    }
+
+    /// Takes a hint back that the log does not reach any more: who follows would wait for more than that, and hear of nothing less.
+    private func lower(_ before: Tail, to position: Int64) {
+        let present = Tail(position: position, generation: history.generation)
+        guard before.generation != present.generation || before.position > position else { return }
+        wakeAll { hint in
+            if hint.tail == before { hint.tail = present }
+        }
     }
 
     /// After the commit, in a transaction of its own: a NOTIFY inside the append's would hold a lock of the whole cluster for
     /// as long as its commit takes.
     private func announce() async {
         for await _ in announcements.stream {
-            let tail = state.withLock { $0.committed }
+            let tail = committedTail
             do {
                 // Nothing is lost with it, so it need not wait for the disk.
                 try await client.query(
@@ -121,10 +169,13 @@ public final class LogWatch: Service {
                         // What was announced while nobody listened.
                         sendRound()
                         for await notification in notifications { heard(notification) }
+                        // The connection broke, or this is the end.
+                        history.doubt()
                     }
                 }
             } catch {
                 logger.debug("not listening for appends of other nodes; polling", metadata: ["error": "\(error)"])
+                history.doubt()
                 try? await Task.sleep(for: .seconds(Self.listenAgainSeconds))
             }
         }

@@ -29,7 +29,7 @@ public final class EventsModule: Sendable {
         self.memory = memory
         self.render = render
         self.surroundings = surroundings
-        ids = IDSource(sequence: Self.numbers.name, client: database)
+        ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
         outcomes = Outcomes(client: database)
     }
 

@@ -1,8 +1,11 @@
+internal import EventStore
 internal import Synchronization
 
-/// Which user a device belongs to, for the devices seen lately. Never wrong, since a device never changes its user.
+/// Which user a device belongs to, for the devices seen lately. A device never changes its user, but for a log that loses its end:
+/// so users are kept of one generation of the log.
 final class TokenCache: Sendable {
     private struct Generations: Sendable {
+        var log = LogGeneration()
         var young: [DeviceDigest: UserID] = [:]
         var old: [DeviceDigest: UserID] = [:]
     }
@@ -13,9 +16,11 @@ final class TokenCache: Sendable {
 
     init(generationLimit: Int = 50_000) { self.generationLimit = generationLimit }
 
-    subscript(device: DeviceDigest) -> UserID? {
+    /// - Parameter generation: of the log, read before anything was looked up in it
+    subscript(device: DeviceDigest, in generation: LogGeneration) -> UserID? {
         get {
             generations.withLock { generations in
+                guard isOf(generation, &generations) else { return nil }
                 if let user = generations.young[device] { return user }
                 guard let user = generations.old[device] else { return nil }
                 insert(user, for: device, into: &generations)
@@ -24,8 +29,16 @@ final class TokenCache: Sendable {
         }
         set {
             guard let newValue else { return }
-            generations.withLock { insert(newValue, for: device, into: &$0) }
+            generations.withLock { generations in
+                if isOf(generation, &generations) { insert(newValue, for: device, into: &generations) }
+            }
         }
+    }
+
+    /// Drops what is of an earlier one; false where what is kept is of a later one.
+    private func isOf(_ generation: LogGeneration, _ generations: inout Generations) -> Bool {
+        if generations.log < generation { generations = Generations(log: generation) }
+        return generations.log == generation
     }
 
     private func insert(_ user: UserID, for device: DeviceDigest, into generations: inout Generations) {

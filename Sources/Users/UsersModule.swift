@@ -16,7 +16,7 @@ public struct UsersModule: Sendable {
         self.log = log
         self.database = database
         self.surroundings = surroundings
-        ids = IDSource(sequence: Self.numbers.name, client: database)
+        ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
     }
 
     /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.
@@ -30,11 +30,13 @@ public struct UsersModule: Sendable {
         if let known = try await user(of: token) {
             return (known, token, try await LogReader(client: database).tail())
         }
+        let generation = log.history.confirmed
         let appended = try await append(UserCreated(device: token.digest), origin: origin)
         guard let first = UserID(stream: appended.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
         }
-        cache[token.digest] = first
+        // Where others have recorded it this process has not seen what they have.
+        if let generation, !appended.isRepeat { cache[token.digest, in: generation] = first }
         return (first, token, appended.position)
     }
 
@@ -64,12 +66,17 @@ public struct UsersModule: Sendable {
     /// - Throws: `PostgresError`
     public func user(of token: DeviceToken) async throws -> UserID? {
         guard token.isWellFormed else { return nil }
-        if let cached = cache[token.digest] { return cached }
-        let found = try await database.query(
-            "SELECT id FROM \(identifier: UsersProjection.schema).users WHERE device = \(token.digest.bytea)"
-        ).decode(Int64.self)
-        guard let user = found.first.map(UserID.init(rawValue:)) else { return nil }
-        cache[token.digest] = user
+        let generation = log.history.confirmed
+        if let generation, let cached = cache[token.digest, in: generation] { return cached }
+        let answers = try await database.run([
+            "SELECT id FROM \(identifier: UsersProjection.schema).users WHERE device = \(token.digest.bytea)", LogPlace.newest,
+        ])
+        guard let user = try answers[0].decode(Int64.self).first.map(UserID.init(rawValue:)) else { return nil }
+        if let generation, let newest = try answers[1].decode((Int64, UUID).self).first {
+            // Should this place be lost, the user may be, too.
+            log.history.saw(LogPlace(position: newest.0, id: newest.1))
+            cache[token.digest, in: generation] = user
+        }
         return user
     }
 }

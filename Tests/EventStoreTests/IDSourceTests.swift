@@ -1,3 +1,4 @@
+import Foundation
 import Postgres
 import TestDatabase
 import Testing
@@ -8,9 +9,44 @@ import Testing
     @Test func `are handed out once each, to many askers at once`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
-                let ids = IDSource(sequence: "log.user_ids", client: client)
+                let ids = IDSource(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
                 let results = try await gather(500) { _ in try await ids.next() }
                 #expect(results.compactMap { try? $0.get() }.sorted() == Array(1...500))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `are not waited for by an asker that is cancelled`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app", connections: 1) { client in
+                let ids = IDSource(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
+                // The only connection is lent, so no number comes.
+                try await client.withConnection { _ in
+                    let asker = Task { try await ids.next() }
+                    try await eventually { client.statistics.waiting == 1 }
+                    asker.cancel()
+                    await #expect(throws: CancellationError.self) { try await asker.value }
+                }
+                // What was fetched for the one that gave up is not lost.
+                #expect(try await ids.next() == 1)
+            }
+        }
+    }
+
+    @Test func `are fetched anew when the log has lost its end`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                let history = LogHistory(logger: .quiet)
+                let ids = IDSource(sequence: "log.user_ids", client: client, history: history)
+                // So many at once that some are kept in stock.
+                let results = try await gather(100) { _ in try await ids.next() }
+                #expect(results.compactMap { try? $0.get() }.count == 100)
+                _ = try await client.query("SELECT nextval('log.user_ids')")
+                history.saw(LogPlace(position: 1, id: UUID()))
+                history.saw(LogPlace(position: 1, id: UUID()))
+                #expect(history.generation == LogGeneration(number: 1))
+                let last = try await client.query("SELECT nextval('log.user_ids')").decode(Int64.self)[0]
+                #expect(try await ids.next() > last)
             }
         }
     }

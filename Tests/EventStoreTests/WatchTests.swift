@@ -81,6 +81,45 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `wakes who follows after every append, too, when the log has lost its end and grows again`() async throws {
+        try await TestStore.with { store in
+            for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
+            var before = LogFeed(client: store.client, watch: store.watch, after: 0).makeAsyncIterator()
+            #expect(try await before.next()?.through == 10)
+            try await store.database.loseEndOfLog(after: 3)
+            // Nobody polls here: each of these appends must be heard of.
+            for number in Int32(3)..<8 {
+                var feed = LogFeed(client: store.client, watch: store.watch, after: Int64(number)).makeAsyncIterator()
+                #expect(try await feed.next()?.events.count == 0)
+                _ = try await store.log.append(.counting("b", after: number - 3))
+                #expect(try await feed.next()?.through == Int64(number) + 1)
+            }
+            #expect(store.watch.history.generation > LogGeneration())
+            let error = await #expect(throws: (any Error).self) { while try await before.next() != nil {} }
+            #expect(error is LogTooShort || error is LogRewritten)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `takes back what it said of a tail that is lost`() async throws {
+        try await TestStore.with { store in
+            for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
+            #expect(store.watch.hint.tail.position == 10)
+            try await store.database.loseEndOfLog(after: 3)
+            store.watch.history.doubt()
+            try await eventually { store.watch.hint.tail.position == 3 }
+        }
+    }
+
+    @Test func `knows of the furthest of two commits that are told in another order`() async throws {
+        try await TestStore.with { store in
+            store.watch.grew(to: 7)
+            store.watch.grew(to: 5)
+            #expect(store.watch.hint.tail.position == 7)
+            #expect(store.watch.committedTail == 7)
+        }
+    }
+
     /// As the superuser sees it: others are not shown what a session does.
     private func listening(_ database: TestDatabase) async throws {
         try await database.withClient { administrator in

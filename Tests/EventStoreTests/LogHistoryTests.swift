@@ -1,0 +1,118 @@
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `The history of a log` {
+    private let history = LogHistory(logger: .quiet)
+
+    /// A commit of so many from a position on.
+    private func commit(at position: Int64, _ count: Int = 1) -> Commit {
+        let occurrences = (0..<count).map { _ in Append.counting("a", after: 0).occurrence }
+        return Commit.all(of: zip(position..., occurrences).map { ($0, $1) })[0]
+    }
+
+    @Test func `is the same while the log grows, in whatever order its commits are told`() {
+        for (position, count) in [(1, 3), (6, 2), (4, 2), (9, 1), (8, 1)] as [(Int64, Int)] {
+            history.committed(commit(at: position, count))
+        }
+        #expect(history.generation == LogGeneration())
+    }
+
+    @Test(arguments: [3, 2, 1] as [Int64])
+    func `is another at once when a position is given a second time`(position: Int64) {
+        history.committed(commit(at: 1, 3))
+        history.committed(commit(at: position, 3))
+        #expect(history.generation == LogGeneration(number: 1))
+    }
+
+    @Test func `is the same when a place is seen again, and another when something else stands there`() {
+        let place = LogPlace(position: 5, id: UUID())
+        for _ in 0..<3 { history.saw(place) }
+        history.saw(LogPlace(position: 5, id: nil))
+        #expect(history.generation == LogGeneration())
+        history.saw(LogPlace(position: 5, id: UUID()))
+        #expect(history.generation == LogGeneration(number: 1))
+    }
+
+    @Test func `is another where there is more evidence than can be kept`() {
+        for position in 1...LogHistory.placeLimit { history.committed(commit(at: Int64(position))) }
+        #expect(history.generation == LogGeneration())
+        history.committed(commit(at: Int64(LogHistory.placeLimit) + 1))
+        #expect(history.generation == LogGeneration(number: 1))
+    }
+
+    @Test func `counts as known when the database has confirmed it, until there is a doubt`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                #expect(history.confirmed == nil)
+                #expect(try await history.check(client) == 0)
+                #expect(history.confirmed == LogGeneration())
+                history.doubt()
+                #expect(history.confirmed == nil)
+                _ = try await history.check(client)
+                #expect(history.confirmed == LogGeneration())
+            }
+        }
+    }
+
+    /// Whatever was seen, by whichever way, and however much is recorded afterwards.
+    @Test(arguments: [0, 1, 4, 5, 9] as [Int])
+    func `is another after a check when the log lost what was seen in it, whatever was recorded since`(since: Int) async throws {
+        for kind in ["commit", "look", "check"] {
+            try await TestStore.with { store in
+                let history = LogHistory(logger: .quiet)
+                try await store.count(3, counters: 3)
+                _ = try await history.check(store.client)
+                try await store.count(from: 3, 2, counters: 99)
+                switch kind {
+                case "commit":
+                    let places = try await store.reader.read(after: 3, limit: 2)
+                    for place in places {
+                        let occurrence = place.occurrence.with(Counted.counted(1) as any DomainEvent)
+                        history.committed(Commit.all(of: [(place.position, occurrence)])[0])
+                    }
+                case "look": history.saw(try await store.reader.place(at: 5))
+                case _: _ = try await history.check(store.client)
+                }
+                #expect(history.generation == LogGeneration())
+                try await store.database.loseEndOfLog(after: 3)
+                try await TestStore.withLog(store.client, projections: []) { log in
+                    for number in 0..<since { _ = try await log.append(.counting("other", after: Int32(number))) }
+                }
+                // What this process records now does not hide what it has lost.
+                if since == 9 { history.saw(try await store.reader.place(at: 12)) }
+                #expect(try await history.check(store.client) == Int64(3 + since))
+                #expect(history.generation == LogGeneration(number: 1), "\(kind)")
+                #expect(history.confirmed == LogGeneration(number: 1))
+                _ = try await history.check(store.client)
+                #expect(history.generation == LogGeneration(number: 1))
+            }
+        }
+    }
+
+    @Test func `is the same after checks while others append`() async throws {
+        try await TestStore.with { store in
+            let history = LogHistory(logger: .quiet)
+            for round in 0..<5 {
+                try await store.count(from: round * 10, 10)
+                history.saw(try await store.reader.place(at: Int64(round * 10 + 5)))
+                #expect(try await history.check(store.client) == Int64(round * 10 + 10))
+            }
+            #expect(history.generation == LogGeneration())
+        }
+    }
+}
+
+@Suite struct `Growing pauses` {
+    @Test func `double up to the longest, and begin anew`() {
+        var backOff = BackOff(firstSeconds: 0.25, longestSeconds: 1.5)
+        #expect(
+            (0..<5).map { _ in backOff.next() } == [.seconds(0.25), .seconds(0.5), .seconds(1), .seconds(1.5), .seconds(1.5)])
+        backOff.reset()
+        #expect(backOff.next() == .seconds(0.25))
+    }
+}
