@@ -40,6 +40,7 @@ GRANT SELECT ON humon.migrations TO humon_app;
 GRANT USAGE ON SCHEMA log TO humon_app;
 -- Not UPDATE, DELETE or TRUNCATE: the log is append-only.
 GRANT SELECT, INSERT ON log.recorded_events, log.commands TO humon_app;
+GRANT SELECT, INSERT ON log.program_formats TO humon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.checkpoints, log.shadows, log.followers, log.parked_streams TO humon_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 

@@ -14,6 +14,7 @@ struct Backend: Sendable {
     static let domainEvents: [any DomainEvent.Type] = [
         UserDomainEvent.self, EventDomainEvent.self, AttendanceDomainEvent.self,
     ]
+    static let formats = ProgramFormats(of: domainEvents)
     static let sequences = [UsersModule.numbers, EventsModule.numbers]
 
     let users: UsersModule
@@ -32,9 +33,9 @@ struct Backend: Sendable {
         _ database: Database, connections: Int, memoryBytes: Int = 0, surroundings: Surroundings = .system,
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
-        // One more to listen with, and one to fill and compare the memory with.
+        // One more to listen with, one to say which formats this program reads, and one to fill and compare the memory with.
         readers = PostgresClient(
-            database.asApplication(connections: connections + (memoryBytes > 0 ? 2 : 1)), tracer: tracer, logger: logger)
+            database.asApplication(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let watch = LogWatch(client: readers, listens: true, logger: logger)
         let render: EventRendering = { $0.writeJSON(into: &$1) }
@@ -48,7 +49,8 @@ struct Backend: Sendable {
         events = EventsModule(log: log, database: readers, memory: memory, render: render, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
         let keeper = ReadModelKeeper(Self.readModels(readers, logger: logger), watch: watch, logger: logger)
-        services = database.services + [readers, writer, watch, keeper] + (memory.map { [$0] } ?? []) + [log]
+        let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
+        services = database.services + [readers, writer, watch, formats, keeper] + (memory.map { [$0] } ?? []) + [log]
     }
 
     static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {
@@ -67,12 +69,14 @@ struct Backend: Sendable {
     /// - Throws: `PostgresError` when the database does not answer.
     func checkHealth() async throws { try await readers.query("SELECT 1") }
 
-    /// Migrates, builds the read models that are missing, and refuses those that do not fit.
+    /// Migrates, refuses to run beside servers whose stored formats do not fit, builds the read models that are missing, and
+    /// refuses those that do not fit.
     /// - Throws: ``UnreadableLog``, `ReadModelError`, `HoleInLog`, `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
+            try await FormatRegistry(formats, client: client).prepare()
             do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
                 throw UnreadableLog(reason: error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {

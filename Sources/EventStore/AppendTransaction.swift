@@ -108,7 +108,7 @@ struct AppendTransaction: Sendable {
         let append: SQL = """
             SELECT log.append(
                 \(batch.map(\.id)), \(batch.map(\.stream.description)), \(batch.map { $0.expectedVersion + 1 }),
-                \(stored.map(\.type)), \(zip(batch, stored).map { type(of: $0.event).currentFormat(of: $1.type) }),
+                \(stored.map(\.type)), \(zip(batch, stored).map { type(of: $0.event).writtenFormat(of: $1.type) }),
                 \(batch.map(\.recordedAt)), \(stored.map(\.data.text)), \(batch.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
                 \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
             )
@@ -153,12 +153,14 @@ struct AppendTransaction: Sendable {
         batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
     }
 
-    /// A fault of one item, a row that a read model refuses say, must not fail its neighbours.
+    /// A fault of one item, a row that a read model refuses say, must not fail its neighbours. Only PostgreSQL finds such a fault:
+    /// whatever else went wrong, such as a recorded event that this program cannot read, goes wrong for every item.
     private func failed(_ batch: [Append], with error: any Error) async -> [Result<Appended, any Error>] {
         let states: [SQLState?] = [.readModelOutOfStep, .undefinedTable]
-        let error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error
-        let isForAll = error is ReadModelError || (error as? PostgresError)?.isUnavailability == true
-        guard batch.count > 1, !isForAll else { return batch.map { _ in .failure(error) } }
+        var error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error
+        if let unreadable = error as? FormatError { error = ReadModelError.unreadable(unreadable) }
+        let isOfOne = (error as? PostgresError)?.isUnavailability == false
+        guard batch.count > 1, isOfOne else { return batch.map { _ in .failure(error) } }
         logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
         var results: [Result<Appended, any Error>] = []
         for append in batch { results.append(await self.append([append])[0]) }

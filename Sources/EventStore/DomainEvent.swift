@@ -3,7 +3,8 @@ public import Notation
 /// What happened, as kept for ever. A module has one such type, an enum of all its domain events.
 ///
 /// The stored names and formats are a promise: they are written out in code, pinned by tests, and never change. What changes
-/// is the format's number, with an upcaster from the one before.
+/// is the format's number, with an upcaster from the one before. A new format is read by one release and written by a later one:
+/// ``StoredType/Writing``.
 public protocol DomainEvent: Sendable {
     /// The category of the streams that hold these: the part of a stream's name before the first dash.
     static var category: String { get }
@@ -27,7 +28,7 @@ public protocol DomainEvent: Sendable {
     /// - Throws: ``FormatError`` where it may not.
     func check(in stream: StreamName, version: Int32) throws
 
-    /// The type's name and the data in its current format.
+    /// The type's name and the data in the format that the type is written in.
     var stored: (type: String, data: JSON) { get }
 }
 
@@ -37,12 +38,38 @@ public struct StoredType: Sendable {
     /// The first lifts format 1 to 2, and so on: pure functions, one step a format.
     public var upcasters: [@Sendable (JSON) throws -> JSON]
 
-    public init(_ name: String, upcasters: [@Sendable (JSON) throws -> JSON] = []) {
-        self.name = name
-        self.upcasters = upcasters
+    /// In which format a program writes what it reads in all. A release that writes what servers of the release before do not read
+    /// must not run beside them: so a new format, or a new type, is read by one release and written by the next.
+    public enum Writing: Sendable, Hashable {
+        case currentFormat
+        /// An earlier one than the current, of which all servers know how to read it.
+        case format(Int16)
+        /// The type is new: it is read and not written yet.
+        case nothing
     }
 
+    /// What a release that only reads says otherwise than the one that follows it.
+    public var writing: Writing
+
+    public init(
+        _ name: String, upcasters: [@Sendable (JSON) throws -> JSON] = [], writing: Writing = .currentFormat
+    ) {
+        self.name = name
+        self.upcasters = upcasters
+        self.writing = writing
+    }
+
+    /// The highest that is read.
     public var currentFormat: Int16 { Int16(upcasters.count + 1) }
+
+    /// nil: the type is not written.
+    public var writtenFormat: Int16? {
+        switch writing {
+        case .currentFormat: currentFormat
+        case .format(let format): format
+        case .nothing: nil
+        }
+    }
 }
 
 /// Why stored data cannot be read. Names the field, never its value.
@@ -85,11 +112,11 @@ extension DomainEvent {
         }
     }
 
-    static func currentFormat(of type: String) -> Int16 {
-        guard let stored = storedTypes.first(where: { $0.name == type }) else {
-            preconditionFailure("\(type) is not among the stored types of \(Self.self)")
+    static func writtenFormat(of type: String) -> Int16 {
+        guard let format = storedTypes.first(where: { $0.name == type })?.writtenFormat else {
+            preconditionFailure("\(type) is not among the stored types that \(Self.self) writes")
         }
-        return stored.currentFormat
+        return format
     }
 }
 

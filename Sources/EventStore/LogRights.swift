@@ -11,6 +11,7 @@ public struct LogRights: Sendable {
     private static let application = "humon_app"
     private static let reader = "humon_reader"
     private static let appendOnly = ["log.recorded_events", "log.commands"]
+    private static let formats = ["log.program_formats"]
     private static let changing = ["log.checkpoints", "log.shadows", "log.followers", "log.parked_streams"]
     private static let migrating = "Run humon migrate."
 
@@ -25,6 +26,7 @@ public struct LogRights: Sendable {
         var faults: [Fault] = []
         for (role, tables, rights, wrongs) in [
             (application, appendOnly, ["SELECT", "INSERT"], ["UPDATE", "DELETE", "TRUNCATE"]),
+            (application, formats, ["SELECT", "INSERT"], []),
             (application, changing, ["SELECT", "INSERT", "UPDATE", "DELETE"], []),
             (reader, appendOnly + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
         ] {

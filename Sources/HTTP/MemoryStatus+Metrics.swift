@@ -14,6 +14,10 @@ extension MemoryStatus {
             .gauge("humon_memory_position", "Position of the log that the memory stands at.", Double(position)),
             .gauge(
                 "humon_memory_age_seconds", "Since the memory was last known to hold all that the log has.", age / .seconds(1)),
+            .gauge(
+                "humon_memory_stands_before_unreadable",
+                "1 if the log goes on with an event that this program cannot read: the memory stays as it was before it.",
+                standsBeforeUnreadable ? 1 : 0),
             .counter(
                 "humon_reads_total", "Requests that read events, by what answered them.",
                 [("memory", readsFromMemory), ("postgresql", readsFromDatabase)].map { (["from": $0], Double($1)) }),

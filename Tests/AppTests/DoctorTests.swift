@@ -17,7 +17,7 @@ import Testing
     }
 
     private static let names = [
-        "settings", "database", "durability", "migrations", "grants", "disk", "log", "sequences", "read model users",
+        "settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences", "read model users",
         "read model events",
         "read model attendances", "memory", "followers", "clock",
     ]

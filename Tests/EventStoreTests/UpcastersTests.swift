@@ -32,8 +32,8 @@ import Testing
         let stored = TeaDomainEvent.brewed(seconds: 180, sort: nil).stored
         #expect(stored.type == "TeaBrewed")
         #expect(stored.data.text == #"{"seconds":180,"sort":null}"#)
-        #expect(TeaDomainEvent.currentFormat(of: "TeaBrewed") == 3)
-        #expect(TeaDomainEvent.currentFormat(of: "TeaDrunk") == 1)
+        #expect(TeaDomainEvent.writtenFormat(of: "TeaBrewed") == 3)
+        #expect(TeaDomainEvent.writtenFormat(of: "TeaDrunk") == 1)
     }
 
     @Test(arguments: [4, 99, 0, -1, .max, .min] as [Int16])

@@ -1,4 +1,5 @@
 import EventStore
+import Foundation
 import Notation
 import Postgres
 import TestDatabase
@@ -6,6 +7,16 @@ import Testing
 import Users
 
 @testable import Events
+
+/// What a newer program creates, in a format that this one does not know.
+private enum CreatedAnew: DomainEvent {
+    case created
+
+    static let category = "event"
+    static let storedTypes = [StoredType("EventCreated", upcasters: [{ $0 }])]
+    init(type: String, data: JSON) throws { self = .created }
+    var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
+}
 
 @Suite struct `A node with a memory that meets faults` {
     /// A crash of a server that does not wait for the disk, or a volume that was set back: the timeline is the same, and another node
@@ -31,6 +42,34 @@ import Users
                 }
                 try await eventually { try await node.module.reading().event(EventID(rawValue: 1_016))?.isFromMemory == true }
                 #expect(try await node.module.examineMemory().differences == [])
+            }
+        }
+    }
+
+    @Test func `keeps it as it is before an event of a newer program that this one cannot read`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                let (id, _) = try await node.create()
+                try await database.withClient(role: "humon_app", connections: 1) { client in
+                    let newer = EventLog(client: client, projections: [], logger: .quiet)
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask { try await newer.run() }
+                        defer { group.cancelAll() }
+                        _ = try await newer.append(
+                            Append(
+                                id: UUID(), stream: StreamName("event-2"), expectedVersion: 0,
+                                recordedAt: Timestamp(milliseconds: 0),
+                                metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))
+                    }
+                }
+                try await eventually { node.module.memoryStatus.standsBeforeUnreadable }
+                // Each of its attempts is short, and none of them fills the memory anew.
+                for _ in 0..<20 {
+                    #expect(node.module.memoryStatus.phase == .inUse)
+                    #expect(try await node.module.reading().event(id)?.isFromMemory == true)
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                #expect(node.module.memoryStatus.position == 1)
             }
         }
     }

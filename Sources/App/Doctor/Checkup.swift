@@ -10,7 +10,7 @@ enum Checkup {
 
     /// Of all checks, in their order.
     static let names =
-        ["settings", "database", "durability", "migrations", "grants", "disk", "log", "sequences"] + ReadModelChecks.names
+        ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"] + ReadModelChecks.names
         + [MemoryCheck.name, "followers", "clock"]
 
     /// - Parameter show: is given each check as soon as it is known
@@ -52,6 +52,7 @@ enum Checkup {
         let directory = settings.databaseURL == nil ? settings.data : nil
         try show(await Check.looking(at: "disk") { try await server.disk(directory: directory) })
         try show(await Check.looking(at: "log") { try await log.newest() })
+        try show(await Check.looking(at: "formats") { try await log.formats() })
         try show(await Check.looking(at: "sequences") { try await log.sequences() })
         try await models.readModels().forEach(show)
         try show(await MemoryCheck(settings: settings).look())

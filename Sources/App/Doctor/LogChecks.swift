@@ -33,6 +33,19 @@ struct LogChecks: Sendable {
         )
     }
 
+    func formats() async throws -> Check {
+        let registry = FormatRegistry(Backend.formats, client: client)
+        if let conflict = try await registry.conflict() {
+            return Check("formats", .bad, conflict.finding, remedy: conflict.remedy)
+        }
+        let others = try await registry.servingCount()
+        return Check(
+            "formats", .ok,
+            others == 0
+                ? "no server of another version runs"
+                : "this program and servers of \(others) other \(others == 1 ? "version" : "versions") read what each writes")
+    }
+
     func sequences() async throws -> Check {
         let reader = LogReader(client: client)
         let start = max(0, try await reader.tail() - Checkup.newestPositions)

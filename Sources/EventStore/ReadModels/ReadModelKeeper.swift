@@ -12,6 +12,17 @@ public final class ReadModelKeeper: Service {
     /// Between two looks, so that a busy log is not asked for every append.
     private static let pauseSeconds = 0.02
 
+    /// Between two attempts to bring a read model along that could not follow the log.
+    private static let backOff = BackOff(firstSeconds: 0.25, longestSeconds: 30)
+
+    /// A read model that could not follow the log.
+    private struct Failure {
+        /// Of the error.
+        var description: String
+        var backOff = ReadModelKeeper.backOff
+        var retryAt = ContinuousClock.now
+    }
+
     private let readModels: ReadModels
     private let watch: LogWatch
     private let logger: Logger
@@ -26,13 +37,14 @@ public final class ReadModelKeeper: Service {
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             var noted: ContinuousClock.Instant?
+            var failures: [String: Failure] = [:]
             for await _ in watch.wakes() {
                 do {
                     if noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true {
                         try await readModels.noteServed()
                         noted = .now
                     }
-                    try await readModels.catchUp()
+                    try await catchUp(&failures)
                 } catch is CancellationError {
                     return
                 } catch {
@@ -40,6 +52,23 @@ public final class ReadModelKeeper: Service {
                 }
                 try? await Task.sleep(for: .seconds(Self.pauseSeconds))
             }
+        }
+    }
+
+    /// One that cannot follow is tried less and less often, and does not hold up the others.
+    private func catchUp(_ failures: inout [String: Failure]) async throws {
+        let waiting = failures.filter { $0.value.retryAt > .now }
+        let found = try await readModels.catchUp(skipping: Set(waiting.keys))
+        let known = failures
+        failures = waiting
+        for (schema, error) in found {
+            var failure = known[schema] ?? Failure(description: "")
+            if failure.description != "\(error)" {
+                failure.description = "\(error)"
+                logger.error("a read model cannot follow the log", metadata: ["schema": "\(schema)", "error": "\(error)"])
+            }
+            failure.retryAt = .now + failure.backOff.next()
+            failures[schema] = failure
         }
     }
 }

@@ -73,16 +73,35 @@ public struct ReadModels: Sendable {
     }
 
     /// Does what programs of other versions have left to do: their appends do not change this program's tables.
+    /// - Throws: what the first failed with that could not follow; the others were brought to the end of the log all the same
     public func catchUp() async throws {
+        let failures = try await catchUp(skipping: [])
+        for projection in projections { if let failure = failures[type(of: projection).schema] { throw failure } }
+    }
+
+    /// - Parameter skipped: schemas of those that are not tried
+    /// - Returns: what each failed with that could not follow, by schema
+    /// - Throws: `PostgresError` where the database is away, `CancellationError`
+    func catchUp(skipping skipped: Set<String>) async throws -> [String: any Error] {
         let behind = try await client.query(
             """
             SELECT schema FROM log.checkpoints
             WHERE schema = ANY(\(projections.map { type(of: $0).schema })) AND position < log.tail()
             """
         ).decode(String.self)
-        for projection in projections where behind.contains(type(of: projection).schema) {
-            while try await catchUp(projection, suffix: "") == true {}
+        var failures: [String: any Error] = [:]
+        for projection in projections {
+            let schema = type(of: projection).schema
+            guard behind.contains(schema), !skipped.contains(schema) else { continue }
+            do { while try await catchUp(projection, suffix: "") == true {} } catch let error as CancellationError {
+                throw error
+            } catch let error as PostgresError where error.isUnavailability {
+                throw error
+            } catch {
+                failures[schema] = error
+            }
         }
+        return failures
     }
 
     /// One stretch of the log, in a transaction of its own; false at the log's end, and nil where there is no such copy.
@@ -148,6 +167,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case served(String)
     /// Found by an append: nothing was recorded.
     case missing
+    /// Found by an append: nothing was recorded, since the read models cannot follow the log.
+    case unreadable(FormatError)
 
     public var description: String {
         switch self {
@@ -164,6 +185,9 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
         case .served(let schema):
             "A server answers from the read model \(schema): stop the servers of that version, and wait a minute."
         case .missing: "A read model is missing: run humon projections rebuild --all."
+        case .unreadable(let error):
+            "The read models cannot follow the log, in which this program cannot read a recorded event (\(error)): replace this "
+                + "server by a release that reads it."
         }
     }
 }

@@ -10,13 +10,15 @@ struct MemoryFill: Sendable {
     var incarnation: String
     /// Up to which the log is in it.
     var place: LogPlace
+    /// Of the log, before anything was read.
+    var generation: LogGeneration
 }
 
 extension MemoryKeeper {
     /// Reads all rows of the read model at one position into the memory.
     func fill() async throws -> MemoryFill {
         let clock = ContinuousClock()
-        let (start, shown) = (clock.now, standing.shown)
+        let (start, shown, generation) = (clock.now, standing.shown, watch.history.generation)
         let (filled, tail, rows) = try await client.withTransaction { connection in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
@@ -26,7 +28,8 @@ extension MemoryKeeper {
             let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limitBytes, render: render, logger: logger)
             try await connection.withoutTimeout { try await rows.copy($0) }
             let log = LogReader(client: connection)
-            let filled = MemoryFill(incarnation: state.incarnation, place: try await log.place(at: state.position))
+            let filled = MemoryFill(
+                incarnation: state.incarnation, place: try await log.place(at: state.position), generation: generation)
             return (filled, try await log.tail(), rows)
         }
         guard try await ReadModelState.of(EventsProjection.self, client).incarnation == filled.incarnation else {

@@ -25,7 +25,7 @@ package final class MemoryKeeper: Service {
     let render: EventRendering
     let logger: Logger
     let examining = Mutex(false)
-    private let watch: LogWatch
+    let watch: LogWatch
     private let arrivals = Arrivals()
     /// Held by whoever writes to the memory: those who commit, and the one who reads the log.
     private let line = Mutex(WaitingLine())
@@ -46,7 +46,7 @@ package final class MemoryKeeper: Service {
     /// Fills and follows, and begins anew after whatever fault, until the service group shuts down.
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
-            var backOffSeconds = Self.firstBackOffSeconds
+            var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
             while !Task.isCancelled {
                 let start = ContinuousClock.now
                 do {
@@ -64,9 +64,8 @@ package final class MemoryKeeper: Service {
                     // Filling is work for the database too: what fails again and again is not to be done again and again.
                     let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
                     let isAway = (error as? PostgresError)?.isUnavailability == true
-                    backOffSeconds =
-                        isNew || isAway ? Self.firstBackOffSeconds : min(backOffSeconds * 2, Self.longestBackOffSeconds)
-                    try? await Task.sleep(for: .seconds(backOffSeconds))
+                    if isNew || isAway { backOff.reset() }
+                    try? await Task.sleep(for: backOff.next())
                 }
             }
         }
@@ -75,8 +74,16 @@ package final class MemoryKeeper: Service {
     private func keep() async throws {
         let filled = try await fill()
         line.withLock { $0.open(at: filled.place) }
+        var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
-            do { try await follow(filled) } catch let error as PostgresError where error.isUnavailability {
+            do { try await follow(filled) } catch let error as FormatError {
+                // A newer program has written it. Filling the memory anew would end at the same place.
+                if standing.stands(before: error) {
+                    backOff.reset()
+                    logger.critical("the memory cannot follow the log and stays as it is", metadata: ["error": "\(error)"])
+                }
+                try await Task.sleep(for: backOff.next())
+            } catch let error as PostgresError where error.isUnavailability {
                 // What is held is no worse for it, and readers are told how old it is.
                 logger.warning("the memory may be behind", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
@@ -105,7 +112,8 @@ package final class MemoryKeeper: Service {
                 let current = try await ReadModelState.of(EventsProjection.self, client)
                 guard current.incarnation == filled.incarnation else { throw ReadModelReplaced() }
             }
-            guard line.withLock({ $0.reached != nil }) else { throw ReadModelReplaced() }
+            let isSameLog = watch.history.generation == filled.generation
+            guard isSameLog, line.withLock({ $0.reached != nil }) else { throw ReadModelReplaced() }
             try take(LogStretch(page))
             if page.through - page.after.position < Self.pageLimit { sawEnd(page) }
         }

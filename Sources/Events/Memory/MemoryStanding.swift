@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Synchronization
 
 /// Whether the memory of a node can be read, and how new it is.
@@ -5,6 +6,8 @@ final class MemoryStanding: Sendable {
     private let phases = Mutex(MemoryStatus.Phase.filling)
     private let usable = Atomic(false)
     private let mustBeShown = Atomic<Int64>(0)
+    /// What the log has next and this program cannot read.
+    private let unreadable = Mutex<String?>(nil)
     private let start = ContinuousClock.now
     /// Nanoseconds since the start.
     private let inStep = Atomic<Int64>(0)
@@ -32,7 +35,19 @@ final class MemoryStanding: Sendable {
     func isInStep(at instant: ContinuousClock.Instant) {
         let (seconds, attoseconds) = (instant - start).components
         inStep.max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+        unreadable.withLock { $0 = nil }
     }
+
+    /// The log has a recorded event that this program cannot read: the memory stays as it was before it.
+    /// - Returns: whether that is news
+    func stands(before error: FormatError) -> Bool {
+        unreadable.withLock { unreadable in
+            defer { unreadable = "\(error)" }
+            return unreadable != "\(error)"
+        }
+    }
+
+    var standsBeforeUnreadable: Bool { unreadable.withLock { $0 != nil } }
 
     /// How long ago the memory was last known to hold all that the log has.
     var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }

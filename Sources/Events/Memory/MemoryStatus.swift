@@ -23,6 +23,9 @@ public struct MemoryStatus: Sendable, Hashable {
     /// Since it was last known to hold all that the log has.
     public var age: Duration
 
+    /// Whether the log goes on with a recorded event that this program cannot read: the memory stays as it was before it.
+    public var standsBeforeUnreadable: Bool
+
     /// In use, and not known to be the newest.
     public var isStale: Bool { phase == .inUse && age > EventsModule.staleAfter }
 
@@ -37,6 +40,7 @@ extension EventsModule {
         return MemoryStatus(
             phase: memory?.standing.phase ?? .off, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
             bytes: snapshot?.bytes ?? 0, limitBytes: memory?.limitBytes ?? 0, age: memory?.standing.age ?? .zero,
+            standsBeforeUnreadable: memory?.standing.standsBeforeUnreadable ?? false,
             readsFromMemory: reads.fromMemory,
             readsFromDatabase: reads.fromDatabase)
     }

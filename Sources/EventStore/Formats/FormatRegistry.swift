@@ -1,0 +1,86 @@
+public import Postgres
+
+/// Which versions of the program serve on a database, and what they read and write. Servers of the version hold a lock on it, so
+/// PostgreSQL knows at every moment who serves, and nobody has to say so again and again.
+public struct FormatRegistry: Sendable {
+    /// The first key of the locks: "humf".
+    private static let lockClass: Int32 = 0x6875_6D66
+
+    public let program: ProgramFormats
+    private let client: PostgresClient
+
+    public init(_ program: ProgramFormats, client: PostgresClient) {
+        self.program = program
+        self.client = client
+    }
+
+    /// Writes down what this version reads and writes, where no server of it has done so before.
+    /// - Throws: `PostgresError`
+    public func register() async throws {
+        let entries = program.entries
+        try await client.query(
+            """
+            INSERT INTO log.program_formats (program, category, type, readable, written)
+            SELECT \(program.key), * FROM unnest(
+                \(entries.map(\.category)), \(entries.map(\.type)), \(entries.map(\.readable)), \(entries.map(\.written))
+            )
+            ON CONFLICT DO NOTHING
+            """
+        )
+    }
+
+    /// The versions that serve now, without this one.
+    /// - Throws: `PostgresError`
+    func serving() async throws -> [ProgramFormats] {
+        let rows = try await client.query(
+            """
+            SELECT program, category, type, readable, written FROM log.program_formats
+            WHERE program <> \(program.key) AND program IN (
+                SELECT objid::bigint FROM pg_locks
+                WHERE locktype = 'advisory' AND classid::bigint = \(Int64(Self.lockClass)) AND objsubid = 2 AND granted
+                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            )
+            """
+        ).decode((Int32, String, String, Int16, Int16?).self)
+        return Dictionary(grouping: rows, by: \.0).sorted { $0.key < $1.key }.map { _, rows in
+            ProgramFormats(
+                entries: rows.map { _, category, type, readable, written in
+                    ProgramFormats.Entry(category: category, type: type, readable: readable, written: written)
+                })
+        }
+    }
+
+    /// Why this program must not serve now; nil where nothing speaks against it.
+    /// - Throws: `PostgresError`
+    public func conflict() async throws -> FormatConflict? { FormatConflict(of: program, with: try await serving()) }
+
+    /// How many versions of the program serve, beside this one.
+    /// - Throws: `PostgresError`
+    public func servingCount() async throws -> Int { try await serving().count }
+
+    /// Registers, and refuses where this program must not serve now.
+    /// - Throws: ``FormatConflict``, `PostgresError`
+    public func prepare() async throws {
+        if let conflict = try await conflict() { throw conflict }
+        try await register()
+    }
+
+    /// Counts as serving from the call of `body` on, until its end or that of the connection.
+    func whileServing(_ body: (PostgresConnection) async throws -> Void) async throws {
+        guard client.configuration.isPooled else {
+            return try await client.withConnection { connection in
+                try await connection.query("SELECT pg_advisory_lock_shared(\(Self.lockClass), \(program.key))")
+                try await body(connection)
+                try await connection.query("SELECT pg_advisory_unlock_shared(\(Self.lockClass), \(program.key))")
+            }
+        }
+        // A pooler in transaction mode keeps a session for a transaction only. This one has no snapshot between its statements.
+        try await client.withTransaction { connection in
+            try await connection.run([
+                "SET LOCAL idle_in_transaction_session_timeout = 0",
+                "SELECT pg_advisory_xact_lock_shared(\(Self.lockClass), \(program.key))",
+            ])
+            try await body(connection)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Notation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// A domain event whose format changes from 1 to 2: as the program knows it before the change, while it only reads the new format,
+/// and when it writes it.
+private enum Soup {
+    enum Old: DomainEvent {
+        case cooked(litres: Int64)
+        static let category = "soup"
+        static let storedTypes = [StoredType("SoupCooked")]
+        init(type: String, data: JSON) throws { self = .cooked(litres: try data.stored("litres", \.storedInteger)) }
+        var stored: (type: String, data: JSON) {
+            switch self {
+            case .cooked(let litres): ("SoupCooked", ["litres": JSON(litres)])
+            }
+        }
+    }
+
+    static let upcasters: [@Sendable (JSON) throws -> JSON] = [
+        { data in ["millilitres": JSON(try data.stored("litres", \.storedInteger) * 1_000)] }
+    ]
+
+    enum Reading: DomainEvent {
+        case cooked(millilitres: Int64)
+        static let category = "soup"
+        static let storedTypes = [
+            StoredType("SoupCooked", upcasters: upcasters, writing: .format(1)), StoredType("SoupEaten", writing: .nothing),
+        ]
+        init(type: String, data: JSON) throws { self = .cooked(millilitres: try data.stored("millilitres", \.storedInteger)) }
+        var stored: (type: String, data: JSON) {
+            switch self {
+            case .cooked(let millilitres): ("SoupCooked", ["litres": JSON(millilitres / 1_000)])
+            }
+        }
+    }
+
+    enum Writing: DomainEvent {
+        case cooked(millilitres: Int64)
+        static let category = "soup"
+        static let storedTypes = [StoredType("SoupCooked", upcasters: upcasters), StoredType("SoupEaten")]
+        init(type: String, data: JSON) throws { self = .cooked(millilitres: try data.stored("millilitres", \.storedInteger)) }
+        var stored: (type: String, data: JSON) {
+            switch self {
+            case .cooked(let millilitres): ("SoupCooked", ["millilitres": JSON(millilitres)])
+            }
+        }
+    }
+}
+
+extension Append {
+    fileprivate static func cooking(_ pot: String, _ soup: any DomainEvent) -> Append {
+        Append(
+            id: UUID(), stream: StreamName(category: "soup", key: pot), expectedVersion: 0,
+            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: soup)
+    }
+}
+
+@Suite struct `A deploy that changes a stored format` {
+    private static let readFirst = FormatConflict(writer: .thisProgram, type: "SoupCooked", format: 2, readable: 1)
+
+    private static func withRegistry(
+        _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool,
+        _ body: @escaping @Sendable (FormatRegistry, PostgresClient) async throws -> Void
+    ) async throws {
+        var configuration = database.configuration(role: "humon_app", connections: 3)
+        configuration.isPooled = isPooled
+        try await withPostgres(configuration, logger: .quiet) { client in
+            try await body(FormatRegistry(ProgramFormats(of: [domainEvent]), client: client), client)
+        }
+    }
+
+    /// Runs a server of that version, as far as formats go.
+    private static func serving(
+        _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool = false,
+        _ body: @escaping @Sendable (PostgresClient) async throws -> Void
+    ) async throws {
+        try await withRegistry(database, domainEvent, isPooled: isPooled) { registry, client in
+            try await registry.prepare()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await FormatService(registry, logger: .quiet).run() }
+                defer { group.cancelAll() }
+                let visitor = FormatRegistry(ProgramFormats(of: [Counted.self]), client: client)
+                try await eventually { try await visitor.serving().contains(registry.program) }
+                try await body(client)
+            }
+        }
+        // PostgreSQL ends a session some time after its client.
+        try await withRegistry(database, Counted.self, isPooled: false) { visitor, _ in
+            try await eventually { try await !visitor.serving().contains(ProgramFormats(of: [domainEvent])) }
+        }
+    }
+
+    private static func preparing(_ database: TestDatabase, _ domainEvent: any DomainEvent.Type) async throws {
+        try await withRegistry(database, domainEvent, isPooled: false) { registry, _ in try await registry.prepare() }
+    }
+
+    @Test(arguments: [false, true])
+    func `works when a release reads the new format everywhere before another writes it`(isPooled: Bool) async throws {
+        try await TestDatabase.with { database in
+            try await Self.serving(database, Soup.Old.self, isPooled: isPooled) { old in
+                try await Self.serving(database, Soup.Reading.self, isPooled: isPooled) { reading in
+                    try await Self.append(.cooking("a", Soup.Old.cooked(litres: 2)), old)
+                    try await Self.append(.cooking("b", Soup.Reading.cooked(millilitres: 3_000)), reading)
+                }
+            }
+            try await Self.serving(database, Soup.Reading.self, isPooled: isPooled) { reading in
+                try await Self.serving(database, Soup.Writing.self, isPooled: isPooled) { writing in
+                    try await Self.append(.cooking("c", Soup.Writing.cooked(millilitres: 1_500)), writing)
+                    let recorded = try await LogReader(client: reading).read(after: 0, limit: 10)
+                    #expect(recorded.map(\.occurrence.event.format) == [1, 1, 2])
+                    let soups = try recorded.map { try $0.decoded(as: Soup.Reading.self).event.millilitres }
+                    #expect(soups == [2_000, 3_000, 1_500])
+                }
+            }
+        }
+    }
+
+    private static func append(_ append: Append, _ client: PostgresClient) async throws {
+        try await TestStore.withLog(client, projections: []) { _ = try await $0.append(append) }
+    }
+
+    @Test(arguments: [false, true])
+    func `is refused where the new format would be written while a server runs that does not read it`(isPooled: Bool) async throws
+    {
+        try await TestDatabase.with { database in
+            try await Self.serving(database, Soup.Old.self, isPooled: isPooled) { _ in
+                await #expect(throws: Self.readFirst) { try await Self.preparing(database, Soup.Writing.self) }
+            }
+            // When no such server is left it may begin.
+            try await Self.preparing(database, Soup.Writing.self)
+        }
+    }
+
+    @Test func `is refused where an old server starts beside one that writes the new format`() async throws {
+        try await TestDatabase.with { database in
+            try await Self.serving(database, Soup.Writing.self) { _ in
+                await #expect(
+                    throws: FormatConflict(writer: .another, type: "SoupCooked", format: 2, readable: 1)
+                ) { try await Self.preparing(database, Soup.Old.self) }
+            }
+        }
+    }
+
+    @Test func `ends a server at its start that another was faster than`() async throws {
+        try await TestDatabase.with { database in
+            try await Self.withRegistry(database, Soup.Writing.self, isPooled: false) { writing, _ in
+                try await writing.prepare()
+                try await Self.serving(database, Soup.Old.self) { _ in
+                    await #expect(throws: Self.readFirst) { try await FormatService(writing, logger: .quiet).run() }
+                }
+            }
+        }
+    }
+
+    @Test func `is refused with a sentence that says what to do`() {
+        #expect(
+            Self.readFirst.description == """
+                This program writes SoupCooked in format 2, and a server that runs now reads it up to format 1. First replace every \
+                server by a release that reads this format and does not write it yet; then start this program.
+                """)
+        #expect(
+            FormatConflict(writer: .another, type: "SoupEaten", format: 1, readable: 0).description == """
+                A server that runs now writes SoupEaten in format 1, and this program does not know SoupEaten. Start a release that \
+                reads this format.
+                """)
+    }
+
+    @Test func `does not concern a program that has not the module at all`() {
+        let (old, writing) = (ProgramFormats(of: [Counted.self]), ProgramFormats(of: [Counted.self, Soup.Writing.self]))
+        #expect(FormatConflict(of: writing, with: [old]) == nil)
+        #expect(FormatConflict(of: old, with: [writing]) == nil)
+        #expect(FormatConflict(of: ProgramFormats(of: [Soup.Writing.self]), with: [ProgramFormats(of: [Soup.Old.self])]) != nil)
+    }
+}
+
+extension Soup.Reading {
+    fileprivate var millilitres: Int64 {
+        switch self {
+        case .cooked(let millilitres): millilitres
+        }
+    }
+}

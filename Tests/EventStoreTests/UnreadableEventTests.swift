@@ -1,0 +1,101 @@
+import Foundation
+import Notation
+import Postgres
+import Telemetry
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// What a newer program counts, in a format that this one does not know.
+private enum CountedAnew: DomainEvent {
+    case counted
+
+    static let category = "counter"
+    static let storedTypes = [StoredType("Counted", upcasters: [{ $0 }])]
+    init(type: String, data: JSON) throws { self = .counted }
+    var stored: (type: String, data: JSON) { ("Counted", ["numbers": .null]) }
+}
+
+/// Which teas there were.
+private struct TeasProjection: Projection {
+    static let name = "teas"
+    static let version: Int32 = 1
+    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).teas (tea text PRIMARY KEY);" }
+    static func indexes(in schema: String) -> String { "" }
+    func fold(_ occurrences: [Occurrence<TeaDomainEvent>]) -> [String] { occurrences.map(\.stream.key) }
+    func writes(for teas: [String], in schema: String) -> [Write] {
+        [.run("INSERT INTO \(identifier: schema).teas SELECT * FROM unnest(\(teas))")]
+    }
+}
+
+extension Append {
+    fileprivate static func ofNewerProgram(_ event: any DomainEvent) -> Append {
+        Append(
+            id: UUID(), stream: StreamName(category: type(of: event).category, key: "new"), expectedVersion: 0,
+            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: event)
+    }
+}
+
+@Suite struct `A recorded event that this program cannot read` {
+    private static let unreadable = FormatError(
+        "position 2: Counted has formats 1 to 1, not 2: written by a newer humon")
+
+    private static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
+        try await TestStore.with { store in
+            try await store.count(1)
+            try await TestStore.withLog(store.client, projections: []) { newer in
+                _ = try await newer.append(.ofNewerProgram(CountedAnew.counted))
+                _ = try await newer.append(.ofNewerProgram(TeaDomainEvent.drunk))
+            }
+            try await body(store)
+        }
+    }
+
+    @Test func `fails a batch as a whole, and its appends are not tried one by one`() async throws {
+        try await Self.with { store in
+            let before = store.client.statistics.queries.counts.reduce(0, +)
+            let results = try await gather(500) { try await store.log.append(.counting("c\($0)", after: 0)) }
+            for result in results {
+                #expect(throws: ReadModelError.unreadable(Self.unreadable)) { try result.get() }
+            }
+            // Some batches, of some statements each.
+            let statements = store.client.statistics.queries.counts.reduce(0, +) - before
+            #expect(statements < 200)
+            #expect(try await store.reader.tail() == 3)
+        }
+    }
+
+    @Test func `holds up its own read model alone`() async throws {
+        try await Self.with { store in
+            let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
+            try await store.database.withClient(role: "humon_app", connections: 4) { client in
+                try await client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
+            }
+            await #expect(throws: Self.unreadable) { try await models.catchUp() }
+            #expect(try await models.positions() == ["sums_v1": 1, "teas_v1": 3])
+        }
+    }
+
+    @Test func `does not hold up the others where a server keeps them in step`() async throws {
+        try await Self.with { store in
+            let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
+            try await store.client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
+            try await TestStore.withWatch(store.client, pollSeconds: 0.02) { watch in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await ReadModelKeeper(models, watch: watch, logger: .quiet).run() }
+                    defer { group.cancelAll() }
+                    try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
+                    try await TestStore.withLog(store.client, projections: []) { newer in
+                        _ = try await newer.append(
+                            Append(
+                                id: UUID(), stream: StreamName("tea-more"), expectedVersion: 0,
+                                recordedAt: Timestamp(milliseconds: 0),
+                                metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: TeaDomainEvent.drunk))
+                    }
+                    try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 4] }
+                }
+            }
+        }
+    }
+}
