@@ -69,9 +69,9 @@ struct Backend: Sendable {
     /// - Throws: `PostgresError` when the database does not answer.
     func checkHealth() async throws { try await readers.query("SELECT 1") }
 
-    /// Migrates, refuses to run beside servers whose stored formats do not fit, builds the read models that are missing, and
-    /// refuses those that do not fit.
-    /// - Throws: ``UnreadableLog``, `ReadModelError`, `HoleInLog`, `PostgresError`
+    /// Migrates the database, checks the stored formats of the servers that run, and builds missing read models.
+    /// - Throws: `FormatConflict` beside servers whose formats do not fit, ``UnreadableLog``, `ReadModelError`, `HoleInLog`,
+    ///   `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in

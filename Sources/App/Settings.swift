@@ -81,7 +81,8 @@ extension Settings {
             "HUMON_MIGRATE", "Whether serve applies missing migrations; otherwise it refuses to start without them.",
             default: true)
         static let databaseConnections = Setting<Int>.number(
-            "HUMON_DATABASE_CONNECTIONS", "Connections for reading; writing, listening and the memory take one more each.",
+            "HUMON_DATABASE_CONNECTIONS",
+            "Connections for reading; writing, listening, stored formats and the memory take one more each.",
             default: 4,
             in: 1...100)
         static let isDatabasePooled = Setting<Bool>.flag(

@@ -153,8 +153,8 @@ struct AppendTransaction: Sendable {
         batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
     }
 
-    /// A fault of one item, a row that a read model refuses say, must not fail its neighbours. Only PostgreSQL finds such a fault:
-    /// whatever else went wrong, such as a recorded event that this program cannot read, goes wrong for every item.
+    /// A fault of one item, a row that a read model refuses say, must not fail its neighbours. Only PostgreSQL reports such a fault.
+    /// Other errors, such as a recorded event that this program cannot read, concern the whole batch.
     private func failed(_ batch: [Append], with error: any Error) async -> [Result<Appended, any Error>] {
         let states: [SQLState?] = [.readModelOutOfStep, .undefinedTable]
         var error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error

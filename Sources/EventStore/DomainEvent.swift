@@ -38,17 +38,17 @@ public struct StoredType: Sendable {
     /// The first lifts format 1 to 2, and so on: pure functions, one step a format.
     public var upcasters: [@Sendable (JSON) throws -> JSON]
 
-    /// In which format a program writes what it reads in all. A release that writes what servers of the release before do not read
-    /// must not run beside them: so a new format, or a new type, is read by one release and written by the next.
+    /// The format in which a program writes a type. A release must not write a format while servers run that cannot read it. So one
+    /// release reads a new format, or a new type, and the next release writes it.
     public enum Writing: Sendable, Hashable {
         case currentFormat
-        /// An earlier one than the current, of which all servers know how to read it.
+        /// An earlier format than the current one, which all running servers can read.
         case format(Int16)
         /// The type is new: it is read and not written yet.
         case nothing
     }
 
-    /// What a release that only reads says otherwise than the one that follows it.
+    /// Differs between the release that only reads a new format and the release after it.
     public var writing: Writing
 
     public init(

@@ -32,7 +32,7 @@ public final class EventLog: Service {
     private let transaction: AppendTransaction
     private let watch: LogWatch?
     private let listeners: [any CommitListener]
-    /// Of the log that is appended to: what is kept of the log is kept with its generation.
+    /// The history of this log. Every value that a process caches from the log is cached with its generation.
     public let history: LogHistory
     private let counters = WriterCounters()
     private let tracing: AppendTracing

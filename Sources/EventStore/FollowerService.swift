@@ -17,7 +17,7 @@ public final class FollowerService: Service {
         public var attempts = 5
         /// After the first failure; doubled after every further one.
         public var backOffSeconds = 0.1
-        /// At most between two attempts to go on at a place where the log has a hole or lost its end.
+        /// Maximum seconds between two attempts where the log has a hole or lost its end.
         public var longestStandstillSeconds = 30.0
 
         public init() {}
@@ -76,7 +76,7 @@ public final class FollowerService: Service {
         }
     }
 
-    /// A place where the follower cannot go on: said once, and looked at less and less often.
+    /// A place where the follower cannot go on. It is logged once, and tried again after growing pauses.
     private struct Standstill {
         let error: String
         /// Where the follower began when it came to that place.

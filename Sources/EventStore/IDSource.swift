@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Hands out numbers of a sequence. While a request to the database is under way askers queue; the next takes them all.
 ///
-/// Where many ask at once it keeps some in stock, so that nobody has to wait. What is in stock when the process ends, or when the
-/// log loses its end, is never handed out: the numbers have gaps, and two nodes hand out theirs in turns.
+/// While many callers ask at once, it keeps numbers in stock, so that callers need not wait. The stock is dropped when the process
+/// ends and when the log loses its end: the numbers have gaps, and two nodes hand out theirs in turns.
 public final class IDSource: Sendable {
     private struct State: Sendable {
         var stock: Deque<Int64> = []
@@ -100,7 +100,7 @@ public final class IDSource: Sendable {
             let (served, again) = state.withLock { state in
                 var served: [(CheckedContinuation<Int64, any Error>, Result<Int64, any Error>)] = []
                 switch fetched {
-                // What was fetched before the log lost its end is fetched again.
+                // The log lost its end during the fetch: fetch again.
                 case .success where generation != history.generation: break
                 case .success(let ids):
                     if state.generation != generation { (state.generation, state.stock) = (generation, []) }

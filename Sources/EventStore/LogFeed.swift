@@ -112,7 +112,7 @@ public struct LogFeed: AsyncSequence, Sendable {
             let hint = feed.watch.hint
             defer { seen = hint }
             if let reached = feed.reached(), reached.position > place.position { place = reached }
-            // In another generation even less than was seen is worth a look: it may not be there any more.
+            // In another generation a lower tail is worth a look, too: the feed's own place may be gone.
             let isFurther = hint.tail.position > place.position || hint.tail.generation != seen.tail.generation
             return hint.rounds != seen.rounds || isFurther && hint.tail != seen.tail
         }

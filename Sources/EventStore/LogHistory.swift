@@ -12,32 +12,34 @@ public struct LogGeneration: Sendable, Hashable, Comparable {
     public static func < (left: LogGeneration, right: LogGeneration) -> Bool { left.number < right.number }
 }
 
-/// Notices that the log lost its end: an asynchronous fail-over, a restored volume or a crash without `fsync` takes recorded
-/// events away, and their positions and numbers are given anew.
+/// Detects that the log lost its end. An asynchronous fail-over, a restored volume or a crash without `fsync` removes the last
+/// recorded events, and PostgreSQL gives their positions and numbers again.
 ///
-/// Whatever a process keeps of the log (users by token, numbers in stock, the log's tail, the memory of events) it keeps together
-/// with the ``generation`` that it was made from, and drops it when the generation is another.
+/// A process caches users by token, numbers in stock, the log's tail and the events in memory. It keeps each of them with the
+/// ``generation`` that was current before the read, and drops it when the generation differs.
 ///
-/// The evidence is recorded events that this process has seen, with their ids: those that it recorded itself, those that its
-/// feeds have read, and the newest one at every check. A ``LogWatch`` checks every second whether they are still there. Losing
-/// its end means that the log loses all positions behind one of them; so those are enough that were the last when they were seen.
+/// The evidence is places of the log: positions with the ids of their recorded events. They come from the process's own commits,
+/// from the pages of its feeds, and from the last recorded event at every check. A ``LogWatch`` asks PostgreSQL every second
+/// whether they are still there. A loss removes all positions above one; so a place below one that is held already adds nothing.
+///
+/// Thread-safe: a lock protects the places, an atomic holds the generation.
 public final class LogHistory: Sendable {
     private struct State: Sendable {
-        /// By position. The first stood there at the last check.
+        /// In the order of positions. The last check found the first of them.
         var places: [LogPlace] = []
-        /// When the last check was begun that found everything; nil while there is a reason to doubt it.
+        /// The start of the last check that found all places; nil while there is a doubt.
         var confirmedAt: ContinuousClock.Instant?
         var doubts = 0
     }
 
-    /// What was confirmed longer ago than this counts as unknown. Longer than some polls of a ``LogWatch``.
+    /// Seconds for which a check confirms the generation: some polls of a ``LogWatch``.
     static let confirmedForSeconds = 5.0
-    /// As many places wait for a check at most; beyond that the generation changes, since nobody could tell any more.
+    /// Maximum number of places between two checks. With more, the generation changes, since a loss could not be detected.
     static let placeLimit = 10_000
-    /// From as many places on a check is due before its time.
+    /// Number of places above which a check is due before the next poll.
     private static let fewPlaces = 128
 
-    /// An element whenever a check is due, for the one ``LogWatch`` that carries them out.
+    /// An element whenever a check is due. One ``LogWatch`` reads it.
     let dueChecks: AsyncStream<Void>
     private let checkIsDue: AsyncStream<Void>.Continuation
     private let number = Atomic(0)
@@ -49,10 +51,10 @@ public final class LogHistory: Sendable {
         (dueChecks, checkIsDue) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// The present one, as far as this process knows.
+    /// The current generation, as far as this process knows.
     public var generation: LogGeneration { LogGeneration(number: number.load(ordering: .acquiring)) }
 
-    /// The present one; nil where the database has not confirmed it lately. Then nothing that is kept is to be used.
+    /// The current generation if the database confirmed it in the last 5 seconds; else nil, and no cached value may be used.
     public var confirmed: LogGeneration? {
         state.withLock { state in
             guard let confirmedAt = state.confirmedAt, .now - confirmedAt < .seconds(Self.confirmedForSeconds) else { return nil }
@@ -66,7 +68,7 @@ public final class LogHistory: Sendable {
         state.withLock { saw(place, &$0) }
     }
 
-    /// Nothing that is kept is used until the next check, which is due now: a connection broke, for instance.
+    /// Withdraws the confirmation until the next check, which is due now. For a broken connection, for instance.
     func doubt() {
         state.withLock { state in
             state.confirmedAt = nil
@@ -77,7 +79,7 @@ public final class LogHistory: Sendable {
 
     func askForCheck() { checkIsDue.yield() }
 
-    /// Asks the database for everything that was seen.
+    /// Asks the database for all places.
     /// - Returns: the position of the last recorded event; 0 for an empty log
     /// - Throws: `PostgresError`, or `CancellationError`
     func check(_ client: PostgresClient) async throws -> Int64 {
@@ -104,7 +106,7 @@ public final class LogHistory: Sendable {
             if state.places.count > Self.placeLimit { lose(&state) }
             if state.places.count > Self.fewPlaces { checkIsDue.yield() }
         } else if isChecked, !state.places.contains(place) {
-            // Others were seen since the check was asked: this one stands before them.
+            // The process saw later places while the check ran.
             state.places.insert(place, at: state.places.firstIndex { $0.position > place.position } ?? state.places.endIndex)
         }
     }
@@ -125,19 +127,19 @@ extension LogHistory: CommitListener {
                 guard (commit.firstPosition...commit.through).contains(place.position) else { return false }
                 return commit.occurrences[Int(place.position - commit.firstPosition)].id != place.id
             }
-            // The log gives a position once.
+            // The log gives each position once, unless it lost its end.
             if isTaken { lose(&state) }
             let isBehind = commit.through < state.places.last?.position ?? 0
             saw(commit.end, &state)
             return isBehind
         }
-        // Two transactions are under way at a time, so this may be as it should be.
+        // Two transactions are in flight, so their commits may be told out of order. The check decides.
         if isBehind { checkIsDue.yield() }
     }
 }
 
 extension LogPlace {
-    /// The last of the log; no row for an empty log. Sent behind another statement it is not before anything that that one has seen.
+    /// Selects the last place of the log; no row for an empty log. In a pipeline behind another statement it sees at least as much.
     public static let newest: SQL = "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1"
 }
 

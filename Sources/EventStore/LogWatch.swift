@@ -10,16 +10,16 @@ public final class LogWatch: Service {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
         var number = 0
         var hint = Hint()
-        /// Of the furthest commit of this process.
+        /// The highest position that this process has committed.
         var committed = Tail()
     }
 
-    /// Where the log ends, as far as is known.
+    /// The highest known position of the log, in one generation.
     struct Tail: Sendable, Hashable {
         var position: Int64 = 0
         var generation = LogGeneration()
 
-        /// The log only grows, but for the loss of its end.
+        /// Raises the position; in another generation it replaces the position.
         mutating func learn(_ position: Int64, in generation: LogGeneration) {
             self.position = generation == self.generation ? max(self.position, position) : position
             self.generation = generation
@@ -38,10 +38,10 @@ public final class LogWatch: Service {
     /// Between two NOTIFYs, so that a busy writer sends few: one for all that was appended meanwhile.
     static let announcementPauseSeconds = 0.01
     private static let listenAgainSeconds = 0.25
-    /// Between two checks of the log's history at least.
+    /// Minimum seconds between two checks of the log's history.
     private static let checkPauseSeconds = 0.1
 
-    /// Of the log that is watched; checked at every poll, and whenever there is a reason to.
+    /// The history of the watched log. The watch checks it at every poll, and when a check is due.
     public let history: LogHistory
     private let client: PostgresClient
     private let listens: Bool
@@ -78,7 +78,7 @@ public final class LogWatch: Service {
 
     var hint: Hint { state.withLock { $0.hint } }
 
-    /// What is announced next.
+    /// The position that the next announcement carries.
     var committedTail: Int64 { state.withLock { $0.committed.position } }
 
     /// To be called after a commit of this process.
@@ -136,7 +136,7 @@ public final class LogWatch: Service {
         }
     }
 
-    /// Takes a hint back that the log does not reach any more: who follows would wait for more than that, and hear of nothing less.
+    /// Lowers a hint that the log does not reach any more. Otherwise feeds would wait until the log passes it again.
     private func lower(_ before: Tail, to position: Int64) {
         let present = Tail(position: position, generation: history.generation)
         guard before.generation != present.generation || before.position > position else { return }
@@ -169,7 +169,7 @@ public final class LogWatch: Service {
                         // What was announced while nobody listened.
                         sendRound()
                         for await notification in notifications { heard(notification) }
-                        // The connection broke, or this is the end.
+                        // The connection broke.
                         history.doubt()
                     }
                 }

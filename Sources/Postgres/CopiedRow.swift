@@ -66,8 +66,8 @@ public struct CopiedRows: Sendable {
 }
 
 extension PostgresConnection {
-    /// Reads all rows of a table by binary COPY, so many at a time. The closure is called on the connection's own thread, for the
-    /// last rows too; while it takes its time PostgreSQL waits.
+    /// Reads all rows of a table by binary COPY and hands them over in batches of `count` rows. The closure runs on the connection's
+    /// own thread, for the last batch too, so it may block; PostgreSQL waits meanwhile.
     public func copyRows(
         of table: String, in schema: String, columns: [String], atOnce count: Int,
         _ body: @escaping @Sendable (CopiedRows) throws -> Void

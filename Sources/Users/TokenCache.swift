@@ -1,8 +1,7 @@
 internal import EventStore
 internal import Synchronization
 
-/// Which user a device belongs to, for the devices seen lately. A device never changes its user, but for a log that loses its end:
-/// so users are kept of one generation of the log.
+/// The users of the devices that were seen lately, in one generation of the log. Within a generation a device keeps its user.
 final class TokenCache: Sendable {
     private struct Generations: Sendable {
         var log = LogGeneration()
@@ -35,7 +34,7 @@ final class TokenCache: Sendable {
         }
     }
 
-    /// Drops what is of an earlier one; false where what is kept is of a later one.
+    /// Empties the cache if it holds an earlier generation. Returns false if it holds a later one.
     private func isOf(_ generation: LogGeneration, _ generations: inout Generations) -> Bool {
         if generations.log < generation { generations = Generations(log: generation) }
         return generations.log == generation

@@ -35,7 +35,7 @@ public struct UsersModule: Sendable {
         guard let first = UserID(stream: appended.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
         }
-        // Where others have recorded it this process has not seen what they have.
+        // This process has seen the place of its own commits only.
         if let generation, !appended.isRepeat { cache[token.digest, in: generation] = first }
         return (first, token, appended.position)
     }
@@ -73,7 +73,7 @@ public struct UsersModule: Sendable {
         ])
         guard let user = try answers[0].decode(Int64.self).first.map(UserID.init(rawValue:)) else { return nil }
         if let generation, let newest = try answers[1].decode((Int64, UUID).self).first {
-            // Should this place be lost, the user may be, too.
+            // The user was recorded at this place or before it: a loss of the user is a loss of this place.
             log.history.saw(LogPlace(position: newest.0, id: newest.1))
             cache[token.digest, in: generation] = user
         }

@@ -48,7 +48,7 @@ import Testing
     }
 }
 
-/// Keeps what is logged.
+/// Collects the messages of a logger.
 private final class Messages: Sendable {
     private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
 

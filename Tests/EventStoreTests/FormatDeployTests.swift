@@ -6,8 +6,7 @@ import Testing
 
 @testable import EventStore
 
-/// A domain event whose format changes from 1 to 2: as the program knows it before the change, while it only reads the new format,
-/// and when it writes it.
+/// A domain event whose format changes from 1 to 2, in three releases: before the change, reading format 2, and writing format 2.
 private enum Soup {
     enum Old: DomainEvent {
         case cooked(litres: Int64)

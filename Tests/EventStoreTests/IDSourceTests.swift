@@ -27,7 +27,7 @@ import Testing
                     asker.cancel()
                     await #expect(throws: CancellationError.self) { try await asker.value }
                 }
-                // What was fetched for the one that gave up is not lost.
+                // The number that was fetched for the cancelled asker is handed out next.
                 #expect(try await ids.next() == 1)
             }
         }
@@ -38,7 +38,7 @@ import Testing
             try await database.withClient(role: "humon_app") { client in
                 let history = LogHistory(logger: .quiet)
                 let ids = IDSource(sequence: "log.user_ids", client: client, history: history)
-                // So many at once that some are kept in stock.
+                // After 100 askers at once there are numbers in stock.
                 let results = try await gather(100) { _ in try await ids.next() }
                 #expect(results.compactMap { try? $0.get() }.count == 100)
                 _ = try await client.query("SELECT nextval('log.user_ids')")

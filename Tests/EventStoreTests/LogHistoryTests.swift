@@ -9,7 +9,7 @@ import Testing
 @Suite struct `The history of a log` {
     private let history = LogHistory(logger: .quiet)
 
-    /// A commit of so many from a position on.
+    /// A commit of `count` recorded events from a position on.
     private func commit(at position: Int64, _ count: Int = 1) -> Commit {
         let occurrences = (0..<count).map { _ in Append.counting("a", after: 0).occurrence }
         return Commit.all(of: zip(position..., occurrences).map { ($0, $1) })[0]
@@ -83,7 +83,7 @@ import Testing
                 try await TestStore.withLog(store.client, projections: []) { log in
                     for number in 0..<since { _ = try await log.append(.counting("other", after: Int32(number))) }
                 }
-                // What this process records now does not hide what it has lost.
+                // A later place does not hide the loss.
                 if since == 9 { history.saw(try await store.reader.place(at: 12)) }
                 #expect(try await history.check(store.client) == Int64(3 + since))
                 #expect(history.generation == LogGeneration(number: 1), "\(kind)")

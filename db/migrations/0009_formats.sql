@@ -1,8 +1,7 @@
--- Which stored formats each version of the program reads and writes. A version writes its rows once, when a server of it starts
--- for the first time. Which versions serve now is told by advisory locks, which end with the sessions of their servers:
--- docs/decisions/0028-history-and-formats.md
+-- The stored formats that each version of the program reads and writes. The first server of a version inserts its rows. Each
+-- server holds an advisory lock with the key of its version, which ends with its session: docs/decisions/0028-history-and-formats.md
 CREATE TABLE log.program_formats (
-    -- Of the version: a digest of what it reads and writes, and the second key of its servers' locks.
+    -- The key of the version: a digest of its formats, and the second key of its servers' advisory locks.
     program integer NOT NULL CHECK (program > 0),
     category text COLLATE "C" NOT NULL,
     type text COLLATE "C" NOT NULL,

@@ -1,7 +1,8 @@
 public import Postgres
 
-/// Which versions of the program serve on a database, and what they read and write. Servers of the version hold a lock on it, so
-/// PostgreSQL knows at every moment who serves, and nobody has to say so again and again.
+/// The versions of the program that serve on a database, with the stored formats that each reads and writes.
+///
+/// Every server holds an advisory lock with the key of its version. So PostgreSQL knows the serving versions without a heartbeat.
 public struct FormatRegistry: Sendable {
     /// The first key of the locks: "humf".
     private static let lockClass: Int32 = 0x6875_6D66
@@ -14,7 +15,7 @@ public struct FormatRegistry: Sendable {
         self.client = client
     }
 
-    /// Writes down what this version reads and writes, where no server of it has done so before.
+    /// Inserts the formats of this version, unless another server of the version has done so.
     /// - Throws: `PostgresError`
     public func register() async throws {
         let entries = program.entries
@@ -50,7 +51,7 @@ public struct FormatRegistry: Sendable {
         }
     }
 
-    /// Why this program must not serve now; nil where nothing speaks against it.
+    /// The first conflict between this program and a serving version; nil if there is none.
     /// - Throws: `PostgresError`
     public func conflict() async throws -> FormatConflict? { FormatConflict(of: program, with: try await serving()) }
 
@@ -58,14 +59,14 @@ public struct FormatRegistry: Sendable {
     /// - Throws: `PostgresError`
     public func servingCount() async throws -> Int { try await serving().count }
 
-    /// Registers, and refuses where this program must not serve now.
+    /// Checks for a conflict with the serving versions, then registers this one.
     /// - Throws: ``FormatConflict``, `PostgresError`
     public func prepare() async throws {
         if let conflict = try await conflict() { throw conflict }
         try await register()
     }
 
-    /// Counts as serving from the call of `body` on, until its end or that of the connection.
+    /// Holds the lock of this version while `body` runs, on the connection that `body` gets.
     func whileServing(_ body: (PostgresConnection) async throws -> Void) async throws {
         guard client.configuration.isPooled else {
             return try await client.withConnection { connection in
@@ -74,7 +75,7 @@ public struct FormatRegistry: Sendable {
                 try await connection.query("SELECT pg_advisory_unlock_shared(\(Self.lockClass), \(program.key))")
             }
         }
-        // A pooler in transaction mode keeps a session for a transaction only. This one has no snapshot between its statements.
+        // A pooler in transaction mode keeps a session for one transaction only. This transaction has no snapshot while it is idle.
         try await client.withTransaction { connection in
             try await connection.run([
                 "SET LOCAL idle_in_transaction_session_timeout = 0",

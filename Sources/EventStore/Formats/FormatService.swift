@@ -2,9 +2,9 @@ public import Logging
 internal import Postgres
 public import ServiceLifecycle
 
-/// Says for as long as a server runs which stored formats it reads and writes, with a connection of its own.
+/// Holds the lock of the program's version while a server runs, on a connection of its own.
 public final class FormatService: Service {
-    /// How often the connection is tried. Where it broke, another says the same.
+    /// Seconds between two statements that show whether the connection is still open.
     private static let pulseSeconds = 5.0
 
     private let registry: FormatRegistry

@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// Which stored formats one version of the program reads, and which it writes.
+/// The stored formats that one version of the program reads and writes.
 public struct ProgramFormats: Sendable, Hashable {
     struct Entry: Sendable, Hashable {
         var category: String
@@ -35,8 +35,7 @@ public struct ProgramFormats: Sendable, Hashable {
         return max(1, Int32(truncatingIfNeeded: number & 0x7FFF_FFFF))
     }
 
-    /// The first format that this program writes and the other does not read. What a program knows nothing of, such as another's
-    /// module, does not concern it.
+    /// The first format that this program writes and the other cannot read. A category that the other does not have is no conflict.
     func unreadable(by other: ProgramFormats) -> (written: Entry, readable: Int16)? {
         for entry in entries {
             guard let written = entry.written, other.entries.contains(where: { $0.category == entry.category }) else { continue }
@@ -64,7 +63,7 @@ public struct FormatConflict: Error, Hashable, CustomStringConvertible {
     /// Up to which the other reads; 0: it does not know the type.
     public var readable: Int16
 
-    /// Between a program and those that serve.
+    /// The first conflict between a program and the serving versions; nil if there is none.
     init?(of program: ProgramFormats, with serving: [ProgramFormats]) {
         for other in serving {
             if let (entry, readable) = program.unreadable(by: other) {

@@ -12,7 +12,7 @@ public final class ReadModelKeeper: Service {
     /// Between two looks, so that a busy log is not asked for every append.
     private static let pauseSeconds = 0.02
 
-    /// Between two attempts to bring a read model along that could not follow the log.
+    /// The pauses between two attempts to catch up a read model that could not follow the log.
     private static let backOff = BackOff(firstSeconds: 0.25, longestSeconds: 30)
 
     /// A read model that could not follow the log.
@@ -55,7 +55,7 @@ public final class ReadModelKeeper: Service {
         }
     }
 
-    /// One that cannot follow is tried less and less often, and does not hold up the others.
+    /// Catches up all read models. One that cannot follow is tried again after growing pauses; the others go on.
     private func catchUp(_ failures: inout [String: Failure]) async throws {
         let waiting = failures.filter { $0.value.retryAt > .now }
         let found = try await readModels.catchUp(skipping: Set(waiting.keys))

@@ -73,14 +73,14 @@ public struct ReadModels: Sendable {
     }
 
     /// Does what programs of other versions have left to do: their appends do not change this program's tables.
-    /// - Throws: what the first failed with that could not follow; the others were brought to the end of the log all the same
+    /// - Throws: the error of the first read model that could not follow, after all others are at the end of the log
     public func catchUp() async throws {
         let failures = try await catchUp(skipping: [])
         for projection in projections { if let failure = failures[type(of: projection).schema] { throw failure } }
     }
 
-    /// - Parameter skipped: schemas of those that are not tried
-    /// - Returns: what each failed with that could not follow, by schema
+    /// - Parameter skipped: schemas of the read models to leave alone
+    /// - Returns: the errors of the read models that could not follow, by schema
     /// - Throws: `PostgresError` where the database is away, `CancellationError`
     func catchUp(skipping skipped: Set<String>) async throws -> [String: any Error] {
         let behind = try await client.query(

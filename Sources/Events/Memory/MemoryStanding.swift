@@ -6,7 +6,7 @@ final class MemoryStanding: Sendable {
     private let phases = Mutex(MemoryStatus.Phase.filling)
     private let usable = Atomic(false)
     private let mustBeShown = Atomic<Int64>(0)
-    /// What the log has next and this program cannot read.
+    /// The error of the next recorded event, if this program cannot read it.
     private let unreadable = Mutex<String?>(nil)
     private let start = ContinuousClock.now
     /// Nanoseconds since the start.
