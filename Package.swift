@@ -173,7 +173,7 @@ let package = Package(
         ),
         .target(name: "TestChance", path: "Tests/TestChance"),
         .target(name: "TestExposition", path: "Tests/TestExposition"),
-        .testTarget(name: "ArchitectureTests", dependencies: []),
+        .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
         .testTarget(name: "NotationTests", dependencies: ["Notation", "TestChance"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestChance", "TestExposition"]),
         .testTarget(

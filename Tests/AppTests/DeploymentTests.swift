@@ -1,12 +1,12 @@
 import Foundation
+import TestDatabase
 import Testing
 import Yams
 
 @testable import App
 
 @Suite struct `The files of a deployment` {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = Repository.root
     /// Made on the machine, and ignored by git.
     private static let made = ["./secrets/", "./tls"]
 

@@ -183,23 +183,23 @@ import Testing
     }
 
     @Test func `says all it can where there is no database, no migration or no usable setting`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let away = try await Self.screen(
-                directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": "secret"])
-            #expect(away.status == 2)
-            #expect(Set(away.lines.keys) == Set(Self.names))
-            #expect(away.lines["settings"]?["state"] == "ok")
-            #expect(away.lines["database"]?["state"] == "bad")
-            #expect(away.lines["clock"]?["finding"] == "not looked at: there is no database")
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let away = try await Self.screen(
+                    directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": "secret"])
+                #expect(away.status == 2)
+                #expect(Set(away.lines.keys) == Set(Self.names))
+                #expect(away.lines["settings"]?["state"] == "ok")
+                #expect(away.lines["database"]?["state"] == "bad")
+                #expect(away.lines["clock"]?["finding"] == "not looked at: there is no database")
 
-            let none = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
-            #expect(none.lines["database"]?["finding"]?.word.contains("There is no database in") == true)
+                let none = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
+                #expect(none.lines["database"]?["finding"]?.word.contains("There is no database in") == true)
 
-            let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
-            #expect(unusable.lines["settings"]?["finding"] == "HUMON_PORT must be a whole number from 0 to 65535.")
-            #expect(Set(unusable.lines.keys) == Set(Self.names))
+                let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
+                #expect(unusable.lines["settings"]?["finding"] == "HUMON_PORT must be a whole number from 0 to 65535.")
+                #expect(Set(unusable.lines.keys) == Set(Self.names))
 
-            try await TestDatabase.with(migrated: false) { database in
                 let misspelt = try await Self.screen(directory, ["DATABASE_URL": database.url, "HUMON_PROT": "1"])
                 #expect(misspelt.status == 2)
                 #expect(misspelt.lines["settings"]?["finding"]?.word.contains("HUMON_PROT is not a setting") == true)

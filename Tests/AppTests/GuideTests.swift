@@ -1,10 +1,10 @@
 import Foundation
+import TestDatabase
 import TestServer
 import Testing
 
 @Suite struct `The operating guide` {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = Repository.root
 
     /// Without what is another every time: moments, durations, sizes, ids, versions of PostgreSQL; and the width of columns.
     private static func normalised(_ text: String) -> [String] {

@@ -17,17 +17,6 @@ import Testing
         {"event":
         """
 
-    private static func withServer(
-        _ environment: [String: String], _ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void
-    ) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = environment.merging(["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]) { $1 }
-                try await HumonProcess.withServer(in: directory, environment: environment) { try await body($0, $1, database) }
-            }
-        }
-    }
-
     private static func isWholeAnswer(_ text: String) -> Bool { text.hasSuffix("}") }
 
     /// The last answer on its connection, with a name for the log and in words of the API.
@@ -41,7 +30,7 @@ import Testing
     }
 
     @Test func `of time to send is told so, and closed`() async throws {
-        try await Self.withServer(["HUMON_ARRIVAL_TIMEOUT_SECONDS": "1"]) { server, port, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_ARRIVAL_TIMEOUT_SECONDS": "1"]) { server, port, _ in
             let (silent, head, body) = (
                 try RawConnection(port: port), try RawConnection(port: port), try RawConnection(port: port)
             )
@@ -75,7 +64,8 @@ import Testing
     }
 
     @Test func `of room is told how much there is`() async throws {
-        try await Self.withServer(["HUMON_URL_LIMIT_BYTES": "1000", "HUMON_HEADER_LIMIT_BYTES": "4000"]) { _, port, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_URL_LIMIT_BYTES": "1000", "HUMON_HEADER_LIMIT_BYTES": "4000"]) {
+            _, port, _ in
             func answer(_ text: String) async throws -> RawConnection.Received {
                 let connection = try RawConnection(port: port)
                 try connection.send(text)
@@ -100,7 +90,8 @@ import Testing
     }
 
     @Test func `of the server is refused at once, and nobody else is for long`() async throws {
-        try await Self.withServer(["HUMON_REQUESTS": "2", "HUMON_MEMORY_MEGABYTES": "0"]) { server, port, database in
+        try await HumonProcess.withServer(environment: ["HUMON_REQUESTS": "2", "HUMON_MEMORY_MEGABYTES": "0"]) {
+            server, port, database in
             // Those that are under way wait for the database.
             let busy = [try RawConnection(port: port), try RawConnection(port: port)]
             let refused = try RawConnection(port: port)
@@ -110,9 +101,8 @@ import Testing
                     try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                     for connection in busy { try connection.send(Self.read) }
                     let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
-                    while try await !exchange("GET", operators + "/metrics").body.contains("\nhumon_http_requests_in_flight 2\n")
-                    {
-                        try await Task.sleep(for: .milliseconds(50))
+                    try await eventually("both requests to be under way") {
+                        try await exchange("GET", operators + "/metrics").body.contains("\nhumon_http_requests_in_flight 2\n")
                     }
                     try refused.send(Self.slowBody + #"{"id":1}}"#)
                     let answer = try await refused.receive(until: Self.isWholeAnswer)
@@ -144,7 +134,7 @@ import Testing
         limit.rlim_cur = limit.rlim_max
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         // Long enough that nobody is served because they have been sent away, on however slow a machine.
-        try await Self.withServer(["HUMON_ARRIVAL_TIMEOUT_SECONDS": "45"]) { _, port, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_ARRIVAL_TIMEOUT_SECONDS": "45"]) { _, port, _ in
             var slow: [RawConnection] = []
             for number in 0..<2_000 {
                 let connection = try RawConnection(port: port)

@@ -21,56 +21,54 @@ import Testing
     }
 
     @Test func `makes a private file, and humon log import the same log of it`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await TestDatabase.with(migrated: false) { other in
-                try await HumonProcess.withDirectory { directory in
-                    let (here, there) = (["DATABASE_URL": database.url], ["DATABASE_URL": other.url])
-                    func humon(_ environment: [String: String], _ arguments: String...) async throws -> HumonProcess.Result {
-                        try await HumonProcess.run(arguments, in: directory, environment: environment)
-                    }
-                    _ = try await humon(here, "demo", "--events", "50")
-                    let exported = try await humon(here, "log", "export", "log.gz")
-                    #expect(exported.status == 0, "\(exported.error)")
-                    let file = directory.appending(path: "log.gz")
-                    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-                    #expect(attributes[.posixPermissions] as? Int == 0o600)
-
-                    let again = try await humon(here, "log", "export", "log.gz")
-                    #expect((again.status, again.error.contains("--force")) == (1, true))
-                    let forced = try await humon(here, "log", "export", "--force", "log.gz")
-                    #expect(forced.status == 0, "\(forced.error)")
-                    let rest = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
-                        $0.hasSuffix(".part")
-                    }
-                    #expect(rest.isEmpty)
-
-                    // What is cut off, damaged or followed by something never gets in.
-                    let good = try Data(contentsOf: file)
-                    var damaged = good
-                    damaged[good.count / 2] ^= 0x10
-                    for (name, bytes) in [
-                        ("cut", good.dropLast(3)), ("half", good.prefix(good.count / 2)), ("damaged", damaged),
-                        ("more", good + Data("tea".utf8)),
-                        ("twice", good + good), ("text", Data("tea\n".utf8)),
-                    ] {
-                        try bytes.write(to: directory.appending(path: name))
-                        let refused = try await humon(there, "log", "import", name)
-                        #expect(refused.status == 1, "\(name)")
-                        #expect(refused.error.contains("Nothing was imported."), "\(name): \(refused.error)")
-                    }
-                    #expect(try await Self.contents(other) == nil)
-
-                    let imported = try await humon(there, "log", "import", "log.gz")
-                    #expect(imported.status == 0, "\(imported.error)")
-                    #expect(try await Self.contents(other) == Self.contents(database))
-                    let verified = try await humon(there, "log", "verify")
-                    #expect(verified.status == 0, "\(verified.output)")
-                    // On such a log the service starts, and numbers go on.
-                    let grown = try await humon(there, "demo", "--events", "5")
-                    #expect(grown.status == 0, "\(grown.error)")
-                    let second = try await humon(there, "log", "import", "log.gz")
-                    #expect((second.status, second.error.contains("is not empty")) == (1, true))
+        try await TestDatabase.withTwo(migrated: false) { database, other in
+            try await HumonProcess.withDirectory { directory in
+                let (here, there) = (["DATABASE_URL": database.url], ["DATABASE_URL": other.url])
+                func humon(_ environment: [String: String], _ arguments: String...) async throws -> HumonProcess.Result {
+                    try await HumonProcess.run(arguments, in: directory, environment: environment)
                 }
+                _ = try await humon(here, "demo", "--events", "50")
+                let exported = try await humon(here, "log", "export", "log.gz")
+                #expect(exported.status == 0, "\(exported.error)")
+                let file = directory.appending(path: "log.gz")
+                let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+
+                let again = try await humon(here, "log", "export", "log.gz")
+                #expect((again.status, again.error.contains("--force")) == (1, true))
+                let forced = try await humon(here, "log", "export", "--force", "log.gz")
+                #expect(forced.status == 0, "\(forced.error)")
+                let rest = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
+                    $0.hasSuffix(".part")
+                }
+                #expect(rest.isEmpty)
+
+                // What is cut off, damaged or followed by something never gets in.
+                let good = try Data(contentsOf: file)
+                var damaged = good
+                damaged[good.count / 2] ^= 0x10
+                for (name, bytes) in [
+                    ("cut", good.dropLast(3)), ("half", good.prefix(good.count / 2)), ("damaged", damaged),
+                    ("more", good + Data("tea".utf8)),
+                    ("twice", good + good), ("text", Data("tea\n".utf8)),
+                ] {
+                    try bytes.write(to: directory.appending(path: name))
+                    let refused = try await humon(there, "log", "import", name)
+                    #expect(refused.status == 1, "\(name)")
+                    #expect(refused.error.contains("Nothing was imported."), "\(name): \(refused.error)")
+                }
+                #expect(try await Self.contents(other) == nil)
+
+                let imported = try await humon(there, "log", "import", "log.gz")
+                #expect(imported.status == 0, "\(imported.error)")
+                #expect(try await Self.contents(other) == Self.contents(database))
+                let verified = try await humon(there, "log", "verify")
+                #expect(verified.status == 0, "\(verified.output)")
+                // On such a log the service starts, and numbers go on.
+                let grown = try await humon(there, "demo", "--events", "5")
+                #expect(grown.status == 0, "\(grown.error)")
+                let second = try await humon(there, "log", "import", "log.gz")
+                #expect((second.status, second.error.contains("is not empty")) == (1, true))
             }
         }
     }
@@ -110,8 +108,8 @@ import Testing
                         SELECT count(*) > 0 FROM pg_locks JOIN pg_database AS d ON d.oid = database
                         WHERE locktype = 'advisory' AND granted AND d.datname = current_database()
                         """
-                    for _ in 0..<400 where try await client.query(isWaiting).decode(Bool.self) == [false] {
-                        try await Task.sleep(for: .milliseconds(25))
+                    try await eventually("the import to hold the log's lock") {
+                        try await client.query(isWaiting).decode(Bool.self)[0]
                     }
                 }
                 let start = ContinuousClock.now

@@ -149,7 +149,7 @@ private struct Tool: Sendable {
             let follower = try HumonProcess(
                 ["log", "tail", "-f", "-n", "1", "--json", "--category", "user"], in: tool.directory,
                 environment: tool.environment)
-            try await waiting { follower.output.contains("UserCreated") }
+            try await eventually { follower.output.contains("UserCreated") }
             let script = "exec 3>&1; { \(HumonProcess.executable.path) log tail -f -n 1; echo $? >&3; } | head -n 1"
             let left = try HumonProcess(
                 ["-c", script], in: tool.directory, environment: tool.environment, executable: URL(fileURLWithPath: "/bin/sh"))
@@ -166,33 +166,29 @@ private struct Tool: Sendable {
                     """
                 )
             }
-            try await waiting { follower.output.split(separator: "\n").count == 2 }
+            try await eventually { follower.output.split(separator: "\n").count == 2 }
             follower.send(SIGINT)
             #expect(await follower.untilExit() == 130)
             #expect(follower.output.contains(#""stream":"user-99""#))
         }
     }
-
-    /// Fails after half a minute.
-    private func waiting(for condition: () -> Bool) async throws {
-        for _ in 0..<600 where !condition() { try await Task.sleep(for: .milliseconds(50)) }
-        try #require(condition())
-    }
 }
 
 @Suite struct `A database that cannot be looked at` {
     @Test func `is told so, with what to do`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let none = try await HumonProcess.run(["log", "tail"], in: directory)
-            #expect(none.status == 1)
-            #expect(none.error.contains("There is no database in"))
-            try await TestDatabase.with(migrated: false) { database in
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let none = try await HumonProcess.run(["log", "tail"], in: directory)
+                #expect(none.status == 1)
+                #expect(none.error.contains("There is no database in"))
                 let empty = try await HumonProcess.run(
                     ["log", "tail"], in: directory, environment: ["DATABASE_URL": database.url])
                 #expect(empty.status == 1)
                 #expect(empty.error.contains("run humon migrate"), "\(empty.error)")
             }
-            try await TestDatabase.with { database in
+        }
+        try await TestDatabase.with { database in
+            try await HumonProcess.withDirectory { directory in
                 let login = "nobody_\(UUID().uuidString.prefix(8).lowercased())"
                 try await database.withClient { client in
                     _ = try await client.query("CREATE ROLE \(identifier: login) LOGIN")

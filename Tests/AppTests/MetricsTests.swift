@@ -26,12 +26,13 @@ import Testing
 
         /// Once it is so.
         func scrape(when condition: (Exposed) -> Bool) async throws -> Exposed {
-            for _ in 0..<600 {
-                let exposed = try await scrape()
-                if condition(exposed) { return exposed }
-                try await Task.sleep(for: .milliseconds(50))
+            var exposed = try await scrape()
+            try await eventually("metrics that are as they should be", every: .milliseconds(50)) {
+                if condition(exposed) { return true }
+                exposed = try await scrape()
+                return false
             }
-            throw NeverSo()
+            return exposed
         }
 
         func send(_ method: String, _ path: String, body: String = "") async throws -> Int {
@@ -40,19 +41,12 @@ import Testing
         }
     }
 
-    private struct NeverSo: Error {}
-
     private static let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
 
     private static func withNode(_ body: @Sendable (Node) async throws -> Void) async throws {
-        try await TestDatabase.with { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
-                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
-                    let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
-                    try await body(Node(base: "http://127.0.0.1:\(port)", operators: operators, database: database))
-                }
-            }
+        try await HumonProcess.withServer(migrated: true) { server, port, database in
+            let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+            try await body(Node(base: "http://127.0.0.1:\(port)", operators: operators, database: database))
         }
     }
 
@@ -87,9 +81,7 @@ import Testing
                 try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                 let read = Task { try await node.send("GET", "/v1/events/9") }
                 let waiting: SQL = "SELECT 1 FROM pg_locks WHERE relation = 'events_v1.events'::regclass AND NOT granted"
-                while try await connection.query(waiting).isEmpty {
-                    try await Task.sleep(for: .milliseconds(20))
-                }
+                try await eventually("the read to wait for the table") { try await !connection.query(waiting).isEmpty }
                 try await connection.query(
                     """
                     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -154,7 +146,7 @@ import Testing
 
     @Test func `are all in docs/metrics.md, and nothing else is`() async throws {
         try await Self.withNode { node in
-            let rows = try Self.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
+            let rows = try Repository.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
                 .map { "\($0.1)|\($0.2)|\($0.4)" }
             let told = try await node.scrape().metrics.map { "\($0.key)|\($0.value.kind)|\($0.value.help)" }
             #expect(Set(rows) == Set(told))
@@ -164,19 +156,13 @@ import Testing
 
     @Test(arguments: ["deploy/grafana/humon.json", "deploy/prometheus/alerts.yml"])
     func `are all that the dashboard and the alerts ask for`(file: String) async throws {
-        let documented = try Self.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
+        let documented = try Repository.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
         let names = Set(
             documented.flatMap { row -> [String] in
                 row.2 == "histogram" ? ["_bucket", "_sum", "_count"].map { row.1 + $0 } : [String(row.1)]
             })
-        let asked = try Self.text(file).matches(of: /\b(?:humon|process)_[a-z_]+\b/).map { String($0.0) }
+        let asked = try Repository.text(file).matches(of: /\b(?:humon|process)_[a-z_]+\b/).map { String($0.0) }
         try #require(asked.count > 15)
         for name in asked { #expect(names.contains(name), "\(name)") }
-    }
-
-    private static func text(_ path: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 }

@@ -5,23 +5,19 @@ import Testing
 
 @Suite struct `Requests that do not wait for answers` {
     private static func withServer(_ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
-                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
-                    for (path, body) in [
-                        ("users", ""), ("events", #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#),
-                    ] {
-                        let answer = try await exchange(
-                            "POST", "http://127.0.0.1:\(port)/v1/\(path)",
-                            headers: [
-                                ("tb-app-secret", "secret"), ("tb-device-token", "phone"), ("content-type", "application/json"),
-                            ], body: body)
-                        try #require(answer.status == 200)
-                    }
-                    try await body(server, port, database)
-                }
+        try await HumonProcess.withServer { server, port, database in
+            for (path, body) in [
+                ("users", ""), ("events", #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#),
+            ] {
+                let answer = try await exchange(
+                    "POST", "http://127.0.0.1:\(port)/v1/\(path)",
+                    headers: [
+                        ("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone"),
+                        ("content-type", "application/json"),
+                    ], body: body)
+                try #require(answer.status == 200)
             }
+            try await body(server, port, database)
         }
     }
 

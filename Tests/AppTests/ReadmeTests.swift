@@ -1,12 +1,12 @@
 import Foundation
+import TestDatabase
 import TestServer
 import Testing
 
 @testable import App
 
 @Suite struct `The README` {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = Repository.root
 
     private static func text() throws -> String {
         try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)

@@ -1,9 +1,9 @@
 import Foundation
+import TestDatabase
 import Testing
 
 @Suite struct `The page on security` {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = Repository.root
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)

@@ -5,7 +5,6 @@ import TestServer
 import Testing
 
 @Suite struct `A server that is told to stop` {
-    private static let secret = "secret"
     private static let read = "GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\n\r\n"
 
     /// A sign-up whose body is still to come.
@@ -21,24 +20,10 @@ import Testing
         """
     }
 
-    private static func withServer(
-        _ environment: [String: String], _ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void
-    ) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                var environment = environment
-                environment["DATABASE_URL"] = database.url
-                environment["TB_APP_SECRET"] = secret
-                let server = try HumonProcess(["serve"], in: directory, environment: environment)
-                try await body(server, try await server.port(), database)
-            }
-        }
-    }
-
     private static func isWholeAnswer(_ text: String) -> Bool { text.hasSuffix("No Events Found\"}") }
 
     @Test func `says so at once, and serves on while that is seen`() async throws {
-        try await Self.withServer(["HUMON_DRAIN_SECONDS": "10"]) { server, port, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "10"]) { server, port, _ in
             let adminPort = try #require(server.adminPort)
             let known = try RawConnection(port: port)
             try known.send(Self.read)
@@ -67,8 +52,8 @@ import Testing
     }
 
     @Test func `finishes what it was asked, accepts nothing new, and closes who is silent`() async throws {
-        try await Self.withServer([:]) { server, port, _ in
-            let headers = [("tb-app-secret", Self.secret), ("tb-device-token", "phone")]
+        try await HumonProcess.withServer { server, port, _ in
+            let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
             let (silent, busy) = (try RawConnection(port: port), try RawConnection(port: port))
             let body = #"{"event":{"id":1}}"#
@@ -88,8 +73,8 @@ import Testing
     }
 
     @Test func `finishes what clients asked that have gone`() async throws {
-        try await Self.withServer([:]) { server, port, database in
-            let headers = [("tb-app-secret", Self.secret), ("tb-device-token", "phone")]
+        try await HumonProcess.withServer { server, port, database in
+            let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
             let metrics = "http://127.0.0.1:\(try #require(server.adminPort))/metrics"
             try await database.withClient { client in
@@ -104,8 +89,8 @@ import Testing
                             Self.openRequest("phone", bodyLength: body.utf8.count)
                                 .replacing("/v1/attendances", with: "/v1/events")
                                 .replacing("Host:", with: "Idempotency-Key: party\r\nHost:") + body)
-                        while try await !exchange("GET", metrics).body.contains("\nhumon_http_requests_in_flight 1\n") {
-                            try await Task.sleep(for: .milliseconds(20))
+                        try await eventually("the request to be under way") {
+                            try await exchange("GET", metrics).body.contains("\nhumon_http_requests_in_flight 1\n")
                         }
                     }
                     server.send(SIGTERM)
@@ -121,7 +106,7 @@ import Testing
     }
 
     @Test func `cuts off what does not end, and says so`() async throws {
-        try await Self.withServer(["HUMON_SHUTDOWN_SECONDS": "1"]) { server, port, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_SHUTDOWN_SECONDS": "1"]) { server, port, _ in
             let busy = try RawConnection(port: port)
             try busy.send(Self.openRequest("phone", bodyLength: 10))
             try await Task.sleep(for: .seconds(1))
@@ -134,16 +119,16 @@ import Testing
     }
 
     @Test func `ends at once when it is told again`() async throws {
-        try await Self.withServer(["HUMON_DRAIN_SECONDS": "60"]) { server, _, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "60"]) { server, _, _ in
             server.send(SIGTERM)
-            while !server.error.contains("stopping") { try await Task.sleep(for: .milliseconds(10)) }
+            try await eventually("the server to say that it stops") { server.error.contains("stopping") }
             server.send(SIGTERM)
             #expect(await server.untilExit() == 128 + SIGTERM)
         }
     }
 
     @Test func `leaves no request without an answer`() async throws {
-        try await Self.withServer(["HUMON_DRAIN_SECONDS": "1"]) { server, port, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "1"]) { server, port, _ in
             let answered = try await withThrowingTaskGroup(of: Int.self) { clients in
                 for _ in 0..<16 {
                     clients.addTask {

@@ -53,11 +53,7 @@ private final class Collector: Sendable {
 
     /// Once there are so many.
     func spans(_ count: Int) async throws -> [CollectedSpan] {
-        for _ in 0..<300 {
-            let spans = spans
-            if spans.count >= count { return spans }
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        try await eventually("\(count) spans") { spans.count >= count }
         return spans
     }
 }
@@ -109,14 +105,10 @@ extension JSON? {
     private static func withNode(
         _ environment: [String: String], _ body: @Sendable (Node, HumonProcess) async throws -> Void
     ) async throws {
-        try await TestDatabase.with { database in
-            try await HumonProcess.withDirectory { directory in
-                let all = environment.merging(["DATABASE_URL": database.url, "TB_APP_SECRET": secrets[0]]) { $1 }
-                try await HumonProcess.withServer(in: directory, environment: all) { server, port in
-                    let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
-                    try await body(Node(base: "http://127.0.0.1:\(port)", operators: operators, database: database), server)
-                }
-            }
+        let all = environment.merging(["TB_APP_SECRET": secrets[0]]) { $1 }
+        try await HumonProcess.withServer(migrated: true, environment: all) { server, port, database in
+            let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+            try await body(Node(base: "http://127.0.0.1:\(port)", operators: operators, database: database), server)
         }
     }
 
@@ -185,12 +177,8 @@ extension JSON? {
             collector.status.withLock { $0 = .badRequest }
             try await Self.withNode(["HUMON_TRACES": url]) { node, _ in
                 #expect(try await node.send("GET", "/nowhere") == 404)
-                var dropped: Double?
-                for _ in 0..<200 where dropped ?? 0 < 1 {
-                    try await Task.sleep(for: .milliseconds(50))
-                    dropped = try await node.outcome("dropped")
-                }
-                #expect(dropped == 1)
+                try await eventually("the span to be dropped") { try await node.outcome("dropped") ?? 0 > 0 }
+                #expect(try await node.outcome("dropped") == 1)
                 collector.status.withLock { $0 = .ok }
                 #expect(try await node.send("GET", "/nowhere") == 404)
                 #expect(try await collector.spans(1).count == 1)
@@ -201,9 +189,7 @@ extension JSON? {
     @Test func `go to the log by setting, and nowhere by default`() async throws {
         try await Self.withNode(["HUMON_TRACES": "log"]) { node, process in
             #expect(try await node.send("GET", "/v1/events/7", traceparent: "00-\(Self.trace)-b7ad6b7169203331-01") == 404)
-            for _ in 0..<100 where !process.error.contains("name=\"GET /v1/events/{id}\"") {
-                try await Task.sleep(for: .milliseconds(50))
-            }
+            try await eventually("the request's span") { process.error.contains("name=\"GET /v1/events/{id}\"") }
             #expect(process.error.contains(/notice span .*db\.query\.text=.*trace_id=0af7651916cd43dd8448eb211c80319c/))
             #expect(process.error.contains(/notice span .*name="GET \/v1\/events\/{id}"/))
         }

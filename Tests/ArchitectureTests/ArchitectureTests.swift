@@ -1,135 +1,106 @@
+import TestDatabase
 import Testing
 
-@Suite struct `The modules` {
-    /// What each target may import of the project's own: only what stands to its left.
-    static let allowed: [String: Set<String>] = [
-        "CLibPQ": [],
-        "CJemalloc": [],
-        "CZlib": [],
-        "Notation": [],
-        "Telemetry": [],
-        "Postgres": ["CLibPQ", "Notation", "Telemetry"],
-        "EmbeddedPostgres": [],
-        "EventStore": ["Postgres", "Notation", "Telemetry"],
-        "Users": ["EventStore", "Postgres", "Notation"],
-        "Events": ["Users", "EventStore", "Postgres", "Notation", "CJemalloc"],
-        "Attendances": ["Events", "Users", "EventStore", "Postgres", "Notation"],
-        "HTTP": ["Attendances", "Events", "Users", "Notation", "Telemetry", "CZlib"],
-        "App": [
-            "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation", "Telemetry",
-        ],
-    ]
+@Suite struct `The sources` {
+    @Test(arguments: Rule.all)
+    func `keep every rule of the architecture`(rule: Rule) throws {
+        for file in try rule.folders.flatMap({ try SourceTree.files(below: $0, ending: ".swift") }) {
+            let violations = rule.violations(file, try Repository.text(file))
+            #expect(violations.isEmpty, "\(file): \(violations.joined(separator: ", "))")
+        }
+    }
 
-    @Test func `are those of the design`() throws {
+    @Test func `have the targets of the design`() throws {
         let folders = try SourceTree.files(below: "Sources", ending: "").compactMap { $0.split(separator: "/").dropFirst().first }
-        #expect(Set(folders.map(String.init)) == Set(Self.allowed.keys))
-    }
-
-    @Test(arguments: allowed.keys.sorted())
-    func `import only what stands to their left`(target: String) throws {
-        for file in try SourceTree.files(below: "Sources/\(target)", ending: ".swift") {
-            for module in SourceTree.imports(in: try SourceTree.text(file)) where Self.allowed[module] != nil {
-                #expect(Self.allowed[target]?.contains(module) == true, "\(file) imports \(module)")
-            }
-        }
-    }
-
-    @Test func `leave Hummingbird to HTTP and App`() throws {
-        for file in try SourceTree.files(below: "Sources", ending: ".swift")
-        where !file.hasPrefix("Sources/HTTP/") && !file.hasPrefix("Sources/App/") {
-            let imports = try SourceTree.imports(in: SourceTree.text(file))
-            #expect(!imports.contains { $0.hasPrefix("Hummingbird") || $0.hasPrefix("NIO") }, "\(file)")
-        }
-    }
-
-    @Test func `ask nobody over HTTP but the collector of traces and, as the doctor, a server`() throws {
-        let asking = try SourceTree.files(below: "Sources", ending: ".swift").filter { file in
-            let imports = try SourceTree.imports(in: SourceTree.text(file))
-            return imports.contains("AsyncHTTPClient") || imports.contains("FoundationNetworking")
-        }
-        #expect(asking == ["Sources/App/Doctor/MemoryCheck.swift", "Sources/App/Tracing/SpanExporter.swift"])
-    }
-
-    /// Whenever a closure is taken out of a `Mutex` by itself the compiler wraps it anew and leaves the wrapped one inside, until calling
-    /// it overflows the stack. In a struct, or in an array, it is left as it is.
-    @Test func `keep no closure by itself in a Mutex`() throws {
-        let closure = /Mutex<(?!\[)[^>]*->/
-        for file in try SourceTree.files(below: "Sources", ending: ".swift") {
-            #expect(try !SourceTree.text(file).contains(closure), "\(file)")
-        }
-        #expect("Mutex<(@Sendable (Notification) -> Void)?>(nil)".contains(closure))
-    }
-
-    @Test func `name no table of another's`() throws {
-        for schema in ["users", "events", "attendances"] {
-            let owner = "Sources/\(schema.prefix(1).uppercased() + schema.dropFirst())/"
-            for file in try SourceTree.files(below: "Sources", ending: ".swift") where !file.hasPrefix(owner) {
-                let text = try SourceTree.text(file)
-                #expect(!text.contains("FROM \(schema)."), "\(file)")
-                #expect(!text.contains("JOIN \(schema)."), "\(file)")
-            }
-        }
-    }
-
-    @Test func `write read models only in projections, and read the log only in the event store`() throws {
-        for file in try SourceTree.files(below: "Sources", ending: ".swift") {
-            let text = try SourceTree.text(file)
-            if !file.hasPrefix("Sources/EventStore/") { #expect(!text.contains("recorded_events"), "\(file)") }
-            guard !file.hasSuffix("Projection.swift"), !file.hasPrefix("Sources/EventStore/"),
-                !file.hasPrefix("Sources/Postgres/")
-            else {
-                continue
-            }
-            for verb in ["INSERT INTO", "UPDATE \\(", "DELETE FROM", "TRUNCATE"] {
-                #expect(!text.contains(verb), "\(file)")
-            }
-        }
-    }
-
-    @Test func `have no type of a module's name`() throws {
-        for file in try SourceTree.files(below: "Sources", ending: ".swift") {
-            let text = try SourceTree.text(file)
-            for module in Self.allowed.keys {
-                let declares = try text.contains(Regex("(struct|class|enum|actor|protocol|typealias) \(module)\\b"))
-                #expect(!declares, "\(file) declares \(module)")
-            }
-        }
+        #expect(Set(folders.map(String.init)) == Set(Rule.allowed.keys))
     }
 }
 
-@Suite struct `The sources` {
-    @Test func `stay under 300 lines a file`() throws {
-        for folder in ["Sources", "Tests"] {
-            for file in try SourceTree.files(below: folder, ending: ".swift") {
-                let lines = try SourceTree.text(file).split(separator: "\n", omittingEmptySubsequences: false).count
-                #expect(lines <= 301, "\(file) has \(lines) lines")
-            }
-        }
+/// Each rule is seen failing: a file that breaks it is made up, beside one that comes near and keeps it.
+@Suite struct `A rule of the architecture` {
+    struct Sample: Sendable {
+        var rule: Rule
+        var file = "Sources/Events/EventsModule.swift"
+        var text: String
     }
 
-    @Test func `have none of the nouns that mean nothing`() throws {
-        for file in try SourceTree.files(below: "Sources", ending: ".swift") {
-            for noun in ["Utils", "Helpers", "Core.swift", "Common", "Manager"] { #expect(!file.contains(noun), "\(file)") }
-        }
+    static let broken = [
+        Sample(rule: .imports, text: "internal import HTTP\n"),
+        Sample(rule: .imports, file: "Sources/HTTP/API.swift", text: "public import struct Postgres.SQL\n"),
+        Sample(rule: .imports, file: "Sources/Notation/JSON.swift", text: "@preconcurrency import Telemetry\n"),
+        Sample(rule: .hummingbird, text: "import NIOCore\n"),
+        Sample(rule: .hummingbird, file: "Sources/Postgres/SQL.swift", text: "internal import HummingbirdCore\n"),
+        Sample(rule: .clients, file: "Sources/App/Backend.swift", text: "import AsyncHTTPClient\n"),
+        Sample(rule: .clients, file: "Sources/HTTP/API.swift", text: "internal import FoundationNetworking\n"),
+        Sample(rule: .mutexes, text: "let told = Mutex<(@Sendable (Notification) -> Void)?>(nil)\n"),
+        Sample(rule: .tables, text: #"let query: SQL = "SELECT id FROM \(identifier: UsersProjection.schema).users""#),
+        Sample(rule: .tables, text: "let state = try await ReadModelState.of(UsersProjection.self, client)\n"),
+        Sample(rule: .tables, text: #"client.query("SELECT 1 FROM attendances_v1.attendances")"#),
+        Sample(rule: .tables, text: "\"\"\"\nSELECT 1 FROM\n    users.users\n\"\"\""),
+        Sample(rule: .tables, file: "Sources/App/Doctor/Checkup.swift", text: #""SELECT count(*) FROM events_v1.events""#),
+        Sample(rule: .tables, file: "Sources/Users/UsersModule.swift", text: #""... JOIN events ON owner_id = id""#),
+        Sample(rule: .tables, file: "Sources/EventStore/LogReader.swift", text: #"SQL("TRUNCATE attendances")"#),
+        Sample(rule: .readModels, text: #""INSERT INTO \(identifier: EventsProjection.schema).events VALUES (1)""#),
+        Sample(rule: .readModels, text: #""UPDATE \(identifier: EventsProjection.schema).events SET id = 1""#),
+        Sample(rule: .readModels, text: #""DELETE FROM \(identifier: EventsProjection.schema).events""#),
+        Sample(rule: .readModels, text: #""TRUNCATE \(identifier: EventsProjection.schema).events""#),
+        Sample(rule: .log, text: #""SELECT max(position) FROM log.recorded_events""#),
+        Sample(rule: .types, text: "public enum Users {}\n"),
+        Sample(rule: .types, text: "typealias Postgres = PostgresClient\n"),
+        Sample(rule: .lines, text: String(repeating: "//\n", count: 301)),
+        Sample(rule: .nouns, file: "Sources/App/ServerManager.swift", text: ""),
+        Sample(rule: .nouns, file: "Sources/Events/StringUtils.swift", text: ""),
+        Sample(rule: .unchecked, text: "/// A box.\nfinal class Box: @unchecked Sendable {\n"),
+        Sample(rule: .unchecked, text: "final class Box: @unchecked Sendable {\n"),
+    ]
+
+    static let kept = [
+        Sample(rule: .imports, text: "public import Users\ninternal import Foundation\n// import HTTP\n"),
+        Sample(rule: .hummingbird, file: "Sources/HTTP/API.swift", text: "internal import NIOCore\n"),
+        Sample(rule: .clients, file: "Sources/App/Doctor/MemoryCheck.swift", text: "internal import AsyncHTTPClient\n"),
+        Sample(rule: .mutexes, text: "let told = Mutex<[@Sendable () -> Void]>([])\n"),
+        Sample(rule: .tables, text: #""SELECT 1 FROM \(identifier: EventsProjection.schema).events""#),
+        Sample(rule: .tables, file: "Sources/App/Backend.swift", text: "/// As `users_v1` is.\nlet all = [UsersProjection()]\n"),
+        Sample(rule: .tables, file: "Sources/App/Demo/Demo.swift", text: "let users = events.map(\\.owner)\n"),
+        Sample(
+            rule: .readModels, file: "Sources/Events/EventsProjection.swift", text: #""INSERT INTO \(identifier: schema).events""#
+        ),
+        Sample(rule: .log, file: "Sources/EventStore/LogReader.swift", text: #""FROM log.recorded_events""#),
+        Sample(rule: .types, text: "public struct EventsReading {}\n"),
+        Sample(rule: .lines, text: String(repeating: "//\n", count: 300)),
+        Sample(rule: .nouns, file: "Sources/App/Commands/Serve.swift", text: ""),
+        Sample(rule: .unchecked, text: "/// `@unchecked`: the lock protects it.\nfinal class Box: @unchecked Sendable {\n"),
+    ]
+
+    @Test(arguments: broken)
+    func `is broken by a file that breaks it`(sample: Sample) {
+        #expect(!sample.rule.violations(sample.file, sample.text).isEmpty, "\(sample.rule.name): \(sample.text)")
     }
 
-    @Test func `say what protects what where the compiler cannot see it`() throws {
-        for file in try SourceTree.files(below: "Sources", ending: ".swift") {
-            let lines = try SourceTree.text(file).split(separator: "\n", omittingEmptySubsequences: false)
-            for (index, line) in lines.enumerated() where line.contains("@unchecked Sendable {") {
-                #expect(index > 0 && lines[index - 1].contains("`@unchecked`:"), "\(file):\(index + 1)")
-            }
-        }
+    @Test(arguments: kept)
+    func `is kept by a file that keeps it`(sample: Sample) {
+        #expect(sample.rule.violations(sample.file, sample.text).isEmpty, "\(sample.rule.name): \(sample.text)")
+    }
+
+    @Test func `is seen broken and kept, each of them`() {
+        let names = Set(Rule.all.map(\.name))
+        #expect(names.count == Rule.all.count)
+        #expect(Set(Self.broken.map(\.rule.name)) == names)
+        #expect(Set(Self.kept.map(\.rule.name)) == names)
     }
 }
 
 @Suite struct `The migrations` {
+    private static func listed(in text: String) -> [String] {
+        text.matches(of: /name: "(\d{4}_\w+)"/).map { String($0.1) }
+    }
+
     @Test func `all travel inside the program`() throws {
         let files = try SourceTree.files(below: "db/migrations", ending: ".sql").compactMap {
-            $0.split(separator: "/").last?.dropLast(4)
+            $0.split(separator: "/").last.map { String($0.dropLast(4)) }
         }
-        let listed = try SourceTree.text("Sources/EventStore/Schema.swift")
-            .matches(of: /name: "(\d{4}_\w+)"/).map { $0.1 }
-        #expect(listed == files)
+        #expect(files.first == "0001_log")
+        #expect(Self.listed(in: try Repository.text("Sources/EventStore/Schema.swift")) == files)
+        #expect(Self.listed(in: #"Migration(name: "0001_log", bytes: x), Migration(name: "grants", bytes: y)"#) == ["0001_log"])
     }
 }

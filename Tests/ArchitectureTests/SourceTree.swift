@@ -1,17 +1,11 @@
 import Foundation
+import TestDatabase
 
 /// The project as files.
 enum SourceTree {
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
-    static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appending(path: path), encoding: .utf8)
-    }
-
     /// All files below a folder with that ending, by their path from the root.
     static func files(below folder: String, ending: String) throws -> [String] {
-        let base = root.appending(path: folder)
+        let base = Repository.root.appending(path: folder)
         let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)
         return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
     }

@@ -73,7 +73,9 @@ extension TestStore {
 
     /// Waits until the follower is there.
     func reaches(_ position: Int64, _ follower: String = "diary") async throws {
-        try await eventually { try await Followers(client: client).position(of: follower) ?? 0 >= position }
+        try await eventually("position \(position)") {
+            try await Followers(client: client).position(of: follower) ?? 0 >= position
+        }
     }
 }
 
@@ -86,17 +88,6 @@ extension FollowerService.Timing {
         timing.backOffSeconds = 0.01
         return timing
     }()
-}
-
-struct NeverHappened: Error {}
-
-/// Waits for something that must come true, for as long as a busy machine may need.
-func eventually(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<1_500 {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    throw NeverHappened()
 }
 
 @Suite struct `A follower` {

@@ -50,15 +50,16 @@ import Testing
         try await TestStore.with { store in
             try await store.count(30)
             let writer = Writer()
-            try await withThrowingTaskGroup(of: Int.self) { group in
+            try await withThrowingTaskGroup(of: (what: String, count: Int).self) { group in
                 group.addTask {
+                    // The others go on until this one has ended, also with an error.
+                    defer { writer.isDone.withLock { $0 = true } }
                     for number in 30..<400 {
                         let append = Append.counting("\(number % 7)-x", after: Int32(number / 7), by: Int64(number))
                         let appended = try await store.log.append(append)
                         writer.acknowledged.withLock { $0 = appended.position }
                     }
-                    writer.isDone.withLock { $0 = true }
-                    return 0
+                    return ("appends", 370)
                 }
                 for _ in 0..<2 {
                     group.addTask {
@@ -71,7 +72,7 @@ import Testing
                             #expect(last >= floor, "a read went back")
                             reads += 1
                         }
-                        return reads
+                        return ("reads", reads)
                     }
                 }
                 group.addTask {
@@ -82,9 +83,9 @@ import Testing
                         _ = try await store.models.rollback()
                         takeOvers += 3
                     }
-                    return takeOvers
+                    return ("take-overs", takeOvers)
                 }
-                for try await count in group { #expect(count != 1) }
+                for try await (what, count) in group { #expect(count > 1, "\(count) \(what)") }
             }
             #expect(try await store.reader.tail() == 400)
             let comparison = try await store.models.verify { _ in }
@@ -141,15 +142,13 @@ import Testing
                     ])
                 let abort = Task { try await store.models.abort() }
                 // Until the builder has heard of it, and would drop what it built.
-                for _ in 0..<600 {
-                    let drops = try await store.client.query(
+                try await eventually("the builder to drop its tables") {
+                    try await store.client.query(
                         """
                         SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
                         WHERE d.datname = current_database() AND NOT granted AND mode = 'AccessExclusiveLock'
                         """
-                    ).decode(Int64.self)
-                    if drops[0] > 0 { break }
-                    try await Task.sleep(for: .milliseconds(50))
+                    ).decode(Int64.self)[0] > Int64(0)
                 }
                 return (rebuild, abort)
             }
@@ -226,14 +225,14 @@ import Testing
 }
 
 extension TestStore {
-    /// Until so many transactions of this database wait for locks of others.
+    /// Waits until this number of transactions of the database wait for locks of others.
     fileprivate func waitForLocks(_ count: Int64) async throws {
         let waiting: SQL = """
             SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
             WHERE datname = current_database() AND NOT granted
             """
-        while try await client.query(waiting).decode(Int64.self)[0] != count {
-            try await Task.sleep(for: .seconds(0.01))
+        try await eventually("\(count) transactions to wait for locks") {
+            try await client.query(waiting).decode(Int64.self)[0] == count
         }
     }
 }

@@ -86,11 +86,3 @@ extension RenderedEvents {
 extension RenderedEvent {
     var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
 }
-
-func eventually(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<1_000 {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    Issue.record("not in time")
-}

@@ -16,9 +16,14 @@ struct AdvisoryLock: Sendable {
     /// Runs a statement in a session that nothing holds up.
     func administer(_ statement: SQL) async throws { try await client.query(statement) }
 
-    /// Whether so many sessions wait for the lock.
+    /// Whether this number of sessions waits for the lock, now or within a minute.
     func isWaitedFor(by sessions: Int64 = 1) async throws -> Bool {
-        try await eventually { try await client.waiters(forLock: Self.number) == sessions }
+        do {
+            try await eventually { try await client.waiters(forLock: Self.number) == sessions }
+            return true
+        } catch is TimeoutError {
+            return false
+        }
     }
 
     static func held<Value: Sendable>(

@@ -1,3 +1,4 @@
+import TestDatabase
 import Testing
 
 @testable import Postgres
@@ -56,12 +57,10 @@ import Testing
         try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.borrowedTimeoutSeconds) = (0, 60) }) {
             client in
             // Once it is open.
-            let isOpen = try await eventually { (try? await client.query("SELECT 1")) != nil }
-            #expect(isOpen)
+            try await eventually("an open connection") { (try? await client.query("SELECT 1")) != nil }
             let asked = try await client.withConnection { _ in
                 let asked = Task { try await client.query("SELECT 2::bigint").column(Int64.self) }
-                let isWaiting = try await eventually { client.waitingCallers == 1 }
-                #expect(isWaiting)
+                try await eventually("a caller that waits") { client.waitingCallers == 1 }
                 return asked
             }
             #expect(try await asked.value == [2])

@@ -17,7 +17,7 @@ import Testing
                         return try await group.reduce(into: 0) { count, _ in count += 1 }
                     }
                 }
-                #expect(try await eventually { connection.load == 51 })
+                try await eventually("51 jobs on the connection") { connection.load == 51 }
                 connection.close()
                 let error = await #expect(throws: PostgresError.self) {
                     try await connection.perform(Job(work: .pipeline(["SELECT 1"])))
@@ -40,7 +40,11 @@ import Testing
                 #expect(try await lock.isWaitedFor())
                 running.cancel()
                 let error = await #expect(throws: PostgresError.self) {
-                    while true { try await client.query("SELECT 1") }
+                    // Until it has heard of its end.
+                    try await eventually("a refusal") {
+                        try await client.query("SELECT 1")
+                        return false
+                    }
                 }
                 #expect(error?.description == "no connection to PostgreSQL: the client is closed")
                 try await lock.release()

@@ -15,12 +15,12 @@ import Testing
         var clientConfiguration = PostgresConfiguration(url: first.url)
         clientConfiguration.acquireTimeoutSeconds = 1
         try await withPostgres(clientConfiguration, logger: .quiet) { [configuration] client in
-            #expect(try await eventually { (try? await client.query("SELECT 1")) != nil })
+            try await eventually("an answer") { (try? await client.query("SELECT 1")) != nil }
             try await first.stop()
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
             #expect(error?.isUnavailability == true)
             let second = try await EmbeddedCluster.start(configuration, logger: .quiet)
-            #expect(try await eventually { (try? await client.query("SELECT 1")) != nil })
+            try await eventually("an answer") { (try? await client.query("SELECT 1")) != nil }
             try await second.stop()
         }
     }

@@ -1,5 +1,6 @@
 import Postgres
 import Telemetry
+import TestDatabase
 import Testing
 
 @testable import Postgres
@@ -12,7 +13,7 @@ import Testing
             let waiting = try await client.withConnection { connection in
                 #expect(client.statistics.connections == [.lent: 1])
                 let waiting = Task { try await client.query("SELECT 2") }
-                #expect(try await eventually { client.statistics.waiting == 1 })
+                try await eventually("a caller that waits") { client.statistics.waiting == 1 }
                 try await connection.query("SELECT 3")
                 return waiting
             }
@@ -28,7 +29,7 @@ import Testing
             let refused = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1 / 0") }
             #expect(refused?.isUnavailability == false)
             let impatient = Task { try await client.query("SELECT pg_sleep(600)") }
-            #expect(try await eventually { client.statistics.connections[.busy] == 1 })
+            try await eventually("a busy connection") { client.statistics.connections[.busy] == 1 }
             impatient.cancel()
             _ = await impatient.result
             let statistics = client.statistics
@@ -40,9 +41,8 @@ import Testing
 
     @Test func `tell of connections that could not be had`() async throws {
         try await withClient(configure: { $0.role = "nobody_has_this_role" }) { client in
-            let hasFailed = try await eventually { client.statistics.failedToOpen > 0 }
-            let isBackingOff = try await eventually { client.statistics.connections[.backingOff] ?? 0 > 0 }
-            #expect(hasFailed && isBackingOff)
+            try await eventually("a failure") { client.statistics.failedToOpen > 0 }
+            try await eventually("a connection that backs off") { client.statistics.connections[.backingOff] ?? 0 > 0 }
         }
     }
 }

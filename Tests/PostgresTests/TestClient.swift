@@ -14,16 +14,6 @@ func withClient<Value: Sendable>(
     }
 }
 
-/// Asks until the answer is yes, for far longer than it takes on a busy machine.
-func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while ContinuousClock.now < deadline {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    return false
-}
-
 /// Everything that a log line or a debugger could make of a value.
 func renderings(of value: some Sendable) -> [String] {
     var dumped = ""

@@ -1,37 +1,65 @@
-/// Lets so many tests at once do what is heavy; the others wait. Without it hundreds of databases and servers would share two
-/// cores, and time-outs would say more about the machine than about the code.
+/// Limits how many tests at once do what is heavy; the others wait. Without the limit hundreds of databases and servers would
+/// share two cores, and time-outs would say more about the machine than about the code.
+///
+/// A test that needs several kinds takes them in one order, so that no two tests can wait for each other: databases first, then
+/// processes. Any other order is an error, in every run, not only in the one that would hang.
 public actor Capacity {
     /// Databases of the shared PostgreSQL.
-    public static let databases = Capacity(limit: 8)
+    public static let databases = Capacity("databases", rank: 1, limit: 8)
     /// Servers and clusters in processes of their own.
-    public static let processes = Capacity(limit: 3)
+    public static let processes = Capacity("processes", rank: 2, limit: 3)
 
+    public struct WrongOrder: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// The capacity that the current task took last.
+    @TaskLocal private static var held: Capacity?
+
+    private nonisolated let name: String
+    private nonisolated let rank: Int
+    private nonisolated let limit: Int
     private var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-    init(limit: Int) { free = limit }
+    init(_ name: String, rank: Int, limit: Int) {
+        self.name = name
+        self.rank = rank
+        self.limit = limit
+        free = limit
+    }
 
-    public nonisolated func use<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        await take()
+    /// - Parameter count: taken together, since two tests that take one after the other could wait for each other
+    /// - Throws: `WrongOrder` if the task holds this or a later kind already; what the body throws
+    public nonisolated func use<Value>(_ count: Int = 1, _ body: () async throws -> Value) async throws -> Value {
+        if let held = Self.held, held.rank >= rank {
+            throw WrongOrder(description: "a test took \(name) while it held \(held.name): take \(name) first, and once")
+        }
+        precondition(count <= limit, "nobody could ever take \(count) of \(limit) \(name)")
+        await take(count)
         do {
-            let value = try await body()
-            await give()
+            let value = try await Self.$held.withValue(self) { try await body() }
+            await give(count)
             return value
         } catch {
-            await give()
+            await give(count)
             throw error
         }
     }
 
-    private func take() async {
-        guard free == 0 else {
-            free -= 1
+    private func take(_ count: Int) async {
+        guard !waiting.isEmpty || free < count else {
+            free -= count
             return
         }
-        await withCheckedContinuation { waiting.append($0) }
+        await withCheckedContinuation { waiting.append((count, $0)) }
     }
 
-    private func give() {
-        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    private func give(_ count: Int) {
+        free += count
+        while let next = waiting.first, next.count <= free {
+            free -= next.count
+            waiting.removeFirst().continuation.resume()
+        }
     }
 }

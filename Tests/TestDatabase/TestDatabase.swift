@@ -13,6 +13,17 @@ public struct TestDatabase: Sendable {
         try await Capacity.databases.use { try await withOne(migrated: migrated, body) }
     }
 
+    /// Two databases at once, for what carries data from one to the other.
+    public static func withTwo<Value: Sendable>(
+        migrated: Bool = true, _ body: (TestDatabase, TestDatabase) async throws -> Value
+    ) async throws -> Value {
+        try await Capacity.databases.use(2) {
+            try await withOne(migrated: migrated) { first in
+                try await withOne(migrated: migrated) { second in try await body(first, second) }
+            }
+        }
+    }
+
     private static func withOne<Value: Sendable>(
         migrated: Bool, _ body: (TestDatabase) async throws -> Value
     ) async throws -> Value {

@@ -3,7 +3,7 @@ public import Foundation
 internal import NIOCore
 public import NIOHTTP1
 internal import Synchronization
-internal import TestDatabase
+public import TestDatabase
 
 /// A `humon` in a process of its own, in a directory of its own, as a user starts it.
 public final class HumonProcess: Sendable {
@@ -14,6 +14,9 @@ public final class HumonProcess: Sendable {
     }
 
     public struct NotStarted: Error { public var output: String }
+
+    /// The application's secret of a server with a database of its own.
+    public static let secret = "secret"
 
     /// Beside the tests' own executable.
     public static var executable: URL {
@@ -79,7 +82,8 @@ public final class HumonProcess: Sendable {
     public var output: String { (try? String(contentsOf: files.output, encoding: .utf8)) ?? "" }
     public var error: String { (try? String(contentsOf: files.error, encoding: .utf8)) ?? "" }
 
-    public func send(_ signal: Int32) { kill(identifier, signal) }
+    /// A process that has ended is sent nothing, since another may have its identifier by now.
+    public func send(_ signal: Int32) { process.withLock { if $0.isRunning { kill(identifier, signal) } } }
 
     /// To be awaited once.
     public func untilExit() async -> Int32 {
@@ -106,6 +110,19 @@ public final class HumonProcess: Sendable {
             server.send(SIGTERM)
             _ = await server.untilExit()
             throw error
+        }
+    }
+
+    /// Starts `humon serve` on a database of its own, waits for the end of its start-up, and stops it after the body.
+    public static func withServer<Value: Sendable>(
+        migrated: Bool = false, environment: [String: String] = [:],
+        _ body: (HumonProcess, Int, TestDatabase) async throws -> Value
+    ) async throws -> Value {
+        try await TestDatabase.with(migrated: migrated) { database in
+            try await withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": secret].merging(environment) { $1 }
+                return try await withServer(in: directory, environment: environment) { try await body($0, $1, database) }
+            }
         }
     }
 

@@ -1,12 +1,11 @@
-/// Polls until something is so.
-/// - Throws: a violation of ``Check/recovery`` where it is not so in time; `CancellationError`
+import TestDatabase
+
+/// Waits until something is true.
+/// - Throws: a violation of ``Check/recovery`` if it is not true in time; `CancellationError`; what the condition throws
 func wait(for what: String, withinSeconds seconds: Double = 60, until isSo: () async throws -> Bool) async throws {
-    let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(seconds)
-    while try await !isSo() {
-        guard clock.now < deadline else {
-            throw Violation(check: .recovery, sentence: "waited \(Int(seconds)) s in vain for \(what)")
-        }
-        try await clock.sleep(for: .milliseconds(5))
+    do {
+        try await eventually(what, within: .seconds(seconds), every: .milliseconds(5), isSo)
+    } catch let late as TimeoutError {
+        throw Violation(check: .recovery, sentence: late.description)
     }
 }

@@ -1,0 +1,119 @@
+import Testing
+
+/// A rule that one file of the sources keeps or breaks.
+struct Rule: Sendable, CustomTestStringConvertible {
+    var name: String
+    /// Where it holds.
+    var folders = ["Sources"]
+    /// How a file breaks it, each a sentence; empty if the file keeps it.
+    var violations: @Sendable (_ file: String, _ text: String) -> [String]
+
+    var testDescription: String { name }
+
+    static let all = [
+        imports, hummingbird, clients, mutexes, tables, readModels, log, types, lines, nouns, unchecked,
+    ]
+
+    /// What each target may import of the project's own: only what stands to its left.
+    static let allowed: [String: Set<String>] = [
+        "CLibPQ": [],
+        "CJemalloc": [],
+        "CZlib": [],
+        "Notation": [],
+        "Telemetry": [],
+        "Postgres": ["CLibPQ", "Notation", "Telemetry"],
+        "EmbeddedPostgres": [],
+        "EventStore": ["Postgres", "Notation", "Telemetry"],
+        "Users": ["EventStore", "Postgres", "Notation"],
+        "Events": ["Users", "EventStore", "Postgres", "Notation", "CJemalloc"],
+        "Attendances": ["Events", "Users", "EventStore", "Postgres", "Notation"],
+        "HTTP": ["Attendances", "Events", "Users", "Notation", "Telemetry", "CZlib"],
+        "App": [
+            "HTTP", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation", "Telemetry",
+        ],
+    ]
+
+    /// Those with read models, which live in schemas of their own.
+    static let modules = ["Users", "Events", "Attendances"]
+}
+
+extension Rule {
+    static let imports = Rule(name: "a target imports only what stands to its left") { file, text in
+        let target = Self.target(of: file)
+        return SourceTree.imports(in: text).filter { allowed[$0] != nil && allowed[target]?.contains($0) != true }
+            .map { "\(target) imports \($0)" }
+    }
+
+    static let hummingbird = Rule(name: "only HTTP and App import Hummingbird and NIO") { file, text in
+        guard !["HTTP", "App"].contains(Self.target(of: file)) else { return [] }
+        return SourceTree.imports(in: text).filter { $0.hasPrefix("Hummingbird") || $0.hasPrefix("NIO") }.map { "imports \($0)" }
+    }
+
+    static let clients = Rule(name: "only the collector of traces and, by the doctor, a server are asked over HTTP") {
+        file, text in
+        guard !["Sources/App/Doctor/MemoryCheck.swift", "Sources/App/Tracing/SpanExporter.swift"].contains(file) else {
+            return []
+        }
+        return SourceTree.imports(in: text).filter { ["AsyncHTTPClient", "FoundationNetworking"].contains($0) }
+            .map { "imports \($0)" }
+    }
+
+    /// Whenever a closure is taken out of a `Mutex` by itself the compiler wraps it anew and leaves the wrapped one inside, until
+    /// calling it overflows the stack. In a struct, or in an array, it is left as it is.
+    static let mutexes = Rule(name: "no Mutex keeps a closure by itself") { _, text in
+        text.matches(of: /Mutex<(?!\[)[^>]*->/).map { String($0.0) }
+    }
+
+    /// The schema of a read model is written `\(identifier: UsersProjection.schema)`, and its literal name is `users_v1`.
+    static let tables = Rule(name: "no module's SQL names another's schema or tables") { file, text in
+        let code = Self.code(in: text)
+        return modules.filter { !file.hasPrefix("Sources/\($0)/") }.flatMap { module in
+            let schema = module.lowercased()
+            let patterns = [
+                #"\b\#(module)Projection\s*\.\s*(?:schema|self)\b"#, #"\b\#(schema)_v\d"#,
+                #"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|TRUNCATE|REFERENCES|ONLY|SCHEMA)\s+"?\#(schema)\b"#,
+            ]
+            return patterns.flatMap { pattern in
+                (try? Regex(pattern)).map { code.matches(of: $0).map { String(code[$0.range]) } } ?? ["\(pattern) is no pattern"]
+            }
+        }
+    }
+
+    static let readModels = Rule(name: "only projections write read models") { file, text in
+        guard !file.hasSuffix("Projection.swift"), !["EventStore", "Postgres"].contains(Self.target(of: file)) else { return [] }
+        return ["INSERT INTO", "UPDATE \\(", "DELETE FROM", "TRUNCATE"].filter { text.contains($0) }
+    }
+
+    static let log = Rule(name: "only the event store names the log's table") { file, text in
+        Self.target(of: file) != "EventStore" && text.contains("recorded_events") ? ["recorded_events"] : []
+    }
+
+    static let types = Rule(name: "no type has a module's name") { _, text in
+        text.matches(of: /\b(?:struct|class|enum|actor|protocol|typealias) (\w+)/).map { String($0.1) }
+            .filter { allowed[$0] != nil }.map { "declares \($0)" }
+    }
+
+    static let lines = Rule(name: "a file has at most 300 lines", folders: ["Sources", "Tests"]) { _, text in
+        // The last line ends with a newline.
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        return lines > 300 ? ["has \(lines) lines"] : []
+    }
+
+    static let nouns = Rule(name: "no file is called by a noun that means nothing") { file, _ in
+        ["Utils", "Helpers", "Core.swift", "Common", "Manager"].filter { file.contains($0) }
+    }
+
+    static let unchecked = Rule(name: "a comment says what protects what the compiler cannot check") { _, text in
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.indices.filter { index in
+            lines[index].contains("@unchecked Sendable {") && (index == 0 || !lines[index - 1].contains("`@unchecked`:"))
+        }.map { "line \($0 + 1)" }
+    }
+
+    private static func target(of file: String) -> String { String(file.split(separator: "/").dropFirst().first ?? "") }
+
+    /// Without comments.
+    private static func code(in text: String) -> String {
+        text.split(separator: "\n").filter { !$0.drop { $0.isWhitespace }.hasPrefix("//") }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,13 @@
+public import Foundation
+
+/// The files of this checkout.
+public enum Repository {
+    public static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// - Parameter path: from the root
+    /// - Throws: an error of Foundation if there is no such file or if it is not UTF-8
+    public static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+}
