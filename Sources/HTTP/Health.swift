@@ -69,17 +69,24 @@ extension API {
 final class DatabaseCheck: Sendable {
     private static let validity = Duration.seconds(1)
 
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let ask: @Sendable () async throws -> Void
     private let last = Mutex<(begun: ContinuousClock.Instant, answer: Task<Bool, Never>)?>(nil)
 
     /// - Parameter ask: throws where it is not
-    init(_ ask: @escaping @Sendable () async throws -> Void) { self.ask = ask }
+    init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, _ ask: @escaping @Sendable () async throws -> Void
+    ) {
+        self.now = now
+        self.ask = ask
+    }
 
     func isThere() async -> Bool {
         let answer = last.withLock { last in
-            if let last, .now - last.begun < Self.validity { return last.answer }
+            let now = now()
+            if let last, now - last.begun < Self.validity { return last.answer }
             let answer = Task { [ask] in (try? await ask()) != nil }
-            last = (.now, answer)
+            last = (now, answer)
             return answer
         }
         return await answer.value

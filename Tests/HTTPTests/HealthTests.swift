@@ -45,7 +45,9 @@ import Testing
 
     @Test func `asks the database for all who ask at once, and again when that is old`() async throws {
         let asked = Mutex(0)
-        let check = DatabaseCheck {
+        let start = ContinuousClock.now
+        let passed = Mutex(Duration.zero)
+        let check = DatabaseCheck(now: { start + passed.withLock(\.self) }) {
             let count = asked.withLock { count in
                 count += 1
                 return count
@@ -54,9 +56,13 @@ import Testing
         }
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<100 { group.addTask { await check.isThere() } }
-            for await isThere in group { #expect(isThere || asked.withLock { $0 } > 1) }
+            for await isThere in group { #expect(isThere) }
         }
-        while await check.isThere() { try await Task.sleep(for: .milliseconds(50)) }
-        #expect(asked.withLock { $0 } == 2)
+        passed.withLock { $0 = .milliseconds(999) }
+        #expect(await check.isThere())
+        #expect(asked.withLock(\.self) == 1)
+        passed.withLock { $0 = .seconds(1) }
+        #expect(await !check.isThere())
+        #expect(asked.withLock(\.self) == 2)
     }
 }
