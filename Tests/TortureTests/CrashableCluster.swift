@@ -40,11 +40,26 @@ actor CrashableCluster {
 
     /// Kills all processes of the cluster with -9 and starts it again, whereupon it recovers.
     func crash() async throws {
-        let processes = [try postmaster()] + Self.children(of: try postmaster())
-        for process in processes { kill(process, SIGKILL) }
+        let processes = try signal(SIGKILL)
         try await wait(for: "PostgreSQL to be gone") { processes.allSatisfy { kill($0, 0) != 0 } }
         cluster.abandon()
         cluster = try await Self.start(directory, settings)
+    }
+
+    /// Every process of the cluster does nothing for this time, as on a machine that is paused.
+    func pause(_ time: Duration) async throws {
+        let processes = try signal(SIGSTOP)
+        try? await Task.sleep(for: time)
+        for process in processes { kill(process, SIGCONT) }
+    }
+
+    /// - Returns: the processes that it was sent to, the postmaster first, which then makes no more
+    private func signal(_ signal: Int32) throws -> [Int32] {
+        let postmaster = try postmaster()
+        kill(postmaster, signal)
+        let children = Self.children(of: postmaster)
+        for process in children { kill(process, signal) }
+        return [postmaster] + children
     }
 
     func stop() async throws { try await cluster.stop() }

@@ -25,13 +25,15 @@ final class CuttingProxy: Sendable {
         var armed: Cut?
         var cuts = 0
         var number = 0
-        var links: [Int: (any Channel, any Channel)] = [:]
+        var links: [Int: (front: any Channel, back: any Channel, link: Link)] = [:]
     }
 
     /// What a connection's two directions tell each other.
     private final class Link: Sendable {
         let isWriter = Atomic(false)
         let losesAnswer = Atomic(false)
+        /// Whether the back has gone without a word to the front.
+        let isHalfOpen = Atomic(false)
     }
 
     private struct WasCut: Error {}
@@ -78,8 +80,17 @@ final class CuttingProxy: Sendable {
         try await wait(for: "an append to cut off") { state.withLock { $0.cuts } > before }
     }
 
+    /// From now on the connections that there are end at this proxy: PostgreSQL's side is closed, and humon's side stays open,
+    /// takes what is sent and answers nothing. New connections are as ever.
+    func halfOpen() {
+        for (_, back, link) in state.withLock({ Array($0.links.values) }) {
+            link.isHalfOpen.store(true, ordering: .releasing)
+            back.close(promise: nil)
+        }
+    }
+
     private func cutAll() {
-        for (front, back) in state.withLock({ Array($0.links.values) }) {
+        for (front, back, _) in state.withLock({ Array($0.links.values) }) {
             front.close(promise: nil)
             back.close(promise: nil)
         }
@@ -92,16 +103,29 @@ final class CuttingProxy: Sendable {
         let link = Link()
         try? await front.executeThenClose { requests, answers in
             guard let back = connected else { return }
-            let number = register(front.channel, back.channel)
+            let number = register(front.channel, back.channel, link)
             defer { state.withLock { _ = $0.links.removeValue(forKey: number) } }
             try await back.executeThenClose { backAnswers, backRequests in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { for try await chunk in requests { try await self.forward(chunk, link, to: backRequests) } }
                     group.addTask {
-                        for try await chunk in backAnswers {
-                            guard !link.losesAnswer.load(ordering: .acquiring) else { throw WasCut() }
-                            try await answers.write(chunk)
+                        for try await chunk in requests where !link.isHalfOpen.load(ordering: .acquiring) {
+                            do { try await self.forward(chunk, link, to: backRequests) } catch {
+                                // The back may have gone while this was on its way.
+                                guard link.isHalfOpen.load(ordering: .acquiring) else { throw error }
+                            }
                         }
+                    }
+                    group.addTask {
+                        do {
+                            for try await chunk in backAnswers where !link.isHalfOpen.load(ordering: .acquiring) {
+                                guard !link.losesAnswer.load(ordering: .acquiring) else { throw WasCut() }
+                                try await answers.write(chunk)
+                            }
+                        } catch {
+                            guard link.isHalfOpen.load(ordering: .acquiring) else { throw error }
+                        }
+                        // Until humon gives its side up.
+                        while link.isHalfOpen.load(ordering: .acquiring) { try await Task.sleep(for: .seconds(1)) }
                     }
                     defer { group.cancelAll() }
                     try await group.next()
@@ -124,10 +148,10 @@ final class CuttingProxy: Sendable {
         return side
     }
 
-    private func register(_ front: any Channel, _ back: any Channel) -> Int {
+    private func register(_ front: any Channel, _ back: any Channel, _ link: Link) -> Int {
         state.withLock { state in
             state.number += 1
-            state.links[state.number] = (front, back)
+            state.links[state.number] = (front, back, link)
             return state.number
         }
     }

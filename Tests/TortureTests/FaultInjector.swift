@@ -26,6 +26,12 @@ struct FaultInjector: Sendable {
             async let crash: Void = cluster.crash()
             try await restart([server])
             try await crash
+        case .stopServer(let server, let milliseconds):
+            fleet.signal(SIGSTOP, server)
+            try? await Task.sleep(for: .milliseconds(milliseconds))
+            fleet.signal(SIGCONT, server)
+        case .stopPostgres(let milliseconds): try await cluster.pause(.milliseconds(milliseconds))
+        case .halfOpenConnections: proxy.halfOpen()
         case .terminateAppendingSession:
             sent = try await withTraffic(number) { try await terminateAppendingSession() }
         case .cutConnections(let cut): sent = try await withTraffic(number) { try await proxy.cut(cut) }

@@ -71,6 +71,9 @@ final class Fleet: Sendable {
         _ = await server.untilExit()
     }
 
+    /// - Parameter signal: SIGSTOP, SIGCONT
+    func signal(_ signal: Int32, _ node: Int) { servers.withLock { $0[node] }?.send(signal) }
+
     func close() async {
         for node in ports.indices { await kill(node) }
         try? await http.shutdown()

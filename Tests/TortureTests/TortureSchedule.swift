@@ -9,6 +9,12 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     /// All its processes at once, as a machine that loses power does.
     case killPostgres
     case killPostgresAndServer(Int)
+    /// With SIGSTOP, and later SIGCONT: it is there, and does nothing.
+    case stopServer(Int, milliseconds: Int)
+    /// All its processes.
+    case stopPostgres(milliseconds: Int)
+    /// PostgreSQL's side of every connection ends, and the server hears nothing of it.
+    case halfOpenConnections
     /// Of a session that holds the log's lock, so that it is appending or committing.
     case terminateAppendingSession
     case cutConnections(Cut)
@@ -26,6 +32,9 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killServer, .killBothServers: "server killed"
         case .killPostgres: "PostgreSQL killed"
         case .killPostgresAndServer: "PostgreSQL and a server killed"
+        case .stopServer: "server stopped"
+        case .stopPostgres: "PostgreSQL stopped"
+        case .halfOpenConnections: "connections half open"
         case .terminateAppendingSession: "appending session terminated"
         case .cutConnections: "connections cut"
         case .holdForeignTransactions: "foreign transactions held"
@@ -41,7 +50,8 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killBothServers: (2, 0)
         case .killPostgres: (0, 1)
         case .killPostgresAndServer: (1, 1)
-        case .terminateAppendingSession, .cutConnections, .holdForeignTransactions, .holdLock, .fillQueue, .replaceFollower:
+        case .stopServer, .stopPostgres, .halfOpenConnections, .terminateAppendingSession, .cutConnections,
+            .holdForeignTransactions, .holdLock, .fillQueue, .replaceFollower:
             (0, 0)
         }
     }
@@ -50,7 +60,9 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .killServer(let server), .killPostgresAndServer(let server): "\(kind) (server \(server))"
         case .killBothServers: "\(kind) (both)"
-        case .killPostgres, .terminateAppendingSession, .holdForeignTransactions: kind
+        case .killPostgres, .halfOpenConnections, .terminateAppendingSession, .holdForeignTransactions: kind
+        case .stopServer(let server, let milliseconds): "\(kind) (server \(server), \(milliseconds) ms)"
+        case .stopPostgres(let milliseconds): "\(kind) (\(milliseconds) ms)"
         case .cutConnections(let cut): "\(kind) (\(cut))"
         case .holdLock(let milliseconds): "\(kind) (\(milliseconds) ms)"
         case .fillQueue(let server): "\(kind) (server \(server))"
@@ -63,7 +75,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
 /// send is drawn from the same seed.
 struct TortureSchedule: Sendable, Hashable {
     static let clients = 8
-    static let defaultFaults = 14
+    static let defaultFaults = 17
 
     let seed: UInt64
     let faults: [Fault]
@@ -95,13 +107,16 @@ struct TortureSchedule: Sendable, Hashable {
 
     var kills: Int { faults.reduce(0) { $0 + $1.kills.servers + $1.kills.postgres } }
 
-    /// Every kind of fault once or more, shuffled: 14 faults with 11 kills.
+    /// Every kind of fault once or more, shuffled: 17 faults with 11 kills.
     private static func deck(_ round: Int, isShort: Bool, _ generator: inout SeededGenerator) -> [Fault] {
         func server() -> Int { Int.random(in: 0...1, using: &generator) }
         var deck: [Fault] = [
             .killServer(0), .killServer(1), .killServer(server()), .killBothServers, .killPostgres, .killPostgres,
             .killPostgresAndServer(server()), .killPostgresAndServer(server()),
-            .terminateAppendingSession,
+            // A server that was stopped for longer than a statement may take has lost its sessions, and its lease.
+            .stopServer(server(), milliseconds: Int.random(in: 500...15_000, using: &generator)),
+            .stopPostgres(milliseconds: Int.random(in: 500...15_000, using: &generator)),
+            .halfOpenConnections, .terminateAppendingSession,
             .cutConnections(Cut.allCases[round % Cut.allCases.count]),
             .holdForeignTransactions,
             .holdLock(milliseconds: Int.random(in: 1_000...2_000, using: &generator)),

@@ -26,10 +26,10 @@ import Testing
     }
 
     @Test func `kills ten times in its short version, and a hundred times with every kind of fault in its long one`() {
-        let (short, long) = (TortureSchedule(seed: 1), TortureSchedule(seed: 1, faults: 150))
+        let (short, long) = (TortureSchedule(seed: 1), TortureSchedule(seed: 1, faults: 180))
         #expect(short.kills >= 10)
-        #expect(Set(short.faults.map(\.kind)).count == 8)
+        #expect(Set(short.faults.map(\.kind)).count == 11)
         #expect(long.kills >= 100)
-        #expect(Set(long.faults.map(\.kind)).count == 9)
+        #expect(Set(long.faults.map(\.kind)).count == 12)
     }
 }
