@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide attack topology torture bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide attack topology torture mutate bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -46,6 +46,10 @@ torture: build
 	swift build --build-tests
 	TORTURE_SERVER=$(CURDIR)/.build/release/humon TORTURE_FAULTS=$${TORTURE_FAULTS:-150} \
 		swift test --skip-build --filter '^TortureTests.*nothing acknowledged'
+
+## mutate        break the code in many small ways and say which no test notices; MUTATE="--seed 7 --count 100 Notation" and the like
+mutate:
+	python3 scripts/mutate $(MUTATE)
 
 ## topology      start what docs/deploying.md says without Docker, break it, and say what was proved; TOPOLOGY="--short" and the like
 topology: build

@@ -11,7 +11,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all = [
-        imports, hummingbird, clients, mutexes, tables, readModels, log, types, lines, nouns, unchecked,
+        imports, hummingbird, clients, clocks, mutexes, tables, readModels, log, types, lines, nouns, unchecked,
     ]
 
     /// What each target may import of the project's own: only what stands to its left.
@@ -56,6 +56,17 @@ extension Rule {
         }
         return SourceTree.imports(in: text).filter { ["AsyncHTTPClient", "FoundationNetworking"].contains($0) }
             .map { "imports \($0)" }
+    }
+
+    /// The clock of the wall may jump: it says when something happened, and never how long something takes.
+    static let clocks = Rule(name: "time-outs, leases and limits do not read the clock of the wall") { file, text in
+        let tellers = [
+            "Sources/EventStore/Surroundings.swift", "Sources/HTTP/Server/HTTPDate.swift", "Sources/App/Logging/LogLine.swift",
+            "Sources/App/Metrics/ProcessMetrics.swift", "Sources/App/Doctor/ServerChecks.swift",
+        ]
+        guard !tellers.contains(file) else { return [] }
+        let wall = /\bDate(?:\.now|\(\))|\bCLOCK_REALTIME\b|\bgettimeofday\b|\btime\(nil\)|\bSuspendingClock\b/
+        return Self.code(in: text).matches(of: wall).map { String($0.0) }
     }
 
     /// Whenever a closure is taken out of a `Mutex` by itself the compiler wraps it anew and leaves the wrapped one inside, until
