@@ -91,7 +91,11 @@ struct Lease: Sendable {
             """
             UPDATE log.followers
             SET epoch = epoch + 1, leader = \(leader), leased_until = clock_timestamp() + make_interval(secs => \(seconds))
-            WHERE name = \(follower) AND (leased_until < clock_timestamp() OR leader = \(leader))
+            WHERE name = \(follower) AND (
+                leased_until < clock_timestamp() OR leader = \(leader)
+                -- Given before the server's clock was set back: no lease lasts so long.
+                OR leased_until > clock_timestamp() + 2 * make_interval(secs => \(seconds))
+            )
             RETURNING epoch, position
             """,
         ])

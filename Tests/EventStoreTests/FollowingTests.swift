@@ -250,6 +250,16 @@ extension FollowerService.Timing {
         }
     }
 
+    @Test func `take over from a leader that died before the clock of PostgreSQL was set back`() async throws {
+        try await TestStore.withDiary { store in
+            try await store.count(1...3)
+            _ = try #require(try await Lease.claim("diary", leader: UUID(), seconds: 1, client: store.client))
+            try await store.client.query("UPDATE log.followers SET leased_until = leased_until + interval '1 hour'")
+            try await store.following(Diary()) { try await store.reaches(3) }
+            #expect(try await store.entries() == [1, 2, 3])
+        }
+    }
+
     @Test func `hand over at once when the leader stops`() async throws {
         try await TestStore.withDiary { store in
             var patient = FollowerService.Timing.test

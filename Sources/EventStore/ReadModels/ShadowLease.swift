@@ -71,6 +71,8 @@ struct ShadowLease: Sendable {
                 resumed_at = clock_timestamp(),
                 resumed_from = coalesce((SELECT position FROM log.checkpoints AS c WHERE c.schema = s.schema), 0)
             WHERE s.leased_until < clock_timestamp()
+                -- Given before the server's clock was set back: no lease lasts so long.
+                OR s.leased_until > clock_timestamp() + 2 * make_interval(secs => \(Self.seconds))
             """
         )
         guard rows.affected == 1 else { throw ReadModelError.underWay(schema) }
