@@ -41,7 +41,11 @@ GRANT USAGE ON SCHEMA log TO humon_app;
 -- Not UPDATE, DELETE or TRUNCATE: the log is append-only.
 GRANT SELECT, INSERT ON log.recorded_events, log.commands TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON log.checkpoints, log.shadows, log.followers, log.parked_streams TO humon_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.follower_leaders,
+    log.follower_positions, log.parked_streams TO humon_app;
+-- Views: the one for servers of the version before, which write to it.
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.checkpoints TO humon_app;
+GRANT SELECT ON log.followers TO humon_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 
 GRANT USAGE ON SCHEMA humon, log TO humon_reader;
@@ -53,7 +57,7 @@ DO $$
 DECLARE
     read_model name;
 BEGIN
-    FOR read_model IN SELECT nspname FROM pg_namespace JOIN log.checkpoints ON schema = nspname
+    FOR read_model IN SELECT nspname FROM pg_namespace JOIN log.read_models ON schema = nspname
         WHERE NOT has_schema_privilege('humon_reader', oid, 'USAGE')
     LOOP
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO humon_reader', read_model);

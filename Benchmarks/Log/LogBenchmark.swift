@@ -26,6 +26,9 @@ struct LogBenchmark: AsyncParsableCommand {
     @Option(help: "Seconds a measurement.")
     var seconds = 5
 
+    @Option(help: "Seconds that a snapshot is open before appends beside it are measured.")
+    var snapshotSeconds = 300
+
     @Option(help: "How many events the large log has.")
     var events: Int64 = 5_000_000
 
@@ -67,6 +70,11 @@ struct LogBenchmark: AsyncParsableCommand {
         for clients in Self.concurrencies { report.add(.oneTransactionEach, try await locked.measure(clients: clients)) }
         for clients in [1, 8] { report.add(.fiftyRows, try await plain.fiftyRows(clients: clients)) }
         report.add(.copyIn, try await plain.copyIn())
+
+        let snapshot = OpenSnapshot(database: projected.database, holdSeconds: snapshotSeconds, seconds: seconds)
+        let (under, after) = try await snapshot.measure()
+        report.add(.underSnapshot, under)
+        report.add(.afterSnapshot, after)
 
         let followed = try await cluster.createDatabase("followed", migrated: true)
         report.followers = try await FollowerTimes(database: followed).measure()

@@ -5,6 +5,8 @@ struct Report: Sendable {
         case log = "the log alone"
         case projectedLog = "the log with all projections"
         case updates = "the same, every second event an update"
+        case underSnapshot = "all projections, a snapshot open for minutes"
+        case afterSnapshot = "the same log, that snapshot closed"
         case oneTransactionEach = "(a) a transaction a command, same lock"
         case singleRows = "(b) pgbench, single rows, the log's keys"
         case bareRows = "(b′) pgbench, single rows, bare table"
@@ -92,6 +94,7 @@ struct Report: Sendable {
             ("log alone at \(reference) / (b) at its best", rate(.log, reference) / plain, "≥ 2.5"),
             ("log with all projections at \(reference) / (b) at its best", rate(.projectedLog, reference) / plain, "≥ 1"),
             ("p50 of one command alone / of (b) with one client", p50(.log, 1) / p50(.singleRows, 1), "≤ 2"),
+            ("under an open snapshot / after it", rate(.underSnapshot, reference) / rate(.afterSnapshot, reference), "≥ 0.9"),
             ("speed at full size / at 10,000 events", rate(.large, reference) / small, "about 1"),
             ("the same without ANALYZE", rate(.largeUnanalysed, reference) / small, "about 1"),
             ("the same, plans from the empty log", rate(.largeFromEmpty, reference) / small, "about 1"),

@@ -37,7 +37,8 @@ struct Backend: Sendable {
         readers = PostgresClient(
             database.asApplication(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
-        let watch = LogWatch(client: readers, listens: true, logger: logger)
+        let readModels = Self.readModels(readers, logger: logger)
+        let watch = LogWatch(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
         let render: EventRendering = { $0.writeJSON(into: &$1) }
         let memory =
             memoryBytes > 0
@@ -48,7 +49,7 @@ struct Backend: Sendable {
         users = UsersModule(log: log, database: readers, surroundings: surroundings)
         events = EventsModule(log: log, database: readers, memory: memory, render: render, surroundings: surroundings)
         attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
-        let keeper = ReadModelKeeper(Self.readModels(readers, logger: logger), watch: watch, logger: logger)
+        let keeper = ReadModelKeeper(readModels, watch: watch, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         services = database.services + [readers, writer, watch, formats, keeper] + (memory.map { [$0] } ?? []) + [log]
     }
@@ -61,7 +62,7 @@ struct Backend: Sendable {
     static func isUnavailability(_ error: any Error) -> Bool {
         switch error {
         case let error as PostgresError: error.isUnavailability
-        case is EventLogError, is ReadModelError: true
+        case is EventLogError, is ReadModelError, is StreamContended: true
         default: false
         }
     }

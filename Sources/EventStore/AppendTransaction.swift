@@ -72,7 +72,7 @@ struct AppendTransaction: Sendable {
     /// What a broken connection has left in PostgreSQL's hands may still be recorded before or after: then ids and versions are
     /// taken, and the second to come is told so by a key.
     private func checked(_ batch: [Append], isBehind: Bool) async throws -> [Result<Appended, any Error>] {
-        if isBehind { try await ReadModels(projections: projections, client: client, logger: logger).catchUp() }
+        if isBehind { try await catchUp() }
         let ids = Array(Set(batch.map(\.id)))
         return try await client.withConnection { connection in
             let found = try await connection.run([
@@ -100,6 +100,19 @@ struct AppendTransaction: Sendable {
             }
             let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
             return results(batch, verdicts, firstPosition: try written[0].decode(Int64.self)[0])
+        }
+    }
+
+    /// Outside of the log's lock, under which little is left to do then.
+    /// - Throws: ``ReadModelError/behind(_:)`` for the whole batch where that fails, or that the database is away
+    private func catchUp() async throws {
+        do {
+            try await ReadModels(projections: projections, client: client, logger: logger).catchUp()
+        } catch let error where error is CancellationError || (error as? PostgresError)?.isUnavailability == true {
+            throw error
+        } catch {
+            logger.error("a read model cannot be brought along", metadata: ["error": "\(error)"])
+            throw ReadModelError.behind(projections.map { type(of: $0).schema }.joined(separator: ", "))
         }
     }
 

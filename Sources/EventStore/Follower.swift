@@ -39,7 +39,9 @@ public struct Followers: Sendable {
 
     /// Everything up to there is handled or parked; nil for a follower that never ran.
     public func position(of follower: String) async throws -> Int64? {
-        try await client.query("SELECT position FROM log.followers WHERE name = \(follower)").decode(Int64.self).first
+        try await client.query(
+            "SELECT log.follower_position(name) FROM log.follower_leaders WHERE name = \(follower)"
+        ).decode(Int64.self).first
     }
 
     public func parkedStreams(of follower: String) async throws -> [ParkedStream] {
@@ -86,49 +88,63 @@ struct Lease: Sendable {
     static func claim(
         _ follower: String, leader: UUID, seconds: Double, client: PostgresClient
     ) async throws -> (lease: Lease, position: Int64)? {
+        // Moves of a former leader that wait for nothing more are in the second statement's snapshot.
         let rows = try await client.run([
-            "INSERT INTO log.followers (name) VALUES (\(follower)) ON CONFLICT DO NOTHING",
-            """
-            UPDATE log.followers
-            SET epoch = epoch + 1, leader = \(leader), leased_until = clock_timestamp() + make_interval(secs => \(seconds))
-            WHERE name = \(follower) AND (
-                leased_until < clock_timestamp() OR leader = \(leader)
-                -- Given before the server's clock was set back: no lease lasts so long.
-                OR leased_until > clock_timestamp() + 2 * make_interval(secs => \(seconds))
-            )
-            RETURNING epoch, position
-            """,
+            "SELECT log.claim_follower(\(follower), \(leader), \(seconds))", "SELECT log.follower_position(\(follower))",
         ])
-        return try rows[1].decode((Int64, Int64).self).first.map { epoch, position in
-            (Lease(follower: follower, leader: leader, epoch: epoch, seconds: seconds, client: client), position)
+        guard let epoch = try rows[0].decode(Int64.self).first, let position = try rows[1].decode(Int64.self).first else {
+            return nil
         }
+        return (Lease(follower: follower, leader: leader, epoch: epoch, seconds: seconds, client: client), position)
     }
 
     /// - Throws: ``LeaseLost``
     func renew() async throws {
-        let rows = try await client.query(
-            """
-            UPDATE log.followers SET leased_until = clock_timestamp() + make_interval(secs => \(seconds))
-            WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)
-            """
-        )
-        guard rows.affected == 1 else { throw LeaseLost() }
+        let rows = try await client.query("SELECT log.renew_lease(leader, \(seconds)) FROM log.follower_leaders WHERE \(isHeld)")
+        guard rows.count == 1 else { throw LeaseLost() }
     }
 
     func release() async throws {
+        try await client.run([
+            "UPDATE log.follower_leaders SET leader = NULL WHERE \(isHeld)",
+            """
+            DELETE FROM log.leases
+            WHERE holder = \(leader) AND NOT EXISTS (SELECT FROM log.follower_leaders WHERE leader = \(leader))
+            """,
+        ])
+    }
+
+    private var isHeld: SQL { "name = \(follower) AND leader = \(leader) AND epoch = \(epoch)" }
+
+    /// Until the end of the transaction nobody else becomes the leader. It writes no new version of the row: every step asks it.
+    private func hold(in transaction: PostgresConnection) async throws {
+        let rows = try await transaction.query("SELECT epoch FROM log.follower_leaders WHERE \(isHeld) FOR SHARE")
+        guard rows.count == 1 else { throw LeaseLost() }
+    }
+
+    /// Takes away the positions from one on that the follower has gone past.
+    /// - Returns: the one where it is
+    func prunePositions(from start: Int64) async throws -> Int64 {
+        let found = try await client.query("SELECT log.follower_position(\(follower))").decode(Int64.self)
+        let newest = found.first ?? start
+        guard newest > start else { return start }
+        // Not from the beginning: rows that went before stand in the index for as long as a snapshot is open.
         try await client.query(
-            "UPDATE log.followers SET leased_until = '-infinity' WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)"
-        )
+            """
+            DELETE FROM log.follower_positions
+            WHERE follower = \(follower) AND position >= \(start) AND position < \(newest)
+            """)
+        return newest
     }
 
     /// Moves the checkpoint, if it is where this leader left it.
     /// - Throws: ``LeaseLost``
     func move(from old: Int64, to new: Int64, in transaction: PostgresConnection) async throws {
+        try await hold(in: transaction)
         let rows = try await transaction.query(
             """
-            UPDATE log.followers
-            SET position = \(new), leased_until = clock_timestamp() + make_interval(secs => \(seconds))
-            WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch) AND position = \(old)
+            INSERT INTO log.follower_positions (follower, position)
+            SELECT \(follower), \(new) WHERE log.follower_position(\(follower)) = \(old)
             """
         )
         guard rows.affected == 1 else { throw LeaseLost() }
@@ -158,9 +174,7 @@ struct Lease: Sendable {
     func unpark(_ stream: StreamName, in transaction: PostgresConnection) async throws {
         try await transaction.query(
             "DELETE FROM log.parked_streams WHERE follower = \(follower) AND stream = \(stream.description)")
-        let rows = try await transaction.query(
-            "UPDATE log.followers SET epoch = epoch WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)")
-        guard rows.affected == 1 else { throw LeaseLost() }
+        try await hold(in: transaction)
     }
 
     /// The retry failed: it waits for the next one. Nothing happens where this leader is none any more.
@@ -169,7 +183,7 @@ struct Lease: Sendable {
             """
             UPDATE log.parked_streams SET is_to_be_retried = false, reason = \(reason(error))
             WHERE follower = \(follower) AND stream = \(stream.description) AND EXISTS (
-                SELECT FROM log.followers WHERE name = \(follower) AND leader = \(leader) AND epoch = \(epoch)
+                SELECT FROM log.follower_leaders WHERE \(isHeld)
             )
             """
         )

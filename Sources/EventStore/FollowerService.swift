@@ -100,9 +100,11 @@ public final class FollowerService: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
+                    var pruned: Int64 = 0
                     while true {
                         try await Task.sleep(for: .seconds(timing.leaseSeconds / 3))
                         try await lease.renew()
+                        pruned = try await lease.prunePositions(from: pruned)
                     }
                 }
                 group.addTask { [self] in

@@ -23,6 +23,8 @@ public struct LogImport: Sendable {
             try await connection.withoutTimeout { connection in
                 try await connection.query("SELECT log.lock()")
                 try await refuseUnlessEmpty(connection)
+                // The log gets longer without them.
+                try await connection.query("SELECT log.leave_inline(ARRAY(SELECT schema FROM log.read_models))")
                 let archive = SharedReader { try LogArchiveReader(decodedBy: domainEvents, source: source) }
                 try await naming(firstLine: 2) {
                     try await connection.copyIn(
@@ -60,10 +62,10 @@ public struct LogImport: Sendable {
         }
         // It holds numbers back for new users and events, which the archive may have given to others.
         let isServed = try await connection.query(
-            "SELECT coalesce(max(served_at) > clock_timestamp() - interval '1 minute', false) FROM log.checkpoints"
+            "SELECT coalesce(bool_or(log.is_served(schema)), false) FROM log.read_models"
         ).decode(Bool.self)
         guard isServed == [false] else {
-            throw LogArchiveError("A server works on this database, or did a minute ago: stop it, and wait a minute")
+            throw LogArchiveError("A server works on this database: stop it. Behind a pooler, wait 20 minutes then")
         }
     }
 

@@ -12,7 +12,10 @@ public struct LogRights: Sendable {
     private static let reader = "humon_reader"
     private static let appendOnly = ["log.recorded_events", "log.commands"]
     private static let formats = ["log.program_formats"]
-    private static let changing = ["log.checkpoints", "log.shadows", "log.followers", "log.parked_streams"]
+    private static let changing = [
+        "log.read_models", "log.inline_read_models", "log.shadows", "log.leases", "log.follower_leaders",
+        "log.follower_positions", "log.parked_streams",
+    ]
     private static let migrating = "Run humon migrate."
 
     /// Anybody who can connect may ask.

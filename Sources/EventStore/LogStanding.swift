@@ -11,7 +11,7 @@ public struct LogStanding: Sendable, Hashable {
     public init(of projections: [any Projection], client: PostgresClient) async throws {
         let schemas = projections.map { type(of: $0).schema }
         let found = try await client.run([
-            "SELECT log.tail()", "SELECT schema, position FROM log.checkpoints WHERE schema = ANY(\(schemas))",
+            "SELECT log.tail()", "SELECT schema, position FROM log.read_model_positions(\(schemas))",
         ])
         let tail: Int64 = try found[0].decode(Int64.self).first ?? 0
         position = tail

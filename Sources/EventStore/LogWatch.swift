@@ -45,6 +45,7 @@ public final class LogWatch: Service {
     public let history: LogHistory
     private let client: PostgresClient
     private let listens: Bool
+    private let prepareSession: @Sendable (PostgresConnection) async throws -> Void
     private let pollSeconds: Double
     private let logger: Logger
     private let state = Mutex(State())
@@ -54,11 +55,16 @@ public final class LogWatch: Service {
     ///   - client: to send NOTIFY with, and to listen with: that takes one of its connections for good
     ///   - listens: whether anybody here follows; without, other processes are told, and not heard
     ///   - pollSeconds: how often everybody is woken in any case
-    public init(client: PostgresClient, listens: Bool, pollSeconds: Double = 1, logger: Logger) {
+    ///   - prepareSession: is run on every session that is opened to listen, before it does
+    public init(
+        client: PostgresClient, listens: Bool, pollSeconds: Double = 1, logger: Logger,
+        prepareSession: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in }
+    ) {
         self.client = client
         // A pooler in transaction mode passes no notifications on: polling must do.
         self.listens = listens && !client.configuration.isPooled
         self.pollSeconds = pollSeconds
+        self.prepareSession = prepareSession
         self.logger = logger
         history = LogHistory(logger: logger)
     }
@@ -165,6 +171,7 @@ public final class LogWatch: Service {
         while !Task.isCancelled {
             do {
                 try await client.withConnection { connection in
+                    try await prepareSession(connection)
                     try await connection.withNotifications(on: Self.channel) { notifications in
                         // What was announced while nobody listened.
                         sendRound()

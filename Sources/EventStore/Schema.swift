@@ -10,6 +10,7 @@ extension Migration {
         Migration(name: "0005_append", bytes: PackageResources._005_append_sql),
         Migration(name: "0006_read_models", bytes: PackageResources._006_read_models_sql),
         Migration(name: "0007_search", bytes: PackageResources._007_search_sql),
+        Migration(name: "0008_inline_read_models", bytes: PackageResources._008_inline_read_models_sql),
         Migration(name: "0009_formats", bytes: PackageResources._009_formats_sql),
     ]
 

@@ -8,9 +8,20 @@ public struct Surroundings: Sendable {
     /// A random UUID from a source that cannot be guessed.
     public var randomUUID: @Sendable () -> UUID
 
-    public init(now: @escaping @Sendable () -> Timestamp, randomUUID: @escaping @Sendable () -> UUID) {
+    /// Waits between two attempts; throws `CancellationError` when the task is cancelled.
+    public var sleep: @Sendable (Duration) async throws -> Void
+    /// From 0 to 1: which part of a delay is waited for.
+    public var jitter: @Sendable () -> Double
+
+    public init(
+        now: @escaping @Sendable () -> Timestamp, randomUUID: @escaping @Sendable () -> UUID,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+    ) {
         self.now = now
         self.randomUUID = randomUUID
+        self.sleep = sleep
+        self.jitter = jitter
     }
 
     /// The system's clock and generator.

@@ -1,5 +1,6 @@
 package import EventStore
 internal import Foundation
+internal import Logging
 internal import Notation
 package import Postgres
 public import Users
@@ -16,6 +17,8 @@ public final class EventsModule: Sendable {
     private let ids: IDSource
     private let outcomes: Outcomes
     private let surroundings: Surroundings
+    private let retry: ConflictRetry
+    private let readModels: ReadModels
 
     /// - Parameters:
     ///   - memory: listens to the log's commits; nil: it is PostgreSQL that is read
@@ -29,47 +32,58 @@ public final class EventsModule: Sendable {
         self.memory = memory
         self.render = render
         self.surroundings = surroundings
+        retry = ConflictRetry(surroundings: surroundings)
+        readModels = ReadModels(projections: [EventsProjection()], client: database, logger: Logger(label: "humon.events"))
         ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
         outcomes = Outcomes(client: database)
     }
 
     /// - Returns: the event, and the position from which on it is there
-    /// - Throws: ``EventRejection/keyReused``
+    /// - Throws: ``EventRejection/keyReused``, `StreamContended`, and what ``EventLog/append(_:)`` throws
     public func create(_ command: CreateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
         try await once(origin.commandKey(actor: command.owner)) { key in
-            while true {
+            // A number that was handed out before the sequence was set back, by a fail-over say, is taken already.
+            try await retry.run { _ in
                 let id = EventID(rawValue: try await ids.next())
-                do {
-                    return try await append(
-                        .created(decide(command)), to: id, version: 0, by: command.owner, key: key, origin: origin)
-                } catch is VersionConflict {
-                    // A number that was handed out before the sequence was set back, by a fail-over say, is taken already.
-                    try Task.checkCancellation()
-                }
+                return try await append(
+                    .created(decide(command)), to: id, version: 0, by: command.owner, key: key, origin: origin)
             }
         }
     }
 
-    /// Decides on the event as it stands, again and again while others are faster: every time somebody's change is recorded,
-    /// so it comes to an end.
+    /// Decides on the event as it stands, and again, a bounded number of times, where others are faster.
     /// - Returns: the event, and the position from which on it is as it was asked to be
-    /// - Throws: ``EventRejection``
+    /// - Throws: ``EventRejection``, `StreamContended`, `ReadModelError.behind`, and what ``EventLog/append(_:)`` throws
     public func update(_ command: UpdateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
         try await once(origin.commandKey(actor: command.by)) { key in
-            while true {
-                let event = try await event(command.id)
+            try await retry.run { conflict in
+                let event = try await event(command.id, atLeast: conflict?.actual ?? 0)
                 let updated = try decide(command, on: event)
-                do {
-                    return try await append(
-                        .updated(updated), to: command.id, version: event?.version ?? 0, by: command.by, key: key, origin: origin
-                    )
-                } catch is VersionConflict {
-                    try Task.checkCancellation()
-                }
+                return try await append(
+                    .updated(updated), to: command.id, version: event?.version ?? 0, by: command.by, key: key, origin: origin)
             }
         }
     }
 
+    /// The event in a version that the log is known to have. Where the read model does not show it, another version of the program
+    /// has appended, and the read model is brought along: outside of the log's lock, which no attempt takes before that succeeds.
+    /// - Throws: `ReadModelError.behind` where it does not, `PostgresError` where the database is away
+    private func event(_ id: EventID, atLeast version: Int32) async throws -> Event? {
+        let shown = try await event(id)
+        guard shown?.version ?? 0 < version else { return shown }
+        do {
+            try await readModels.catchUp()
+        } catch let error where error is CancellationError || (error as? PostgresError)?.isUnavailability == true {
+            throw error
+        } catch {
+            throw ReadModelError.behind(EventsProjection.schema)
+        }
+        let event = try await event(id)
+        guard event?.version ?? 0 >= version else { throw ReadModelError.behind(EventsProjection.schema) }
+        return event
+    }
+
+    /// - Throws: `PostgresError`
     public func event(_ id: EventID) async throws -> Event? {
         let rows = try await database.query(
             """

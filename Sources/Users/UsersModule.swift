@@ -41,24 +41,20 @@ public struct UsersModule: Sendable {
     }
 
     private func append(_ created: UserCreated, origin: Origin) async throws -> Appended {
-        while true {
+        // A number that was handed out before the sequence was set back, by a fail-over say, is somebody's already.
+        try await ConflictRetry(surroundings: surroundings).run { _ in
             let id = UserID(rawValue: try await ids.next())
-            do {
-                // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
-                return try await log.append(
-                    Append(
-                        id: UUID(derivedFrom: "sign-up \(created.device.hexadecimal)"),
-                        stream: id.stream,
-                        expectedVersion: 0,
-                        recordedAt: surroundings.now(),
-                        metadata: origin.metadata(actor: id),
-                        event: UserDomainEvent.created(created)
-                    )
+            // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
+            return try await log.append(
+                Append(
+                    id: UUID(derivedFrom: "sign-up \(created.device.hexadecimal)"),
+                    stream: id.stream,
+                    expectedVersion: 0,
+                    recordedAt: surroundings.now(),
+                    metadata: origin.metadata(actor: id),
+                    event: UserDomainEvent.created(created)
                 )
-            } catch is VersionConflict {
-                // A number that was handed out before the sequence was set back, by a fail-over say, is somebody's already.
-                try Task.checkCancellation()
-            }
+            )
         }
     }
 

@@ -71,10 +71,10 @@ import Testing
             cure: "UPDATE humon.migrations SET name = '0005_append' WHERE name = '0005_append.old'"),
         Ailment(
             script:
-                "INSERT INTO log.followers VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
+                "INSERT INTO log.follower_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
             check: "followers", finding: "1 parked by feed",
             remedy: "See humon followers parked feed; mend the cause, then humon followers retry feed.",
-            cure: "DELETE FROM log.parked_streams; DELETE FROM log.followers"),
+            cure: "DELETE FROM log.parked_streams; DELETE FROM log.follower_leaders"),
         Ailment(
             script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations)", check: "migrations",
             finding: "missing: 0",

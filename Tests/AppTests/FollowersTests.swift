@@ -16,8 +16,9 @@ import Testing
                 #expect((none.status, none.output) == (0, "Nobody has followed this log yet.\n"), "\(none.error)")
                 try await database.withClient { client in
                     _ = try await client.run([
-                        "INSERT INTO log.followers VALUES ('feed', 7, 1, NULL, '2999-01-01Z')",
-                        "INSERT INTO log.followers VALUES ('mail', 3)",
+                        "INSERT INTO log.follower_leaders VALUES ('feed', 1, '00000000-0000-4000-8000-000000000001'), ('mail', 0, NULL)",
+                        "INSERT INTO log.follower_positions VALUES ('feed', 7), ('mail', 3)",
+                        "INSERT INTO log.leases VALUES ('00000000-0000-4000-8000-000000000001', '2999-01-01Z')",
                         """
                         INSERT INTO log.parked_streams VALUES
                             ('feed', 'event-1', 2, 5, 'thirteen', '2026-11-21 16:43:36.123Z'),

@@ -59,7 +59,9 @@ import Testing
         #expect(try await node.send("GET", "/nowhere/at-all") == 404)
         try await node.database.withClient { client in
             _ = try await client.run([
-                "INSERT INTO log.followers VALUES ('feed', 1, 1, NULL, '2999-01-01Z')",
+                "INSERT INTO log.follower_leaders VALUES ('feed', 1, '00000000-0000-4000-8000-000000000001')",
+                "INSERT INTO log.follower_positions VALUES ('feed', 1)",
+                "INSERT INTO log.leases VALUES ('00000000-0000-4000-8000-000000000001', '2999-01-01Z')",
                 "INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen', now())",
             ])
         }

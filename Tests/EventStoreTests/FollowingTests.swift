@@ -103,6 +103,24 @@ extension FollowerService.Timing {
         }
     }
 
+    @Test func `writes no new version of its leader's row, and takes away where it has been`() async throws {
+        try await TestStore.withDiary { store in
+            let leader: SQL = "SELECT ctid::text || ' ' || xmin::text FROM log.follower_leaders"
+            let positions: SQL = "SELECT position FROM log.follower_positions ORDER BY position"
+            try await store.following(Diary()) {
+                try await store.count([1])
+                try await store.reaches(1)
+                let before = try await store.client.query(leader).decode(String.self)
+                for number in Int64(2)...20 {
+                    try await store.count([number])
+                    try await store.reaches(number)
+                }
+                #expect(try await store.client.query(leader).decode(String.self) == before)
+                try await eventually { try await store.client.query(positions).decode(Int64.self) == [Int64(20)] }
+            }
+        }
+    }
+
     @Test func `goes on where it was when it is started again`() async throws {
         try await TestStore.withDiary { store in
             for round in Int64(1)...3 {
@@ -135,7 +153,7 @@ extension FollowerService.Timing {
                     try await store.count(1...10, to: "c\(round)")
                     _ = try? await store.database.withClient { client in
                         try await client.query(
-                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%log.followers%' AND pid <> pg_backend_pid()"
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%log.follower%' AND pid <> pg_backend_pid()"
                         )
                     }
                 }
@@ -254,7 +272,7 @@ extension FollowerService.Timing {
         try await TestStore.withDiary { store in
             try await store.count(1...3)
             _ = try #require(try await Lease.claim("diary", leader: UUID(), seconds: 1, client: store.client))
-            try await store.client.query("UPDATE log.followers SET leased_until = leased_until + interval '1 hour'")
+            try await store.client.query("UPDATE log.leases SET until = until + interval '1 hour'")
             try await store.following(Diary()) { try await store.reaches(3) }
             #expect(try await store.entries() == [1, 2, 3])
         }

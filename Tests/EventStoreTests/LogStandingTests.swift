@@ -12,7 +12,8 @@ import Testing
             try await store.database.withClient { client in
                 _ = try await client.run([
                     "UPDATE log.checkpoints SET position = 3 WHERE schema = 'sums_v1'",
-                    "INSERT INTO log.followers VALUES ('feed', 1, 1, NULL, '2999-01-01Z')",
+                    "INSERT INTO log.follower_leaders (name) VALUES ('feed')",
+                    "INSERT INTO log.follower_positions VALUES ('feed', 1)",
                 ])
             }
             let after = try await LogStanding(of: [SumProjection()], client: store.client)

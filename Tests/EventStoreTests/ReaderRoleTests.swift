@@ -20,7 +20,8 @@ import Testing
                 for table in tables { _ = try await client.query(SQL(unsafeText: "SELECT FROM \(table)")) }
                 let writing: [SQL] = [
                     "INSERT INTO log.recorded_events SELECT position + 1, gen_random_uuid(), stream, 2, type, format, recorded_at, data, metadata FROM log.recorded_events",
-                    "DELETE FROM log.recorded_events", "UPDATE log.checkpoints SET position = 0", "DELETE FROM log.followers",
+                    "DELETE FROM log.recorded_events", "UPDATE log.read_models SET position = 0",
+                    "DELETE FROM log.follower_leaders",
                     "SELECT nextval('log.event_ids')", "CREATE SCHEMA mine", "DELETE FROM humon.migrations",
                 ]
                 for statement in writing {

@@ -97,9 +97,11 @@ struct TestStore: Sendable {
     /// Without a poll, unless one is wanted.
     static func withWatch(
         _ client: PostgresClient, listens: Bool = false, pollSeconds: Double = 3_600,
+        prepareSession: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
         _ body: @escaping @Sendable (LogWatch) async throws -> Void
     ) async throws {
-        let watch = LogWatch(client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet)
+        let watch = LogWatch(
+            client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet, prepareSession: prepareSession)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await watch.run() }
             defer { group.cancelAll() }

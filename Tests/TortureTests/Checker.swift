@@ -15,6 +15,7 @@ enum Check: String, Sendable, CaseIterable {
     case repetition = "a repeated command is answered as it was the first time"
     case answers = "every answer is the one expected, or says that it is to be tried again"
     case restore = "a restored log is the one that was dumped"
+    case snapshot = "no row is updated by every append while a snapshot is open"
     case recovery = "everything is served again after every fault"
 }
 

@@ -36,8 +36,19 @@ struct FaultInjector: Sendable {
             sent = try await withTraffic(number) { try await terminateAppendingSession() }
         case .cutConnections(let cut): sent = try await withTraffic(number) { try await proxy.cut(cut) }
         case .holdForeignTransactions:
+            let versions = Mutex<Set<String>>([])
             try await whileForeignTransactionsAreOpen {
-                try await wait(for: "commands to go on beside foreign transactions") { pace.finished >= end || pace.isOver }
+                try await cluster.withClient { client in
+                    try await wait(for: "commands to go on beside foreign transactions") {
+                        let found = try await rowVersions(client)
+                        versions.withLock { $0.formUnion(found) }
+                        return pace.finished >= end || pace.isOver
+                    }
+                }
+            }
+            let count = versions.withLock(\.count)
+            guard count <= Self.rowVersionsLimit else {
+                throw Violation(check: .snapshot, sentence: "rows of the log's own were written \(count) times or more")
             }
         case .holdLock(let milliseconds):
             try await whileLockIsHeld { try await Task.sleep(for: .milliseconds(milliseconds)) }
@@ -124,6 +135,21 @@ struct FaultInjector: Sendable {
                 }
             }
         }
+    }
+
+    /// Versions of rows that may be written beside hundreds of commands: a server that opens a session notes three read models.
+    private static let rowVersionsLimit = 10
+
+    /// Of the rows that appends have in common.
+    private func rowVersions(_ client: PostgresClient) async throws -> [String] {
+        try await client.query(
+            """
+            SELECT string_agg(v, ' ' ORDER BY v) FROM (
+                SELECT concat(ctid, xmin) FROM log.read_models UNION ALL SELECT concat(ctid, xmin) FROM log.inline_read_models
+                UNION ALL SELECT concat(ctid, xmin) FROM log.shadows UNION ALL SELECT concat(ctid, xmin) FROM log.follower_leaders
+            ) AS rows (v)
+            """
+        ).decode(String.self)
     }
 
     private func whileLockIsHeld(_ body: @Sendable () async throws -> Void) async throws {

@@ -74,6 +74,21 @@ import Testing
         #expect(found.isSuperset(of: [.repetition, .acknowledgedOnce, .answers]))
     }
 
+    @Test func `when every append updates the same row, under a snapshot that is open`() async throws {
+        let sabotage = Sabotage { client in
+            try await client.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        CREATE FUNCTION torture.touch() RETURNS trigger LANGUAGE plpgsql AS
+                            'BEGIN UPDATE log.read_models SET built_at = clock_timestamp(); RETURN NULL; END';
+                        CREATE TRIGGER touch AFTER INSERT ON log.recorded_events
+                            FOR EACH STATEMENT EXECUTE FUNCTION torture.touch();
+                        """)
+            }
+        }
+        #expect(try await Self.checks([.holdForeignTransactions], commandsPerFault: 60, sabotage) == [.snapshot])
+    }
+
     @Test func `when it does not come back`() async {
         await #expect { try await wait(for: "what never comes", withinSeconds: 0.02) { false } } throws: { error in
             (error as? Violation)?.check == .recovery

@@ -31,7 +31,7 @@ extension Database {
         do {
             return try await withPostgres(configuration, logger: logger) { client in
                 // What is wrong with the connection is known before any work.
-                try await client.query("SELECT FROM log.followers LIMIT 0")
+                try await client.query("SELECT FROM log.inline_read_models LIMIT 0")
                 return try await body(client)
             }
         } catch let error as PostgresError {

@@ -10,7 +10,8 @@ struct ReadModelCopy: Sendable {
     /// So many recorded events are read, folded and written at once by ``catchUp(_:on:)``.
     private static let page: Int64 = 2_000
 
-    /// Those of the copies that exist, in the projections' order. Their checkpoints are locked until the end of the transaction.
+    /// Those of the copies that exist and that appends do not keep in step, in the projections' order. Nobody else moves them until
+    /// the end of the transaction, and no append begins to keep them in step.
     /// - Parameter suffix: of the schemas; the live ones have none
     static func locked(
         _ projections: [any Projection], suffix: String = "", on connection: PostgresConnection
@@ -22,10 +23,12 @@ struct ReadModelCopy: Sendable {
     static func locked(
         _ projections: [any Projection], as schemas: [String], on connection: PostgresConnection
     ) async throws -> [ReadModelCopy] {
+        let locked = try await connection.query("SELECT log.lock_read_models(\(schemas))").decode(String.self)
+        // In a statement of its own, which sees what was committed until the locks were there.
         let found = try await connection.query(
             """
-            SELECT schema, position FROM log.checkpoints
-            WHERE schema = ANY(\(schemas)) AND to_regnamespace(schema) IS NOT NULL ORDER BY schema FOR UPDATE
+            SELECT schema, position FROM log.read_model_positions(\(locked))
+            WHERE NOT is_inline AND to_regnamespace(schema) IS NOT NULL
             """
         ).decode((String, Int64).self)
         let positions = Dictionary(found) { first, _ in first }
@@ -66,10 +69,7 @@ extension [ReadModelCopy] {
 
     /// Moves those that are not there yet.
     func checkpoint(at position: Int64) -> SQL {
-        """
-        UPDATE log.checkpoints SET position = \(position)
-        WHERE schema = ANY(\(map(\.schema))) AND position < \(position)
-        """
+        "SELECT log.move_read_models(\(map(\.schema)), \(position))"
     }
 
     mutating func advance(to position: Int64) {

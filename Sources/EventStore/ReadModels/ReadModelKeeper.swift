@@ -1,14 +1,18 @@
 public import Logging
+internal import Postgres
 public import ServiceLifecycle
 
 /// Keeps this program's read models in step with the log where another version of the program appends to it too, as during a
-/// deploy; and says that they are being served.
+/// deploy; and, behind a pooler, says that they are being served.
 ///
 /// An append changes the read models of its own program in its own transaction. Those of other versions are behind for as long
 /// as it takes to hear of it: an announcement, or the watch's poll.
 public final class ReadModelKeeper: Service {
-    /// How often it says that they are served.
-    private static let noteSeconds = 10.0
+    /// How often it says behind a pooler that they are served, where no session can show it by a lock: seldom, since an idle server
+    /// is to write next to nothing.
+    private static let noteSeconds = 15 * 60.0
+    /// For how long it says so: a little longer, so that a slow note does not open a gap.
+    private static let servedSeconds = 20 * 60.0
     /// Between two looks, so that a busy log is not asked for every append.
     private static let pauseSeconds = 0.02
 
@@ -40,8 +44,10 @@ public final class ReadModelKeeper: Service {
             var failures: [String: Failure] = [:]
             for await _ in watch.wakes() {
                 do {
-                    if noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true {
-                        try await readModels.noteServed()
+                    if readModels.client.configuration.isPooled,
+                        noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true
+                    {
+                        try await readModels.noteServed(forSeconds: Self.servedSeconds)
                         noted = .now
                     }
                     try await catchUp(&failures)

@@ -12,7 +12,7 @@ public struct ReadModelState: Sendable, Hashable {
     public static func of(_ projection: any Projection.Type, _ database: any PostgresQuerying) async throws -> Self {
         let found = try await database.query(
             """
-            SELECT position, (\(incarnation(of: projection.schema))) FROM log.checkpoints WHERE schema = \(projection.schema)
+            SELECT position, (\(incarnation(of: projection.schema))) FROM log.read_model_positions(ARRAY[\(projection.schema)])
             """
         ).decode((Int64, String?).self)
         guard let (position, incarnation) = found.first, let incarnation else { throw ReadModelError.missing }

@@ -36,7 +36,7 @@ public struct ReadModelStatus: Sendable, Hashable {
     /// With indexes.
     public var bytes: Int64
     public var builtAt: Timestamp?
-    /// When a server last said that it answers from it.
+    /// Now, while a server answers from it; then when one last said so, which it does when it starts.
     public var servedAt: Timestamp?
     public var state: State
 }
@@ -59,13 +59,14 @@ extension ReadModels {
     public func list() async throws -> [ReadModelStatus] {
         let found = try await client.query(
             """
-            SELECT c.schema, c.version, c.position, log.tail() - c.position,
+            SELECT c.schema, c.version, p.position, log.tail() - p.position,
                 coalesce(extract(epoch FROM clock_timestamp() - (
-                    SELECT recorded_at FROM log.recorded_events WHERE position = c.position + 1))::float8, 0),
-                coalesce(t.rows, 0)::bigint, coalesce(t.bytes, 0)::bigint,
-                c.built_at, CASE WHEN isfinite(c.served_at) THEN c.served_at END,
-                coalesce(s.leased_until > clock_timestamp(), false)
-            FROM log.checkpoints AS c
+                    SELECT recorded_at FROM log.recorded_events WHERE position = p.position + 1))::float8, 0),
+                coalesce(t.rows, 0)::bigint, coalesce(t.bytes, 0)::bigint, c.built_at,
+                CASE WHEN log.is_held(c.schema) THEN clock_timestamp() WHEN isfinite(c.served_at) THEN c.served_at END,
+                coalesce(\(ShadowLease.isLeased), false)
+            FROM log.read_models AS c
+            CROSS JOIN LATERAL log.read_model_positions(ARRAY[c.schema]) AS p
             LEFT JOIN log.shadows AS s ON s.schema = c.schema
             CROSS JOIN LATERAL (
                 SELECT sum(greatest(k.reltuples, 0)) AS rows, sum(pg_total_relation_size(k.oid)) AS bytes
@@ -121,8 +122,8 @@ extension ReadModels {
             SELECT s.schema, coalesce(c.position, 0), log.tail(), s.began_at,
                 (coalesce(c.position, 0) - s.resumed_from)
                     / greatest(extract(epoch FROM clock_timestamp() - s.resumed_at)::float8, 0.001),
-                s.leased_until > clock_timestamp()
-            FROM log.shadows AS s LEFT JOIN log.checkpoints AS c ON c.schema = s.schema ORDER BY s.schema
+                \(ShadowLease.isLeased)
+            FROM log.shadows AS s LEFT JOIN log.read_models AS c ON c.schema = s.schema ORDER BY s.schema
             """
         ).decode((String, Int64, Int64, Timestamp, Double, Bool).self).filter { status in
             projections.contains { status.0 == type(of: $0).schema + Self.rebuildSuffix }

@@ -1,9 +1,6 @@
 internal import Postgres
 
 extension ReadModels {
-    /// What a server must not have said for so long before its read models go.
-    private static let servedWithinSeconds = 60.0
-
     /// Drops what take-overs replaced, and what broken-off verifications left; then there is no way back.
     /// - Parameter otherVersions: also those that this program does not know
     /// - Returns: the schemas that are gone
@@ -13,9 +10,8 @@ extension ReadModels {
         let own = projections.map { type(of: $0).schema }
         let found = try await client.query(
             """
-            SELECT c.schema, c.served_at > clock_timestamp() - make_interval(secs => \(Self.servedWithinSeconds)),
-                coalesce(s.leased_until > clock_timestamp(), false)
-            FROM log.checkpoints AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema
+            SELECT c.schema, log.is_served(c.schema), coalesce(\(ShadowLease.isLeased), false)
+            FROM log.read_models AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema
             """
         ).decode((String, Bool, Bool).self)
         let unwanted = found.filter { schema, _, isLeased in
@@ -27,6 +23,8 @@ extension ReadModels {
             throw ReadModelError.served(served.schema)
         }
         for (schema, _) in unwanted {
+            // Before the drop, which waits for readers: appends must not wait with it.
+            try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
             try await client.withTransaction { connection in
                 try await connection.withoutTimeout { connection in
                     try await Self.lockNames(on: connection)

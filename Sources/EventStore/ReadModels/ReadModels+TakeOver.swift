@@ -15,7 +15,7 @@ extension ReadModels {
                 // Whoever was served from the old ones is served from these.
                 try await connection.query(
                     """
-                    UPDATE log.checkpoints AS n SET served_at = o.served_at FROM log.checkpoints AS o
+                    UPDATE log.read_models AS n SET served_at = o.served_at, served_until = o.served_until FROM log.read_models AS o
                     WHERE n.schema = \(live + Self.rebuildSuffix) AND o.schema = \(live)
                     """
                 )
@@ -32,7 +32,7 @@ extension ReadModels {
     /// - Throws: ``ReadModelError/nothingBefore(_:)``
     public func rollback() async throws -> TakeOver {
         let start = try await client.query(
-            "SELECT min(position) FROM log.checkpoints WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.beforeSuffix }))"
+            "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.beforeSuffix }))"
         ).decode(Int64?.self).first
         // So that little is left to do under the lock.
         for projection in projections {
@@ -102,8 +102,11 @@ extension ReadModels {
     /// Where there is no such schema, what is left of it goes.
     private static func rename(_ schema: String, to name: String, on connection: PostgresConnection) async throws {
         let exists = try await connection.query("SELECT to_regnamespace(\(schema)) IS NOT NULL").decode(Bool.self)
-        guard exists == [true] else { return try await drop(schema, on: connection) }
+        guard exists == [true] else {
+            try await connection.query("SELECT log.leave_inline(ARRAY[\(schema)])")
+            return try await drop(schema, on: connection)
+        }
         try await connection.query("ALTER SCHEMA \(identifier: schema) RENAME TO \(identifier: name)")
-        try await connection.query("UPDATE log.checkpoints SET schema = \(name) WHERE schema = \(schema)")
+        try await connection.query("SELECT log.rename_read_model(\(schema), \(name))")
     }
 }

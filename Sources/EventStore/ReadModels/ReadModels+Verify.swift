@@ -107,7 +107,7 @@ extension ReadModels {
         return try await client.withTransaction { connection in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             return try await connection.withoutTimeout { connection in
-                let found = try await connection.query("SELECT position FROM log.checkpoints WHERE schema = \(live)")
+                let found = try await connection.query("SELECT position FROM log.read_model_positions(ARRAY[\(live)])")
                 guard let position = try found.decode(Int64.self).first else { throw ReadModelError.missing }
                 let seen = try await connection.query(incarnation).decode(String.self)
                 var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)

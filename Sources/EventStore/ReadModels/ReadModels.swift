@@ -85,8 +85,8 @@ public struct ReadModels: Sendable {
     func catchUp(skipping skipped: Set<String>) async throws -> [String: any Error] {
         let behind = try await client.query(
             """
-            SELECT schema FROM log.checkpoints
-            WHERE schema = ANY(\(projections.map { type(of: $0).schema })) AND position < log.tail()
+            SELECT schema FROM log.read_model_positions(\(projections.map { type(of: $0).schema }))
+            WHERE position < log.tail()
             """
         ).decode(String.self)
         var failures: [String: any Error] = [:]
@@ -104,7 +104,8 @@ public struct ReadModels: Sendable {
         return failures
     }
 
-    /// One stretch of the log, in a transaction of its own; false at the log's end, and nil where there is no such copy.
+    /// One stretch of the log, in a transaction of its own; false at the log's end, and nil where there is no such copy, or
+    /// appends keep it in step.
     func catchUp(_ projection: any Projection, suffix: String) async throws -> Bool? {
         try await client.withTransaction { connection in
             var copies = try await ReadModelCopy.locked([projection], suffix: suffix, on: connection)
@@ -115,21 +116,33 @@ public struct ReadModels: Sendable {
     }
     private static let stretch: Int64 = 10_000
 
-    /// Says that a server answers from them: a guard against pruning them.
-    func noteServed() async throws {
+    /// Says that a server answers from them, and for how long they are not to be pruned although nothing else shows it.
+    func noteServed(forSeconds seconds: Double) async throws {
         // One by one: together they would be locked in another order than an append or a take-over locks them.
         for projection in projections {
             try await client.query(
-                "UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = \(type(of: projection).schema)")
+                """
+                UPDATE log.read_models
+                SET served_at = clock_timestamp(), served_until = clock_timestamp() + make_interval(secs => \(seconds))
+                WHERE schema = \(type(of: projection).schema)
+                """)
         }
+    }
+
+    /// Shows by locks of a session that a server answers from them: a guard against pruning them that costs no writes and ends
+    /// with the session.
+    /// - Throws: `PostgresError`
+    package func holdServed(on session: PostgresConnection) async throws {
+        for projection in projections { try await session.query("SELECT log.hold_served(\(type(of: projection).schema))") }
+        try await noteServed(forSeconds: 0)
     }
 
     /// Of the live tables, by schema; none where they are missing.
     func positions() async throws -> [String: Int64] {
         let found = try await client.query(
             """
-            SELECT schema, position FROM log.checkpoints
-            WHERE schema = ANY(\(projections.map { type(of: $0).schema })) AND to_regnamespace(schema) IS NOT NULL
+            SELECT schema, position FROM log.read_model_positions(\(projections.map { type(of: $0).schema }))
+            WHERE to_regnamespace(schema) IS NOT NULL
             """
         ).decode((String, Int64).self)
         return Dictionary(found) { first, _ in first }
@@ -143,12 +156,12 @@ public struct ReadModels: Sendable {
         try await connection.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
         try await connection.query("GRANT SELECT ON ALL TABLES IN SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
         try await connection.query(
-            "INSERT INTO log.checkpoints (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
+            "INSERT INTO log.read_models (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
     }
 
-    /// The checkpoint goes first: whoever writes to the tables locks it before them.
+    /// The row goes first: whoever writes to the tables locks it before them.
     static func drop(_ schema: String, on connection: PostgresConnection) async throws {
-        try await connection.query("DELETE FROM log.checkpoints WHERE schema = \(schema)")
+        try await connection.query("DELETE FROM log.read_models WHERE schema = \(schema)")
         try await connection.query("DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE")
     }
 }
@@ -163,12 +176,14 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case nothingBefore(String)
     /// Somebody else gives names to tables or drops some, and does not come to an end.
     case busy
-    /// A server said a moment ago that it answers from it.
+    /// A server answers from it.
     case served(String)
     /// Found by an append: nothing was recorded.
     case missing
     /// Found by an append: nothing was recorded, since the read models cannot follow the log.
     case unreadable(FormatError)
+    /// Another version of the program has appended what this one could not bring into its read model: nothing was recorded.
+    case behind(String)
 
     public var description: String {
         switch self {
@@ -183,11 +198,12 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
         case .busy:
             "Somebody else is replacing or dropping tables of read models, and waits for whoever reads them: try again later."
         case .served(let schema):
-            "A server answers from the read model \(schema): stop the servers of that version, and wait a minute."
+            "A server answers from the read model \(schema): stop the servers of that version. Behind a pooler, wait 20 minutes then."
         case .missing: "A read model is missing: run humon projections rebuild --all."
         case .unreadable(let error):
             "The read models cannot follow the log, in which this program cannot read a recorded event (\(error)): replace this "
                 + "server by a release that reads it."
+        case .behind(let schema): "The read model \(schema) is behind the log and cannot be brought along now."
         }
     }
 }

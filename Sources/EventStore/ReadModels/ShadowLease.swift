@@ -5,6 +5,11 @@ internal import Postgres
 struct ShadowLease: Sendable {
     /// How long a dead builder is waited for.
     static let seconds = 5.0
+    /// Of a row of `log.shadows`, called `s`. A builder of the version before kept its lease in the row.
+    static let isLeased: SQL = """
+        greatest(s.leased_until, log.leased_until(s.builder))
+            BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => \(seconds))
+        """
 
     let schemas: [String]
     let client: PostgresClient
@@ -52,6 +57,7 @@ struct ShadowLease: Sendable {
             do {
                 return try await client.withTransaction { connection in
                     for schema in schemas { try await claim(schema, on: connection) }
+                    try await renew(on: connection)
                 }
             } catch let error as ReadModelError where ContinuousClock.now >= deadline {
                 throw error
@@ -65,14 +71,12 @@ struct ShadowLease: Sendable {
         let rows = try await connection.query(
             """
             INSERT INTO log.shadows AS s (schema, builder, leased_until)
-            VALUES (\(schema), \(builder), clock_timestamp() + make_interval(secs => \(Self.seconds)))
+            VALUES (\(schema), \(builder), '-infinity')
             ON CONFLICT (schema) DO UPDATE
             SET builder = excluded.builder, leased_until = excluded.leased_until, is_to_be_aborted = false,
                 resumed_at = clock_timestamp(),
-                resumed_from = coalesce((SELECT position FROM log.checkpoints AS c WHERE c.schema = s.schema), 0)
-            WHERE s.leased_until < clock_timestamp()
-                -- Given before the server's clock was set back: no lease lasts so long.
-                OR s.leased_until > clock_timestamp() + 2 * make_interval(secs => \(Self.seconds))
+                resumed_from = coalesce((SELECT position FROM log.read_models AS c WHERE c.schema = s.schema), 0)
+            WHERE NOT \(Self.isLeased)
             """
         )
         guard rows.affected == 1 else { throw ReadModelError.underWay(schema) }
@@ -82,14 +86,19 @@ struct ShadowLease: Sendable {
     /// - Throws: ``ReadModelError/aborted(_:)``, which ends what the body is just doing
     private func renew() async throws {
         do {
+            try await renew(on: client)
             let aborted = try await client.query(
                 """
-                UPDATE log.shadows SET leased_until = clock_timestamp() + make_interval(secs => \(Self.seconds))
-                WHERE schema = ANY(\(schemas)) AND builder = \(builder) RETURNING CASE WHEN is_to_be_aborted THEN schema END
+                SELECT schema FROM log.shadows
+                WHERE schema = ANY(\(schemas)) AND builder = \(builder) AND is_to_be_aborted ORDER BY schema
                 """
-            ).decode(String?.self)
-            if let schema = aborted.compactMap(\.self).first { throw ReadModelError.aborted(schema) }
+            ).decode(String.self)
+            if let schema = aborted.first { throw ReadModelError.aborted(schema) }
         } catch let error as PostgresError where error.isUnavailability {}
+    }
+
+    private func renew(on database: any PostgresQuerying) async throws {
+        try await database.query("SELECT log.renew_lease(\(builder), \(Self.seconds))")
     }
 
     /// To be asked in every transaction of the work, once the shadows' checkpoints are locked: whoever takes the lease meanwhile
@@ -117,7 +126,6 @@ struct ShadowLease: Sendable {
     }
 
     private func release() async throws {
-        try await client.query(
-            "UPDATE log.shadows SET leased_until = '-infinity' WHERE schema = ANY(\(schemas)) AND builder = \(builder)")
+        try await client.query("DELETE FROM log.leases WHERE holder = \(builder)")
     }
 }

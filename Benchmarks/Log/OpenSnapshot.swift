@@ -1,0 +1,28 @@
+internal import Postgres
+
+/// Appends while one idle transaction keeps a snapshot, as a dump, an export or a verification does for minutes: then no version of
+/// a row that they replace can be taken away.
+struct OpenSnapshot: Sendable {
+    let database: Database
+    /// How long appends go on under the snapshot before they are measured.
+    let holdSeconds: Int
+    let seconds: Int
+
+    /// - Returns: the rate at the end of that time, and the one after the snapshot was closed: on the same log, of the same size
+    func measure() async throws -> (under: Measurement, after: Measurement) {
+        let commands = LogBenchmark.reference
+        let appends = LogAppends(database: database, projections: LogBenchmark.projections, seconds: seconds)
+        let under = try await database.administer { client in
+            try await client.withTransaction { snapshot in
+                try await snapshot.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                try await snapshot.query("SELECT log.tail(), pg_current_xact_id()::text")
+                progress("\(holdSeconds) seconds of appends under an open snapshot")
+                _ = try await LogAppends(
+                    database: database, projections: LogBenchmark.projections, seconds: holdSeconds
+                ).measure(commands: commands)
+                return try await appends.measure(commands: commands)
+            }
+        }
+        return (under, try await appends.measure(commands: commands))
+    }
+}

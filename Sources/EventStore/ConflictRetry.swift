@@ -1,0 +1,50 @@
+/// Decides a command again when another writer has changed its stream meanwhile: a bounded number of times, with back-off, since
+/// every attempt takes the log's lock.
+public struct ConflictRetry: Sendable {
+    /// Attempts at most, the first one included. Their delays add up to six seconds at most.
+    public static let attempts = 30
+    /// The longest delay before the second attempt; it doubles with every further one.
+    public static let firstDelaySeconds = 0.005
+    /// The longest delay before any attempt.
+    public static let longestDelaySeconds = 0.25
+
+    private let surroundings: Surroundings
+
+    public init(surroundings: Surroundings) { self.surroundings = surroundings }
+
+    /// Runs an attempt until one is neither foiled by a ``VersionConflict`` nor by a read model that is behind.
+    /// - Parameter attempt: decides and appends. It is told the conflict of an earlier attempt, if there was one.
+    /// - Throws: ``StreamContended`` or ``ReadModelError/behind(_:)`` after the last attempt, whichever foiled it;
+    ///   `CancellationError`; and what else an attempt throws
+    public func run<Value>(_ attempt: (_ conflict: VersionConflict?) async throws -> Value) async throws -> Value {
+        var conflict: VersionConflict?
+        for number in 1... {
+            do {
+                return try await attempt(conflict)
+            } catch let error as VersionConflict {
+                guard number < Self.attempts else { throw StreamContended(stream: error.stream) }
+                conflict = error
+            } catch ReadModelError.behind(let schema) {
+                guard number < Self.attempts else { throw ReadModelError.behind(schema) }
+            }
+            // Any part of it, so that those who were foiled together do not come back together.
+            try await surroundings.sleep(.seconds(Self.longestDelaySeconds(before: number + 1) * surroundings.jitter()))
+        }
+        preconditionFailure("the last attempt returns or throws")
+    }
+
+    /// - Parameter attempt: 2 or more
+    static func longestDelaySeconds(before attempt: Int) -> Double {
+        // The cap is reached long before the shift could overflow.
+        min(longestDelaySeconds, firstDelaySeconds * Double(1 << min(attempt - 2, 16)))
+    }
+}
+
+/// Other writers changed the stream before every attempt. The same command may succeed later.
+public struct StreamContended: Error, Hashable, CustomStringConvertible {
+    public var stream: StreamName
+
+    public var description: String {
+        "other writers changed the stream \(stream) before each of \(ConflictRetry.attempts) attempts"
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Notation
+import Synchronization
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Deciding again after a conflict` {
+    /// What was waited for, without waiting.
+    private final class Waits: Sendable {
+        let seconds = Mutex<[Double]>([])
+
+        func retry(jitter: Double = 1) -> ConflictRetry {
+            ConflictRetry(
+                surroundings: Surroundings(
+                    now: { Timestamp(milliseconds: 0) }, randomUUID: { UUID() },
+                    sleep: { [self] duration in
+                        try Task.checkCancellation()
+                        seconds.withLock { $0.append(duration / .seconds(1)) }
+                    }, jitter: { jitter }))
+        }
+    }
+
+    private static let conflict = VersionConflict(stream: StreamName("event-1"), expected: 1, actual: 2)
+
+    @Test func `doubles its delays up to a quarter of a second, and gives up after 30 attempts`() async {
+        let waits = Waits()
+        let attempts = Mutex(0)
+        await #expect(throws: StreamContended(stream: StreamName("event-1"))) {
+            try await waits.retry().run { _ in
+                attempts.withLock { $0 += 1 }
+                throw Self.conflict
+            }
+        }
+        let count = attempts.withLock(\.self)
+        #expect(count == 30)
+        let seconds = waits.seconds.withLock(\.self)
+        #expect(seconds.prefix(7) == [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.25])
+        #expect(seconds.dropFirst(6).allSatisfy { $0 == 0.25 })
+        #expect(seconds.count == 29)
+    }
+
+    @Test func `waits for a part of each delay that chance draws`() async {
+        let waits = Waits()
+        await #expect(throws: StreamContended.self) { try await waits.retry(jitter: 0.5).run { _ in throw Self.conflict } }
+        let seconds = waits.seconds.withLock(\.self)
+        #expect(seconds.prefix(2) == [0.0025, 0.005])
+    }
+
+    @Test func `tells the next attempt the conflict, and returns what it comes to`() async throws {
+        let waits = Waits()
+        let told = Mutex<[VersionConflict?]>([])
+        let value = try await waits.retry().run { conflict in
+            told.withLock { $0.append(conflict) }
+            if conflict == nil { throw Self.conflict }
+            return 7
+        }
+        #expect(value == 7)
+        let conflicts = told.withLock(\.self)
+        #expect(conflicts == [nil, Self.conflict])
+    }
+
+    @Test func `says that a read model is behind when that is what foils it to the end`() async {
+        await #expect(throws: ReadModelError.behind("events_v1")) {
+            try await Waits().retry().run { _ in throw ReadModelError.behind("events_v1") }
+        }
+    }
+
+    @Test func `throws what is no conflict at once, and ends with its task`() async {
+        let waits = Waits()
+        await #expect(throws: ReadModelError.missing) { try await waits.retry().run { _ in throw ReadModelError.missing } }
+        let seconds = waits.seconds.withLock(\.self)
+        #expect(seconds.isEmpty)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await waits.retry().run { _ in throw Self.conflict }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Appends under an open snapshot` {
+    /// Which version of which row: an UPDATE and a row lock change it.
+    private static let versions: SQL = """
+        SELECT concat_ws(' ', 'read model', ctid, xmin, xmax, schema) FROM log.read_models
+        UNION ALL SELECT concat_ws(' ', 'inline', ctid, xmin, xmax, read_models) FROM log.inline_read_models
+        UNION ALL SELECT concat_ws(' ', 'shadow', ctid, xmin, xmax, schema) FROM log.shadows
+        UNION ALL SELECT concat_ws(' ', 'lease', ctid, xmin, xmax, holder) FROM log.leases
+        ORDER BY 1
+        """
+
+    @Test func `write no new version of any row of the log's own`() async throws {
+        try await TestStore.with { store in
+            try await store.count(1)
+            let before = try await store.client.query(Self.versions).decode(String.self)
+            try await store.client.withTransaction { snapshot in
+                try await snapshot.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                try await snapshot.query("SELECT log.tail(), pg_current_xact_id()::text")
+                try await store.count(from: 1, 500)
+            }
+            #expect(try await store.client.query(Self.versions).decode(String.self) == before)
+            #expect(before.count == 2)
+            #expect(try await store.models.list().map(\.position) == [501])
+        }
+    }
+
+    @Test func `of programs with different read models find the newest version of a row without passing older ones`() async throws
+    {
+        try await TestStore.with { store in
+            try await store.client.withTransaction { snapshot in
+                try await snapshot.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                try await snapshot.query("SELECT log.tail()")
+                try await TestStore.withLog(store.client, projections: []) { stranger in
+                    for number in 0..<60 {
+                        _ = try await stranger.append(.counting("stranger", after: Int32(number), by: 1))
+                        _ = try await store.log.append(.counting("own", after: Int32(number), by: 1))
+                    }
+                }
+            }
+            #expect(try await store.sums() == ["(own,60,60)", "(stranger,60,60)"])
+            let plan = try await store.client.withTransaction { connection in
+                try await connection.query("SET LOCAL enable_seqscan = off")
+                return try await connection.query(
+                    """
+                    EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
+                    SELECT position FROM log.read_models WHERE schema = 'sums_v1' ORDER BY position DESC LIMIT 1
+                    """
+                ).decode(String.self)
+            }
+            #expect(plan.contains { $0.contains("Index") && $0.contains("Backward") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("Sort") }, "\(plan)")
+            #expect(try await store.models.verify { _ in }.map(\.differing) == [0])
+        }
+    }
+}
+
+/// What a server of the version before sends to a database that this one has migrated.
+@Suite struct `A server of the version before` {
+    private static let lock: SQL = """
+        SELECT schema, position FROM log.checkpoints
+        WHERE schema = ANY(ARRAY['sums_v1']) AND to_regnamespace(schema) IS NOT NULL ORDER BY schema FOR UPDATE
+        """
+
+    @Test func `is shown true positions, and holds appends back from where it has read one`() async throws {
+        try await TestStore.with { store in
+            try await store.count(3)
+            let later = try await store.client.withTransaction { old in
+                let shown = try await old.query(Self.lock).decode((String, Int64).self).map(\.1)
+                #expect(shown == [3])
+                let later = Task { try await store.log.append(.counting("z", after: 0)) }
+                try await store.eventuallyWaiting(1)
+                #expect(try await LogReader(client: old).tail() == 3)
+                return later
+            }
+            #expect(try await later.value.position == 4)
+            let position = try await store.client.query("SELECT position FROM log.checkpoints").decode(Int64.self)
+            #expect(position == [4])
+        }
+    }
+
+    @Test func `that waits for an append is shown the position behind it`() async throws {
+        try await TestStore.with { store in
+            try await store.count(2)
+            try await TestStore.withLog(store.client, projections: []) { stranger in
+                _ = try await stranger.append(.counting("stranger", after: 0))
+            }
+            let behind = try await store.client.query(
+                "SELECT schema FROM log.checkpoints WHERE schema = ANY(ARRAY['sums_v1']) AND position < log.tail()")
+            #expect(behind.count == 1)
+            let old = try await store.client.withTransaction { append in
+                var copies = try await ReadModelCopy.locked([SumProjection()], on: append)
+                try await ReadModelCopy.catchUp(&copies, on: append)
+                let old = Task {
+                    try await store.client.withTransaction { try await $0.query(Self.lock).decode((String, Int64).self).map(\.1) }
+                }
+                try await store.eventuallyWaiting(1)
+                try await append.query(
+                    """
+                    SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['counter-z'], ARRAY[1], ARRAY['Counted'], ARRAY[1::smallint],
+                        ARRAY[now()], ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'],
+                        ARRAY['sums_v1'], ARRAY[1])
+                    """)
+                return old
+            }
+            #expect(try await old.value == [4])
+        }
+    }
+
+    @Test func `brings along, notes, renames and drops what is behind`() async throws {
+        try await TestStore.with { store in
+            try await store.count(2)
+            try await TestStore.withLog(store.client, projections: []) { stranger in
+                _ = try await stranger.append(.counting("stranger", after: 0))
+            }
+            let client = store.client
+            try await client.query(
+                "UPDATE log.checkpoints SET position = 3 WHERE schema = ANY(ARRAY['sums_v1']) AND position < 3")
+            try await client.query("UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = 'sums_v1'")
+            #expect(try await client.query("SELECT log.is_served('sums_v1')").decode(Bool.self) == [true])
+            _ = try await store.log.append(.counting("z", after: 0))
+            try await client.query("UPDATE log.checkpoints SET schema = 'sums_v1_before' WHERE schema = 'sums_v1'")
+            let before = try await client.query("SELECT position FROM log.checkpoints WHERE schema = 'sums_v1_before'")
+                .decode(Int64.self)
+            #expect(before == [4])
+            try await client.query("DELETE FROM log.checkpoints WHERE schema = 'sums_v1_before'")
+            await #expect(throws: ReadModelError.missing) { _ = try await store.log.append(.counting("y", after: 0)) }
+        }
+    }
+}
+
+@Suite struct `A server that answers from read models` {
+    @Test func `is known by a lock of its session, and forgotten when that ends`() async throws {
+        try await TestStore.with { store in
+            #expect(try await store.models.list().map(\.servedAt) == [nil])
+            try await store.database.withClient(role: "humon_app") { server in
+                try await server.withConnection { session in
+                    try await store.models.holdServed(on: session)
+                    #expect(try await store.isServed())
+                }
+            }
+            try await eventually { try await !store.isServed() }
+            #expect(try await store.models.list().allSatisfy { $0.servedAt != nil })
+        }
+    }
+
+    @Test func `says so for a while where a pooler stands between, and writes nothing otherwise`() async throws {
+        try await TestStore.with { store in
+            func keep(isPooled: Bool, until isDone: @Sendable @escaping () async throws -> Bool) async throws {
+                var configuration = store.database.configuration(role: "humon_app", connections: 2)
+                configuration.isPooled = isPooled
+                try await withPostgres(configuration, logger: .quiet) { client in
+                    let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
+                    try await TestStore.withWatch(client) { watch in
+                        try await withThrowingTaskGroup(of: Void.self) { group in
+                            group.addTask { try await ReadModelKeeper(models, watch: watch, logger: .quiet).run() }
+                            defer { group.cancelAll() }
+                            try await eventually {
+                                watch.grew(to: 1); return try await isDone()
+                            }
+                        }
+                    }
+                }
+            }
+            try await TestStore.withLog(store.client, projections: []) { stranger in
+                _ = try await stranger.append(.counting("stranger", after: 0))
+            }
+            // It has looked, since it has caught up.
+            try await keep(isPooled: false) { try await store.models.list().map(\.position) == [1] }
+            #expect(try await store.isServed() == false)
+            try await keep(isPooled: true) { try await store.isServed() }
+            #expect(try await store.isServed())
+        }
+    }
+}
+
+extension TestStore {
+    fileprivate func isServed() async throws -> Bool {
+        try await client.query("SELECT log.is_served('sums_v1')").decode(Bool.self) == [true]
+    }
+
+    /// Until so many sessions of this database wait for locks.
+    fileprivate func eventuallyWaiting(_ count: Int64) async throws {
+        try await eventually {
+            try await client.query(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            ).decode(Int64.self).first == count
+        }
+    }
+}

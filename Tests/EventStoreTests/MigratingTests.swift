@@ -1,0 +1,79 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// `db/migrations/0008_inline_read_models.sql` on a database that the version before has filled.
+@Suite struct `Migrating a log with read models` {
+    private static let former = Array(Migration.all.prefix(7))
+
+    /// Seven recorded events, of which the read model has five; a read model of another version at 3, and a shadow at 2.
+    private static func withFilledDatabase(_ body: @escaping @Sendable (PostgresClient) async throws -> Void) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await database.withClient(connections: 5) { client in
+                _ = try await Migrator(migrations: former, client: client).migrate()
+                try await client.withConnection { connection in
+                    for (schema, position) in [("sums_v1", 0), ("sums_v0", 3), ("sums_v1_rebuild", 2)] {
+                        try await connection.execute(
+                            script: """
+                                CREATE SCHEMA \(schema); \(SumProjection.tables(in: schema)) \(SumProjection.indexes(in: schema))
+                                INSERT INTO log.checkpoints (schema, version, position) VALUES ('\(schema)', 1, \(position));
+                                """)
+                    }
+                    try await connection.query("INSERT INTO log.followers VALUES ('feed', 4, 2, gen_random_uuid(), now())")
+                }
+                for (numbers, projections) in [(0..<5, [SumProjection()]), (5..<7, [])] as [(Range<Int>, [any Projection])] {
+                    try await TestStore.withLog(client, projections: projections) { log in
+                        for number in numbers { _ = try await log.append(.counting("a", after: Int32(number), by: 1)) }
+                    }
+                }
+                try await body(client)
+            }
+        }
+    }
+
+    @Test func `keeps their positions, and the log goes on`() async throws {
+        try await Self.withFilledDatabase { client in
+            let positions: SQL = "SELECT schema || ' ' || position FROM log.checkpoints ORDER BY schema"
+            let before = try await client.query(positions).decode(String.self)
+            #expect(before == ["sums_v0 3", "sums_v1 5", "sums_v1_rebuild 2"])
+            #expect(try await Migrator(client: client).migrate() == Migration.all.dropFirst(7).map(\.name))
+            #expect(try await client.query(positions).decode(String.self) == before)
+            #expect(try await Followers(client: client).statuses().map { "\($0.name) \($0.position)" } == ["feed 4"])
+
+            let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
+            #expect(try await models.list().first?.state == .behind)
+            try await TestStore.withLog(client, projections: [SumProjection()]) { log in
+                // Once it is found behind, then in step.
+                for number in 7..<10 { _ = try await log.append(.counting("a", after: Int32(number), by: 1)) }
+            }
+            #expect(
+                try await models.list().map { "\($0.schema) \($0.position) \($0.state)" } == [
+                    "sums_v1 10 ready", "sums_v0 3 otherVersion", "sums_v1_rebuild 2 interrupted",
+                ])
+            #expect(try await models.verify { _ in }.map(\.differing) == [0])
+        }
+    }
+
+    @Test func `does not make appends wait while it waits for a dump`() async throws {
+        try await Self.withFilledDatabase { client in
+            let migration = try await client.withTransaction { dump in
+                try await dump.query("LOCK TABLE log.checkpoints IN ACCESS SHARE MODE")
+                let migration = Task { try await Migrator(client: client).migrate() }
+                try await eventually {
+                    try await client.query(
+                        "SELECT 1::bigint FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+                    ).count == 1
+                }
+                try await TestStore.withLog(client, projections: []) { log in
+                    _ = try await log.append(.counting("a", after: 7, by: 1))
+                }
+                return migration
+            }
+            #expect(try await migration.value.contains("0008_inline_read_models"))
+            #expect(try await LogReader(client: client).tail() == 8)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import EventStore
+import Foundation
+import Notation
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+import Users
+
+@testable import Events
+
+/// No keeper of read models runs here: what another version of the program appends is missing until somebody brings it along.
+@Suite struct `Updating an event that another version of the program has changed` {
+    fileprivate final class Waits: Sendable { let count = Mutex(0) }
+
+    private static func with(
+        _ body: @escaping @Sendable (EventsModule, EventID, PostgresClient, EventLog, Waits) async throws -> Void
+    ) async throws {
+        try await TestNode.withDatabase { database in
+            try await database.withClient(role: "humon_app", connections: 3) { client in
+                let log = EventLog(client: client, projections: [EventsProjection()], logger: .quiet)
+                let waits = Waits()
+                var surroundings = Surroundings.system
+                surroundings.sleep = { _ in waits.count.withLock { $0 += 1 } }
+                let module = EventsModule(log: log, database: client, render: TestNode.render, surroundings: surroundings)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await log.run() }
+                    defer { group.cancelAll() }
+                    let created = CreateEvent(details: .picnic, owner: .ann)
+                    let id = try await module.create(created, origin: Origin(requestID: "test")).id
+                    try await body(module, id, client, log, waits)
+                }
+            }
+        }
+    }
+
+    /// As a program does that has no read model here.
+    private static func update(_ id: EventID, data: String, _ client: PostgresClient) async throws {
+        try await client.query(
+            """
+            SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(id.stream.description)], ARRAY[2], ARRAY['EventUpdated'],
+                ARRAY[1::smallint], ARRAY[now()], ARRAY[\(data)], ARRAY['{"request_id":"x","actor":1,"trace_id":null}'],
+                '{}'::text[], '{}'::integer[])
+            """)
+    }
+
+    private static func command(_ id: EventID) -> UpdateEvent {
+        UpdateEvent(id: id, change: .replace(.concert), by: .ann, condition: VersionCondition())
+    }
+
+    @Test func `brings the read model along and succeeds at the second attempt`() async throws {
+        try await Self.with { module, id, client, _, waits in
+            let data =
+                #"{"name":"Theirs","address":null,"lat":1,"lon":2,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
+            try await Self.update(id, data: data, client)
+            let position = try await module.update(Self.command(id), origin: Origin(requestID: "test")).position
+            #expect(position == 3)
+            #expect(try await module.event(id)?.version == 3)
+            let count = waits.count.withLock(\.self)
+            #expect(count == 1)
+        }
+    }
+
+    @Test func `gives up as unavailable where the read model cannot be brought along, and asks the log once`() async throws {
+        try await Self.with { module, id, client, log, waits in
+            try await Self.update(id, data: #"{"unreadable":true}"#, client)
+            await #expect(throws: ReadModelError.behind("events_v1")) {
+                _ = try await module.update(Self.command(id), origin: Origin(requestID: "test"))
+            }
+            let count = waits.count.withLock(\.self)
+            #expect(count == ConflictRetry.attempts - 1)
+            #expect(log.statistics.outcomes[.conflict] == 1)
+            #expect(try await LogReader(client: client).tail() == 2)
+            #expect(try await module.event(id)?.version == 1)
+            // Any other append finds it behind too, and says the same.
+            await #expect(throws: ReadModelError.behind("events_v1")) {
+                _ = try await module.create(CreateEvent(details: .picnic, owner: .ann), origin: Origin(requestID: "test"))
+            }
+        }
+    }
+}
