@@ -103,8 +103,8 @@ struct AppendTransaction: Sendable {
         }
     }
 
-    /// Outside of the log's lock, under which little is left to do then.
-    /// - Throws: ``ReadModelError/behind(_:)`` for the whole batch where that fails, or that the database is away
+    /// Catches the read models up outside of the log's lock, so that little is left to do under it.
+    /// - Throws: ``ReadModelError/behind(_:)`` if that fails, `PostgresError` if the database is away, `CancellationError`
     private func catchUp() async throws {
         do {
             try await ReadModels(projections: projections, client: client, logger: logger).catchUp()

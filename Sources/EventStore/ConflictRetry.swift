@@ -13,7 +13,7 @@ public struct ConflictRetry: Sendable {
     public init(surroundings: Surroundings) { self.surroundings = surroundings }
 
     /// Runs an attempt until one is neither foiled by a ``VersionConflict`` nor by a read model that is behind.
-    /// - Parameter attempt: decides and appends. It is told the conflict of an earlier attempt, if there was one.
+    /// - Parameter attempt: decides and appends; its argument is the conflict of an earlier attempt, if there was one
     /// - Throws: ``StreamContended`` or ``ReadModelError/behind(_:)`` after the last attempt, whichever foiled it;
     ///   `CancellationError`; and what else an attempt throws
     public func run<Value>(_ attempt: (_ conflict: VersionConflict?) async throws -> Value) async throws -> Value {
@@ -27,7 +27,7 @@ public struct ConflictRetry: Sendable {
             } catch ReadModelError.behind(let schema) {
                 guard number < Self.attempts else { throw ReadModelError.behind(schema) }
             }
-            // Any part of it, so that those who were foiled together do not come back together.
+            // Jitter: commands that conflicted at the same time try again at different times.
             try await surroundings.sleep(.seconds(Self.longestDelaySeconds(before: number + 1) * surroundings.jitter()))
         }
         preconditionFailure("the last attempt returns or throws")

@@ -88,7 +88,7 @@ struct Lease: Sendable {
     static func claim(
         _ follower: String, leader: UUID, seconds: Double, client: PostgresClient
     ) async throws -> (lease: Lease, position: Int64)? {
-        // Moves of a former leader that wait for nothing more are in the second statement's snapshot.
+        // The second statement's snapshot shows what a former leader committed before the claim.
         let rows = try await client.run([
             "SELECT log.claim_follower(\(follower), \(leader), \(seconds))", "SELECT log.follower_position(\(follower))",
         ])
@@ -116,19 +116,20 @@ struct Lease: Sendable {
 
     private var isHeld: SQL { "name = \(follower) AND leader = \(leader) AND epoch = \(epoch)" }
 
-    /// Until the end of the transaction nobody else becomes the leader. It writes no new version of the row: every step asks it.
+    /// Keeps the leadership until the end of the transaction, by a row lock. A lock writes no new version of the row.
+    /// - Throws: ``LeaseLost``
     private func hold(in transaction: PostgresConnection) async throws {
         let rows = try await transaction.query("SELECT epoch FROM log.follower_leaders WHERE \(isHeld) FOR SHARE")
         guard rows.count == 1 else { throw LeaseLost() }
     }
 
-    /// Takes away the positions from one on that the follower has gone past.
-    /// - Returns: the one where it is
+    /// Removes the follower's former positions from `start` on.
+    /// - Returns: the present position
     func prunePositions(from start: Int64) async throws -> Int64 {
         let found = try await client.query("SELECT log.follower_position(\(follower))").decode(Int64.self)
         let newest = found.first ?? start
         guard newest > start else { return start }
-        // Not from the beginning: rows that went before stand in the index for as long as a snapshot is open.
+        // Not from the beginning: the index keeps entries of removed rows for as long as a snapshot is open.
         try await client.query(
             """
             DELETE FROM log.follower_positions

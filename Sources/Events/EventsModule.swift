@@ -51,7 +51,7 @@ public final class EventsModule: Sendable {
         }
     }
 
-    /// Decides on the event as it stands, and again, a bounded number of times, where others are faster.
+    /// Decides on the present event. Where other writers are faster it decides again, `ConflictRetry.attempts` times at most.
     /// - Returns: the event, and the position from which on it is as it was asked to be
     /// - Throws: ``EventRejection``, `StreamContended`, `ReadModelError.behind`, and what ``EventLog/append(_:)`` throws
     public func update(_ command: UpdateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
@@ -65,9 +65,9 @@ public final class EventsModule: Sendable {
         }
     }
 
-    /// The event in a version that the log is known to have. Where the read model does not show it, another version of the program
-    /// has appended, and the read model is brought along: outside of the log's lock, which no attempt takes before that succeeds.
-    /// - Throws: `ReadModelError.behind` where it does not, `PostgresError` where the database is away
+    /// The event in a version that the log is known to have. If the read model does not show that version, another version of the
+    /// program has appended. Then this catches the read model up, outside of the log's lock.
+    /// - Throws: `ReadModelError.behind` if that fails, `PostgresError` if the database is away, `CancellationError`
     private func event(_ id: EventID, atLeast version: Int32) async throws -> Event? {
         let shown = try await event(id)
         guard shown?.version ?? 0 < version else { return shown }

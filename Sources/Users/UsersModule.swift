@@ -41,7 +41,7 @@ public struct UsersModule: Sendable {
     }
 
     private func append(_ created: UserCreated, origin: Origin) async throws -> Appended {
-        // A number that was handed out before the sequence was set back, by a fail-over say, is somebody's already.
+        // A number conflicts if the sequence was set back after it was given to a user, by a fail-over say.
         try await ConflictRetry(surroundings: surroundings).run { _ in
             let id = UserID(rawValue: try await ids.next())
             // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.

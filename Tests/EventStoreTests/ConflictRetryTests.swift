@@ -6,7 +6,7 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Deciding again after a conflict` {
-    /// What was waited for, without waiting.
+    /// Records the delays instead of waiting for them.
     private final class Waits: Sendable {
         let seconds = Mutex<[Double]>([])
 

@@ -184,7 +184,7 @@ extension TestStore {
         try await client.query("SELECT log.is_served('sums_v1')").decode(Bool.self) == [true]
     }
 
-    /// Until so many sessions of this database wait for locks.
+    /// Returns as soon as `count` sessions of this database wait for locks.
     fileprivate func eventuallyWaiting(_ count: Int64) async throws {
         try await eventually {
             try await client.query(

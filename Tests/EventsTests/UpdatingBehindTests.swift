@@ -9,7 +9,7 @@ import Users
 
 @testable import Events
 
-/// No keeper of read models runs here: what another version of the program appends is missing until somebody brings it along.
+/// No `ReadModelKeeper` runs here: the read model lacks the other program's events until the module catches it up.
 @Suite struct `Updating an event that another version of the program has changed` {
     fileprivate final class Waits: Sendable { let count = Mutex(0) }
 

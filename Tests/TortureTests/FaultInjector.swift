@@ -140,7 +140,7 @@ struct FaultInjector: Sendable {
     /// Versions of rows that may be written beside hundreds of commands: a server that opens a session notes three read models.
     private static let rowVersionsLimit = 10
 
-    /// Of the rows that appends have in common.
+    /// The physical versions of all rows that appends share.
     private func rowVersions(_ client: PostgresClient) async throws -> [String] {
         try await client.query(
             """

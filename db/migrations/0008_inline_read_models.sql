@@ -1,10 +1,10 @@
 -- No append updates a row that every append updates: one open snapshot would keep all versions of it and make every append slow.
 -- docs/decisions/0027-no-hot-rows.md
 --
--- Servers of the version before go on beside this: they call log.append with the same arguments, and what they read and write as
--- log.checkpoints is a view from now on. It shows them true positions. Where one reads the position of a read model that appends
--- change, it holds appends back until the end of its transaction: it takes the position for the one from which on it is to apply
--- the log. They also read log.followers, which is a view to be read from now on; no server of that version runs a follower.
+-- Servers of the version before go on beside this. They call log.append with the same arguments. Their log.checkpoints is a view
+-- from now on, with triggers, and shows true positions. A transaction that reads the position of an inline read model holds appends
+-- back until its end, because it may apply the log from that position on. log.followers is a view to read from; no server of that
+-- version runs a follower.
 
 -- Appends wait for this only while nothing else is in the way: a dump that reads a table may take minutes.
 DO $$
@@ -60,8 +60,8 @@ BEGIN
 END
 $$;
 
--- Until the end of the transaction nobody else moves these copies, and no append makes one of them inline or ends that. Answers
--- those that it has locked: one that was renamed meanwhile is not among them.
+-- Locks the rows of these copies and returns the schemas of the locked rows. A row that was renamed meanwhile is not among them.
+-- No other transaction moves a locked copy, makes it inline or ends that.
 CREATE FUNCTION log.lock_read_models(schemas text[]) RETURNS SETOF text LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     name text;
@@ -73,7 +73,7 @@ BEGIN
 END
 $$;
 
--- Moves those of the copies that are not there yet.
+-- Moves these copies forward to a position.
 CREATE FUNCTION log.move_read_models(schemas text[], destination bigint) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -90,8 +90,8 @@ BEGIN
 END
 $$;
 
--- What an append does when the one before changed other read models in its transaction: those that it does not change stay at
--- the log's end as it is, and its own must be there.
+-- An append calls this when the append before it changed other read models in its transaction. The tail is written down as the
+-- position of the read models that it does not change. Its own read models must be at the tail.
 CREATE FUNCTION log.change_inline_read_models(
     read_models text[], read_model_versions integer[], tail bigint, next_tail bigint
 ) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -106,11 +106,11 @@ BEGIN
         SELECT w.schema, w.version, w.schema = ANY (newest.read_models) AS is_inline
         FROM unnest(read_models, read_model_versions) AS w (schema, version) ORDER BY w.schema
     LOOP
-        -- First without the row's lock: whoever brings it along holds that for long.
+        -- First without the row's lock: a session that catches the copy up may hold it for seconds.
         SELECT m.position INTO found_position FROM log.read_models AS m
         WHERE m.schema = wanted.schema AND m.version = wanted.version ORDER BY m.position DESC LIMIT 1;
         IF found_position = tail AND NOT wanted.is_inline THEN
-            -- A new version of the row: whoever waits for its lock then looks at it again.
+            -- A new version of the row makes PostgreSQL evaluate it again for a session that waits for its lock.
             UPDATE log.read_models AS m SET position = next_tail
             WHERE m.schema = wanted.schema AND m.version = wanted.version AND m.position = tail;
             IF NOT FOUND THEN
@@ -127,7 +127,7 @@ BEGIN
 END
 $$;
 
--- log.append as before, but for the read models: where they are those of the append before it, a row is read and none written.
+-- log.append as before, but for the read models: if the append before it changed the same ones, it reads one row and writes none.
 CREATE OR REPLACE FUNCTION log.append(
     ids uuid[], streams text[], versions integer[], types text[], formats smallint[], times timestamptz[],
     data text[], metadata text[], read_models text[], read_model_versions integer[]
@@ -164,9 +164,8 @@ BEGIN
 END
 $$;
 
--- Copies under these names are moved by appends no more, and have their position written down. To be called before a name comes
--- to stand for other tables, or for none, and before the log gets longer by anything but log.append. Waits for appends where
--- there is something to do.
+-- Ends that these copies are inline, and writes their positions down. Callers: whatever gives a name to other tables or drops them,
+-- and whatever extends the log without log.append. Takes the log's lock if there is something to do.
 CREATE FUNCTION log.leave_inline(schemas text[]) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     newest log.inline_read_models;
@@ -212,14 +211,14 @@ CREATE FUNCTION log.is_served(name text) RETURNS boolean LANGUAGE sql VOLATILE A
         OR EXISTS (SELECT FROM log.read_models AS m WHERE m.schema = name AND m.served_until > clock_timestamp())
 $$;
 
--- Leases of whoever may do something alone, by its id: of leaders of followers, and of builders of shadows. The newest counts.
+-- Leases of leaders of followers and of builders of shadows, by the holder's id. The newest row of a holder counts.
 CREATE TABLE log.leases (
     holder uuid NOT NULL,
     until timestamptz NOT NULL,
     PRIMARY KEY (holder, until)
 );
 
--- As of now, not of the statement: whoever has waited for a row's lock asks it again.
+-- As of now, not as of the statement: a session that has waited for a row's lock evaluates it again.
 CREATE FUNCTION log.leased_until(of_holder uuid) RETURNS timestamptz LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
 BEGIN
     RETURN (SELECT max(l.until) FROM log.leases AS l WHERE l.holder = of_holder);
@@ -245,7 +244,7 @@ BEGIN
 END
 $$;
 
--- Where followers have been. The last position counts; the leader takes those before away now and then.
+-- The positions of followers. The last one counts; the leader removes earlier ones.
 CREATE TABLE log.follower_positions (
     follower text NOT NULL,
     position bigint NOT NULL,
@@ -263,7 +262,7 @@ BEGIN
 END
 $$;
 
--- Makes somebody the leader where nobody leads, and answers the epoch; nothing where somebody does, and then nothing is written.
+-- Makes the candidate the leader and returns the epoch, if no other leader's lease runs. Otherwise it returns and writes nothing.
 CREATE FUNCTION log.claim_follower(follower text, candidate uuid, seconds double precision) RETURNS SETOF bigint
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE

@@ -10,8 +10,8 @@ struct ReadModelCopy: Sendable {
     /// So many recorded events are read, folded and written at once by ``catchUp(_:on:)``.
     private static let page: Int64 = 2_000
 
-    /// Those of the copies that exist and that appends do not keep in step, in the projections' order. Nobody else moves them until
-    /// the end of the transaction, and no append begins to keep them in step.
+    /// Locks the existing copies until the end of the transaction and returns them in the projections' order, without inline ones:
+    /// appends keep those in step. No append makes a locked copy inline.
     /// - Parameter suffix: of the schemas; the live ones have none
     static func locked(
         _ projections: [any Projection], suffix: String = "", on connection: PostgresConnection
@@ -24,7 +24,7 @@ struct ReadModelCopy: Sendable {
         _ projections: [any Projection], as schemas: [String], on connection: PostgresConnection
     ) async throws -> [ReadModelCopy] {
         let locked = try await connection.query("SELECT log.lock_read_models(\(schemas))").decode(String.self)
-        // In a statement of its own, which sees what was committed until the locks were there.
+        // A statement of its own: its snapshot shows all commits up to the locks.
         let found = try await connection.query(
             """
             SELECT schema, position FROM log.read_model_positions(\(locked))

@@ -8,10 +8,10 @@ public import ServiceLifecycle
 /// An append changes the read models of its own program in its own transaction. Those of other versions are behind for as long
 /// as it takes to hear of it: an announcement, or the watch's poll.
 public final class ReadModelKeeper: Service {
-    /// How often it says behind a pooler that they are served, where no session can show it by a lock: seldom, since an idle server
-    /// is to write next to nothing.
+    /// How often a server behind a pooler notes that it answers from them; a pooled session cannot hold a lock. Seldom, since an idle
+    /// server is to write next to nothing.
     private static let noteSeconds = 15 * 60.0
-    /// For how long it says so: a little longer, so that a slow note does not open a gap.
+    /// How long a note holds: longer than ``noteSeconds``, so that a late note leaves no gap.
     private static let servedSeconds = 20 * 60.0
     /// Between two looks, so that a busy log is not asked for every append.
     private static let pauseSeconds = 0.02

@@ -104,8 +104,8 @@ public struct ReadModels: Sendable {
         return failures
     }
 
-    /// One stretch of the log, in a transaction of its own; false at the log's end, and nil where there is no such copy, or
-    /// appends keep it in step.
+    /// Applies one stretch of the log, in a transaction of its own. Returns false at the log's end, and nil where the copy is missing
+    /// or inline.
     func catchUp(_ projection: any Projection, suffix: String) async throws -> Bool? {
         try await client.withTransaction { connection in
             var copies = try await ReadModelCopy.locked([projection], suffix: suffix, on: connection)
@@ -116,21 +116,21 @@ public struct ReadModels: Sendable {
     }
     private static let stretch: Int64 = 10_000
 
-    /// Says that a server answers from them, and for how long they are not to be pruned although nothing else shows it.
+    /// Notes that a server answers from them. A prune refuses for these seconds, even without a session's lock.
     func noteServed(forSeconds seconds: Double) async throws {
         // One by one: together they would be locked in another order than an append or a take-over locks them.
         for projection in projections {
             try await client.query(
                 """
                 UPDATE log.read_models
-                SET served_at = clock_timestamp(), served_until = clock_timestamp() + make_interval(secs => \(seconds))
+                SET served_at = clock_timestamp(),
+                    served_until = greatest(served_until, clock_timestamp() + make_interval(secs => \(seconds)))
                 WHERE schema = \(type(of: projection).schema)
                 """)
         }
     }
 
-    /// Shows by locks of a session that a server answers from them: a guard against pruning them that costs no writes and ends
-    /// with the session.
+    /// Takes a session lock for each read model. A prune refuses while the session lives; the lock writes nothing.
     /// - Throws: `PostgresError`
     package func holdServed(on session: PostgresConnection) async throws {
         for projection in projections { try await session.query("SELECT log.hold_served(\(type(of: projection).schema))") }
@@ -159,7 +159,7 @@ public struct ReadModels: Sendable {
             "INSERT INTO log.read_models (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
     }
 
-    /// The row goes first: whoever writes to the tables locks it before them.
+    /// Deletes the row first, because a transaction that writes to the tables locks the row before them.
     static func drop(_ schema: String, on connection: PostgresConnection) async throws {
         try await connection.query("DELETE FROM log.read_models WHERE schema = \(schema)")
         try await connection.query("DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE")

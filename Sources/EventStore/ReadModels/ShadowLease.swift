@@ -58,6 +58,8 @@ struct ShadowLease: Sendable {
                 return try await client.withTransaction { connection in
                     for schema in schemas { try await claim(schema, on: connection) }
                     try await renew(on: connection)
+                    // What builders left that were killed.
+                    try await connection.query("DELETE FROM log.leases WHERE until < clock_timestamp() - interval '1 day'")
                 }
             } catch let error as ReadModelError where ContinuousClock.now >= deadline {
                 throw error
