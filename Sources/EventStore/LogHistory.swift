@@ -100,15 +100,20 @@ public final class LogHistory: Sendable {
     }
 
     private func saw(_ place: LogPlace, _ state: inout State, isChecked: Bool = false) {
-        if let known = state.places.first(where: { $0.position == place.position }), known != place { lose(&state) }
-        if place.position > state.places.last?.position ?? 0 {
-            state.places.append(place)
-            if state.places.count > Self.placeLimit { lose(&state) }
-            if state.places.count > Self.fewPlaces { checkIsDue.yield() }
-        } else if isChecked, !state.places.contains(place) {
-            // The process saw later places while the check ran.
-            state.places.insert(place, at: state.places.firstIndex { $0.position > place.position } ?? state.places.endIndex)
+        if let last = state.places.last, last.position >= place.position,
+            let index = state.places.firstIndex(where: { $0.position >= place.position })
+        {
+            if state.places[index] == place { return }
+            if state.places[index].position != place.position {
+                // The process saw later places while the check ran.
+                if isChecked { state.places.insert(place, at: index) }
+                return
+            }
+            lose(&state)
         }
+        state.places.append(place)
+        if state.places.count > Self.placeLimit { lose(&state) }
+        if state.places.count > Self.fewPlaces { checkIsDue.yield() }
     }
 
     private func lose(_ state: inout State) {
@@ -123,13 +128,18 @@ public final class LogHistory: Sendable {
 extension LogHistory: CommitListener {
     public func committed(_ commit: Commit) {
         let isBehind = state.withLock { state in
-            let isTaken = state.places.contains { place in
-                guard (commit.firstPosition...commit.through).contains(place.position) else { return false }
-                return commit.occurrences[Int(place.position - commit.firstPosition)].id != place.id
-            }
+            var isBehind = commit.firstPosition <= state.places.last?.position ?? 0
+            let isTaken =
+                isBehind
+                && state.places.contains { place in
+                    guard (commit.firstPosition...commit.through).contains(place.position) else { return false }
+                    return commit.occurrences[Int(place.position - commit.firstPosition)].id != place.id
+                }
             // The log gives each position once, unless it lost its end.
-            if isTaken { lose(&state) }
-            let isBehind = commit.through < state.places.last?.position ?? 0
+            if isTaken {
+                lose(&state)
+                isBehind = false
+            }
             saw(commit.end, &state)
             return isBehind
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EventStore
 
-/// A domain event whose format changes from 1 to 2, in three releases: before the change, reading format 2, and writing format 2.
+/// Three releases of one domain event: before format 2, reading format 2, writing format 2.
 private enum Soup {
     enum Old: DomainEvent {
         case cooked(litres: Int64)

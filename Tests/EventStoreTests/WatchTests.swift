@@ -92,7 +92,7 @@ import Testing
             var before = LogFeed(client: store.client, watch: store.watch, after: 0).makeAsyncIterator()
             #expect(try await before.next()?.through == 10)
             try await store.database.loseEndOfLog(after: 3)
-            // There is no poll here: the feed must learn of each append from the watch.
+            // Without polls, the feed learns of each append from the watch alone.
             for number in Int32(3)..<8 {
                 var feed = LogFeed(client: store.client, watch: store.watch, after: Int64(number)).makeAsyncIterator()
                 #expect(try await feed.next()?.events.count == 0)

@@ -71,8 +71,14 @@ public struct FormatRegistry: Sendable {
         guard client.configuration.isPooled else {
             return try await client.withConnection { connection in
                 try await connection.query("SELECT pg_advisory_lock_shared(\(Self.lockClass), \(program.key))")
-                try await body(connection)
-                try await connection.query("SELECT pg_advisory_unlock_shared(\(Self.lockClass), \(program.key))")
+                let result: Result<Void, any Error>
+                do { result = .success(try await body(connection)) } catch { result = .failure(error) }
+                // Where that fails the client closes the connection, and the lock ends with its session.
+                do { try await connection.query("SELECT pg_advisory_unlock_shared(\(Self.lockClass), \(program.key))") } catch {
+                    try result.get()
+                    throw error
+                }
+                try result.get()
             }
         }
         // A pooler in transaction mode keeps a session for one transaction only. This transaction has no snapshot while it is idle.
