@@ -89,7 +89,7 @@ import Testing
         #expect(reused.status == 422)
         let attended = try await send("POST", base + "/attendances", by: "device-1", #"{"event":{"id":12}}"#)
         #expect((attended.status, attended.body) == (200, "{}"))
-        // Numbers go on behind those that are in use.
+        // The next numbers are larger than every number in use.
         let created = try await send("POST", base + "/events", by: "device-2", party)
         #expect(try #require(created.body.firstMatch(of: /"id":(\d+)/).flatMap { Int($0.1) }) > 12)
         let signedUp = try await send("POST", base + "/users", by: "device-6")

@@ -66,7 +66,7 @@ extension Rule {
         ]
         guard !tellers.contains(file) else { return [] }
         let wall = /\bDate(?:\.now|\(\))|\bCLOCK_REALTIME\b|\bgettimeofday\b|\btime\(nil\)|\bSuspendingClock\b/
-        return Self.code(in: text).matches(of: wall).map { String($0.0) }
+        return Self.code(in: text).matches(of: wall.wordBoundaryKind(.simple)).map { String($0.0) }
     }
 
     /// Whenever a closure is taken out of a `Mutex` by itself the compiler wraps it anew and leaves the wrapped one inside, until
@@ -80,12 +80,16 @@ extension Rule {
         let code = Self.code(in: text)
         return modules.filter { !file.hasPrefix("Sources/\($0)/") }.flatMap { module in
             let schema = module.lowercased()
+            guard code.contains(schema) || code.contains("\(module)Projection") else { return [String]() }
             let patterns = [
                 #"\b\#(module)Projection\s*\.\s*(?:schema|self)\b"#, #"\b\#(schema)_v\d"#,
                 #"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|TRUNCATE|REFERENCES|ONLY|SCHEMA)\s+"?\#(schema)\b"#,
             ]
             return patterns.flatMap { pattern in
-                (try? Regex(pattern)).map { code.matches(of: $0).map { String(code[$0.range]) } } ?? ["\(pattern) is no pattern"]
+                // To Unicode `users.users` is one word.
+                (try? Regex(pattern).wordBoundaryKind(.simple)).map { code.matches(of: $0).map { String(code[$0.range]) } } ?? [
+                    "\(pattern) is no pattern"
+                ]
             }
         }
     }

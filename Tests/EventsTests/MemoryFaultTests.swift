@@ -82,7 +82,7 @@ private enum CreatedAnew: DomainEvent {
                 await node.memory.show(5)
                 #expect(node.memory.readable == nil)
                 node.memory.standing.enter(.inUse)
-                // It is in use at position 0: nobody is to read it before it holds what was acknowledged.
+                // The memory is in use at position 0, but must not be read before it holds position 5.
                 #expect(node.memory.memory.snapshot.position == 0)
                 #expect(node.memory.readable == nil)
                 node.memory.memory.apply(EventMemory.Batch(), position: 5)

@@ -1,5 +1,5 @@
-/// Limits how many tests at once do what is heavy; the others wait. Without the limit hundreds of databases and servers would
-/// share two cores, and time-outs would say more about the machine than about the code.
+/// Limits how many tests use databases and processes at the same time; the others wait. Without the limit hundreds of databases
+/// and servers would share two cores, and time-outs would say more about the machine than about the code.
 ///
 /// A test that needs several kinds takes them in one order, so that no two tests can wait for each other: databases first, then
 /// processes. Any other order is an error, in every run, not only in the one that would hang.

@@ -6,7 +6,7 @@ public enum Repository {
         .deletingLastPathComponent()
 
     /// - Parameter path: from the root
-    /// - Throws: an error of Foundation if there is no such file or if it is not UTF-8
+    /// - Throws: an error of Foundation if the file is missing or not UTF-8
     public static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }

@@ -80,8 +80,8 @@ final class CuttingProxy: Sendable {
         try await wait(for: "an append to cut off") { state.withLock { $0.cuts } > before }
     }
 
-    /// From now on the connections that there are end at this proxy: PostgreSQL's side is closed, and humon's side stays open,
-    /// takes what is sent and answers nothing. New connections are as ever.
+    /// Makes the present connections end at this proxy: it closes PostgreSQL's side and keeps humon's side open, where it takes
+    /// every byte and answers none. New connections work.
     func halfOpen() {
         for (_, back, link) in state.withLock({ Array($0.links.values) }) {
             link.isHalfOpen.store(true, ordering: .releasing)
