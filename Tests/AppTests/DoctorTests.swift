@@ -51,16 +51,19 @@ import Testing
             remedy: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
             cure: "ALTER SCHEMA mislaid RENAME TO events_v1"),
         Ailment(
-            script: "UPDATE log.checkpoints SET position = position + 7 WHERE schema = 'users_v1'", check: "read model users",
+            script:
+                "SELECT log.leave_inline(ARRAY['users_v1']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v1'",
+            check: "read model users",
             finding: "the log has lost its end",
             remedy: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.",
-            cure: "UPDATE log.checkpoints SET position = position - 7 WHERE schema = 'users_v1'"),
+            cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
-            script: "UPDATE log.checkpoints SET position = position - 3 WHERE schema = 'attendances_v1'",
+            script:
+                "SELECT log.leave_inline(ARRAY['attendances_v1']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v1'",
             check: "read model attendances", state: "warn",
             finding: "3 recorded events behind the log",
             remedy: "A server of this version brings it along; see that one runs.",
-            cure: "UPDATE log.checkpoints SET position = position + 3 WHERE schema = 'attendances_v1'"),
+            cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
             finding: "log.event_ids is at 3, but event-20 is in use",

@@ -139,7 +139,6 @@ import Users
                                 DELETE FROM log.recorded_events WHERE position > 3;
                                 ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
                                 DELETE FROM events_v1.events WHERE id > 3;
-                                UPDATE log.checkpoints SET position = 3 WHERE schema = 'events_v1';
                                 """)
                     }
                 }

@@ -292,21 +292,31 @@ FROM log.follower_leaders;
 
 -- For servers of the version before: the position up to which the log is applied, which stays the one until the end of the
 -- transaction. In another isolation than READ COMMITTED it is that of the snapshot, and nothing need stay.
-CREATE FUNCTION log.held_position(name text, written bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+CREATE FUNCTION log.held_position(name text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    found_position bigint;
+    is_inline boolean;
 BEGIN
-    IF NOT (SELECT p.is_inline FROM log.read_model_positions(ARRAY[name]) AS p) THEN
-        RETURN written;
+    SELECT p.position, p.is_inline INTO found_position, is_inline FROM log.read_model_positions(ARRAY[name]) AS p;
+    IF NOT is_inline THEN
+        RETURN found_position;
     END IF;
     IF current_setting('transaction_isolation') = 'read committed' THEN
-        PERFORM pg_advisory_xact_lock_shared(x'0068756d6f6e01'::bigint);
+        IF pg_current_xact_id_if_assigned() IS NULL THEN
+            PERFORM pg_advisory_xact_lock_shared(x'0068756d6f6e01'::bigint);
+        ELSIF NOT pg_try_advisory_xact_lock_shared(x'0068756d6f6e01'::bigint) THEN
+            -- The transaction may hold the row's lock, for which an append waits: the server tries again soon.
+            RAISE EXCEPTION 'an append is under way' USING ERRCODE = 'lock_not_available';
+        END IF;
     END IF;
     RETURN (SELECT p.position FROM log.read_model_positions(ARRAY[name]) AS p);
 END
 $$;
 
 CREATE VIEW log.checkpoints AS
-SELECT schema, version, log.held_position(schema, position) AS position, built_at,
-    CASE WHEN log.is_held(schema) THEN clock_timestamp() ELSE served_at END AS served_at
+SELECT schema, version, log.held_position(schema) AS position, built_at,
+    -- One time a statement: an UPDATE of another column computes it twice.
+    CASE WHEN log.is_held(schema) THEN statement_timestamp() ELSE served_at END AS served_at
 FROM log.read_models;
 
 CREATE FUNCTION log.change_checkpoint() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -321,9 +331,9 @@ BEGIN
     IF NEW.schema <> OLD.schema THEN
         PERFORM log.rename_read_model(OLD.schema, NEW.schema);
     END IF;
-    IF NEW.position <> OLD.position THEN
-        PERFORM log.leave_inline(ARRAY[NEW.schema]);
-        UPDATE log.read_models AS m SET position = NEW.position WHERE m.schema = NEW.schema;
+    -- Forward only, and never an inline one: an UPDATE of another column computes the position twice, and appends may come between.
+    IF NEW.position > OLD.position AND NOT (SELECT p.is_inline FROM log.read_model_positions(ARRAY[NEW.schema]) AS p) THEN
+        PERFORM log.move_read_models(ARRAY[NEW.schema], NEW.position);
     END IF;
     IF NEW.served_at <> OLD.served_at THEN
         UPDATE log.read_models AS m SET served_at = NEW.served_at, served_until = NEW.served_at + interval '1 minute'
