@@ -12,10 +12,10 @@ public struct ConflictRetry: Sendable {
 
     public init(surroundings: Surroundings) { self.surroundings = surroundings }
 
-    /// Runs an attempt until one is neither foiled by a ``VersionConflict`` nor by a read model that is behind.
+    /// Runs an attempt until it throws neither ``VersionConflict`` nor ``ReadModelLag``.
     /// - Parameter attempt: decides and appends; its argument is the conflict of an earlier attempt, if there was one
-    /// - Throws: ``StreamContended`` or ``ReadModelError/behind(_:)`` after the last attempt, whichever foiled it;
-    ///   `CancellationError`; and what else an attempt throws
+    /// - Throws: after the last attempt ``StreamContended`` for a conflict and ``ReadModelError/behind(_:)`` for a lag;
+    ///   `CancellationError`; and what else an attempt throws, at once
     public func run<Value>(_ attempt: (_ conflict: VersionConflict?) async throws -> Value) async throws -> Value {
         var conflict: VersionConflict?
         for number in 1... {
@@ -24,8 +24,8 @@ public struct ConflictRetry: Sendable {
             } catch let error as VersionConflict {
                 guard number < Self.attempts else { throw StreamContended(stream: error.stream) }
                 conflict = error
-            } catch ReadModelError.behind(let schema) {
-                guard number < Self.attempts else { throw ReadModelError.behind(schema) }
+            } catch let error as ReadModelLag {
+                guard number < Self.attempts else { throw ReadModelError.behind(error.schema) }
             }
             // Jitter: commands that conflicted at the same time try again at different times.
             try await surroundings.sleep(.seconds(Self.longestDelaySeconds(before: number + 1) * surroundings.jitter()))
@@ -38,6 +38,13 @@ public struct ConflictRetry: Sendable {
         // The cap is reached long before the shift could overflow.
         min(longestDelaySeconds, firstDelaySeconds * Double(1 << min(attempt - 2, 16)))
     }
+}
+
+/// An attempt has not appended, because the read model does not show yet what the decision needs.
+public struct ReadModelLag: Error, Hashable {
+    public var schema: String
+
+    public init(schema: String) { self.schema = schema }
 }
 
 /// Other writers changed the stream before every attempt. The same command may succeed later.

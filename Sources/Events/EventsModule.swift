@@ -67,7 +67,7 @@ public final class EventsModule: Sendable {
 
     /// The event in a version that the log is known to have. If the read model does not show that version, another version of the
     /// program has appended. Then this catches the read model up, outside of the log's lock.
-    /// - Throws: `ReadModelError.behind` if that fails, `PostgresError` if the database is away, `CancellationError`
+    /// - Throws: `ReadModelLag` if that fails, `PostgresError` if the database is away, `CancellationError`
     private func event(_ id: EventID, atLeast version: Int32) async throws -> Event? {
         let shown = try await event(id)
         guard shown?.version ?? 0 < version else { return shown }
@@ -76,10 +76,10 @@ public final class EventsModule: Sendable {
         } catch let error where error is CancellationError || (error as? PostgresError)?.isUnavailability == true {
             throw error
         } catch {
-            throw ReadModelError.behind(EventsProjection.schema)
+            throw ReadModelLag(schema: EventsProjection.schema)
         }
         let event = try await event(id)
-        guard event?.version ?? 0 >= version else { throw ReadModelError.behind(EventsProjection.schema) }
+        guard event?.version ?? 0 >= version else { throw ReadModelLag(schema: EventsProjection.schema) }
         return event
     }
 

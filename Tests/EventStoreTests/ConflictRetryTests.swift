@@ -62,13 +62,14 @@ import Testing
 
     @Test func `says that a read model is behind when that is what foils it to the end`() async {
         await #expect(throws: ReadModelError.behind("events_v1")) {
-            try await Waits().retry().run { _ in throw ReadModelError.behind("events_v1") }
+            try await Waits().retry().run { _ in throw ReadModelLag(schema: "events_v1") }
         }
     }
 
     @Test func `throws what is no conflict at once, and ends with its task`() async {
         let waits = Waits()
-        await #expect(throws: ReadModelError.missing) { try await waits.retry().run { _ in throw ReadModelError.missing } }
+        let error = ReadModelError.behind("events_v1")
+        await #expect(throws: error) { try await waits.retry().run { _ in throw error } }
         let seconds = waits.seconds.withLock(\.self)
         #expect(seconds.isEmpty)
         let task = Task {

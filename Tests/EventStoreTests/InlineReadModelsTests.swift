@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -109,6 +110,46 @@ import Testing
                 return old
             }
             #expect(try await old.value == [4])
+        }
+    }
+
+    /// One stretch, as `ReadModels.catchUp` of that version does it.
+    private static func catchUp(_ store: TestStore) async throws {
+        try await store.client.withTransaction { old in
+            let positions = try await old.query(lock).decode((String, Int64).self).map(\.1)
+            guard let position = positions.first else { return }
+            let copy = ReadModelCopy(projection: SumProjection(), schema: "sums_v1", position: position)
+            let stretch = try await LogReader(client: old).rows(after: position, limit: 1_000, filter: .everything, sample: nil)
+            guard stretch.through > position else { return }
+            let writes = try [copy].writes(for: stretch.decode(stretch.rows.indices)).map(\.statement)
+            let move: SQL =
+                "UPDATE log.checkpoints SET position = \(stretch.through) WHERE schema = 'sums_v1' AND position < \(stretch.through)"
+            try await old.run(writes + [move])
+        }
+    }
+
+    @Test func `applies nothing twice while two programs append in turns`() async throws {
+        try await TestStore.with { store in
+            let isDone = Mutex(false)
+            let old = Task {
+                while !isDone.withLock(\.self) {
+                    // It does not wait for the log's lock under the lock of a row.
+                    do { try await Self.catchUp(store) } catch let error as PostgresError
+                        where error.sqlState == .lockNotAvailable
+                    {}
+                }
+            }
+            try await TestStore.withLog(store.client, projections: []) { stranger in
+                async let own: Void = {
+                    for number in 0..<80 { _ = try await store.log.append(.counting("own", after: Int32(number), by: 1)) }
+                }()
+                for number in 0..<80 { _ = try await stranger.append(.counting("stranger", after: Int32(number), by: 1)) }
+                try await own
+            }
+            isDone.withLock { $0 = true }
+            try await old.value
+            try await store.models.catchUp()
+            #expect(try await store.sums() == ["(own,80,80)", "(stranger,80,80)"])
         }
     }
 
