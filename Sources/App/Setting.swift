@@ -21,6 +21,7 @@ enum SettingsError: Error, Hashable, CustomStringConvertible {
     case setTwice(name: String, fileName: String)
     case unreadable(fileName: String, reason: String)
     case missingSecret
+    case missingAdminToken(host: String)
 
     var description: String {
         switch self {
@@ -30,6 +31,8 @@ enum SettingsError: Error, Hashable, CustomStringConvertible {
         case .unreadable(let fileName, let reason): "The file that \(fileName) names \(reason)."
         case .missingSecret:
             "TB_APP_SECRET is not set. With a DATABASE_URL humon makes none up: set the secret that the app sends in tb-app-secret."
+        case .missingAdminToken(let host):
+            "Other machines can reach the operators' address (HUMON_ADMIN_HOST is \(host)): set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE."
         }
     }
 }
@@ -60,7 +63,10 @@ extension Setting where Value == String {
         }
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
         guard !text.isEmpty else { throw .unreadable(fileName: file.name, reason: "is empty") }
-        return text
+        guard let value = parse(text) else {
+            throw .unusable(name: file.name, expectation: "the name of a file with \(expectation)")
+        }
+        return value
     }
 }
 

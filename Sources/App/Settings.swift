@@ -39,6 +39,7 @@ struct Settings: Sendable {
     var memoryMegabytes: Int
     var adminHost: String
     var adminPort: Int
+    var adminToken: String?
     var logLevel: Logger.Level
     var logFormat: LogFormat
     var traces: Traces
@@ -141,6 +142,13 @@ extension Settings {
         static let adminPort = Setting<Int>.number(
             "HUMON_ADMIN_PORT", "The port there, of /health/ready, /metrics and /memory/check; 0 takes a free one.",
             default: 8081, in: 0...65_535)
+        static let adminToken = Setting<String>(
+            name: "HUMON_ADMIN_TOKEN",
+            sentence: "The bearer token that /metrics and /memory/check ask for; required unless HUMON_ADMIN_HOST is loopback.",
+            shownDefault: "none", isSecret: true, parse: { isBearerToken($0) ? $0 : nil },
+            expectation: "16 or more visible ASCII characters")
+        static let adminTokenFile = Setting<String>.text(
+            "HUMON_ADMIN_TOKEN_FILE", "A file that holds that token, instead of HUMON_ADMIN_TOKEN.", shownDefault: "none")
         static let logLevel = Setting<Logger.Level>.choice(
             "HUMON_LOG_LEVEL", "The least important messages to write to standard error; at info that is one for each request.",
             default: .notice,
@@ -167,8 +175,13 @@ extension Settings {
             shown(reads), shown(corsOrigins), shown(bodyLimit), shown(targetLimit), shown(headerLimit), shown(arrivalTimeout),
             shown(answerTimeout), shown(idleTimeout), shown(connections), shown(requests), shown(signUpsPerMinute),
             shown(writesPerMinute), shown(drain), shown(shutdown), shown(memory), shown(adminHost), shown(adminPort),
-            shown(logLevel), shown(logFormat), shown(traces), shown(tracesRatio),
+            shown(adminToken), shown(adminTokenFile), shown(logLevel), shown(logFormat), shown(traces), shown(tracesRatio),
         ]
+
+        /// Shorter ones are guessed; others do not fit into a header field.
+        private static func isBearerToken(_ text: String) -> Bool {
+            text.utf8.count >= 16 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        }
 
         private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
             (setting.name, setting.shownDefault, setting.sentence)
@@ -227,6 +240,7 @@ extension Settings {
         memoryMegabytes = try Keys.memory.read(from: reader) ?? 1_024
         adminHost = try Keys.adminHost.read(from: reader) ?? "127.0.0.1"
         adminPort = try Keys.adminPort.read(from: reader) ?? 8081
+        adminToken = try Keys.adminToken.read(from: reader, orIn: Keys.adminTokenFile)
         logLevel = try Keys.logLevel.read(from: reader) ?? .notice
         logFormat = try Keys.logFormat.read(from: reader) ?? .text
         traces = try Keys.traces.read(from: reader) ?? .none
@@ -256,6 +270,17 @@ extension Settings {
 
     /// What the operator's tools ask.
     func adminAddress(port: Int) -> String { Self.address("http", adminHost, port) }
+
+    /// - Throws: ``SettingsError`` if other machines could reach the operators' address and it asked for no token.
+    func refuseOpenAdminAddress() throws(SettingsError) {
+        guard adminToken != nil || Self.isLoopback(adminHost) else { throw .missingAdminToken(host: adminHost) }
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        var address = in_addr()
+        if inet_pton(AF_INET, host, &address) == 1 { return UInt32(bigEndian: address.s_addr) >> 24 == 127 }
+        return host == "::1" || host.lowercased() == "localhost"
+    }
 
     private static func address(_ scheme: String, _ host: String, _ port: Int) -> String {
         "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"

@@ -10,10 +10,17 @@ public import Telemetry
 public struct AdminResponder: HTTPResponder {
     public typealias Context = BasicRequestContext
 
-    private let router: RouterResponder<BasicRequestContext>
+    /// Probes know no token: an answer of theirs names no more than a state.
+    private static let openPaths: Set = ["/health/live", "/health/ready"]
 
-    /// - Parameter metrics: of what is beside the API's own
-    public init(_ api: API, metrics: @escaping @Sendable () async -> [Metric] = { [] }) {
+    private let router: RouterResponder<BasicRequestContext>
+    private let token: AdminToken?
+
+    /// - Parameters:
+    ///   - token: what every path but those of probes asks for; `nil` asks for none
+    ///   - metrics: of what is beside the API's own
+    public init(_ api: API, token: AdminToken? = nil, metrics: @escaping @Sendable () async -> [Metric] = { [] }) {
+        self.token = token
         let router = Router(options: .autoGenerateHeadEndpoints)
         router.get("/health/live") { _, _ in Response(Answer(json: ["status": "ok"])) }
         router.get("/health/ready") { _, _ in await Response(api.health().answer) }
@@ -36,7 +43,12 @@ public struct AdminResponder: HTTPResponder {
     }
 
     public func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-        try await router.respond(to: request, context: context)
+        if let token, !Self.openPaths.contains(request.uri.path), !token.isCarried(by: request) {
+            var refusal = Response(Answer(status: .unauthorized, json: ["message": "Unauthorized"]))
+            refusal.headers[.wwwAuthenticate] = "Bearer"
+            return refusal
+        }
+        return try await router.respond(to: request, context: context)
     }
 }
 

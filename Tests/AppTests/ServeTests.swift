@@ -93,6 +93,12 @@ import Testing
         (["DATABASE_URL": "postgres://u:p4ss%zzw0rd@x/", "TB_APP_SECRET": "s"], "not one that libpq understands"),
         (["HUMON_PROT": "8080"], "HUMON_PROT is not a setting of humon"),
         (["HUMON_PORT": "http"], "HUMON_PORT must be a whole number from 0 to 65535."),
+        (
+            ["HUMON_ADMIN_HOST": "0.0.0.0"],
+            "Other machines can reach the operators' address (HUMON_ADMIN_HOST is 0.0.0.0): set HUMON_ADMIN_TOKEN"
+        ),
+        (["HUMON_ADMIN_HOST": "127.0.0.1.example.org"], "HUMON_ADMIN_HOST is 127.0.0.1.example.org"),
+        (["HUMON_ADMIN_TOKEN": "p4ss"], "HUMON_ADMIN_TOKEN must be 16 or more visible ASCII characters."),
         (["HUMON_READS": "friends"], "HUMON_READS must be one of public, devices."),
         (["HUMON_POSTGRES_BIN": "/nowhere"], "No PostgreSQL 15 or later found (in /nowhere)."),
     ])

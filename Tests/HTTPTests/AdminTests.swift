@@ -106,6 +106,27 @@ import Testing
         }
     }
 
+    @Test func `with a token answers 401 to a request that does not carry it, but not to a probe`() async throws {
+        try await TestAPI.with(adminToken: AdminToken("operators-token-1")) { api in
+            for path in ["/metrics", "/memory/check"] {
+                for sent in [
+                    nil, "", "Bearer", "Bearer operators-token-2", "Basic operators-token-1", "operators-token-1",
+                    "Bearer operators-token-1, Bearer operators-token-1",
+                ] {
+                    let refusal = try await api.ask(path, authorization: sent)
+                    #expect((refusal.status, refusal.body) == (401, #"{"message":"Unauthorized"}"#), "\(path) \(sent ?? "-")")
+                    #expect(refusal.header("www-authenticate") == "Bearer")
+                }
+                for scheme in ["Bearer", "bearer"] {
+                    #expect(try await api.ask(path, authorization: "\(scheme) operators-token-1").status == 200, "\(path)")
+                }
+            }
+            #expect(try await api.ask("/nothing").status == 401)
+            for path in ["/health/live", "/health/ready"] { #expect(try await api.ask(path).status == 200, "\(path)") }
+            #expect("\(AdminToken("operators-token-1"))" == "AdminToken(redacted)")
+        }
+    }
+
     @Test func `serves nothing of the API, and the API nothing of it`() async throws {
         try await TestAPI.with { api in
             // That it lives a process says anywhere.

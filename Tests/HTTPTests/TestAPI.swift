@@ -56,7 +56,7 @@ struct TestAPI: Sendable {
     static func with(
         _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasMemory: Bool = true,
         memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, writesPerMinute: Int = 0, cors: CORSOrigins = .none,
-        _ body: @escaping @Sendable (TestAPI) async throws -> Void
+        adminToken: AdminToken? = nil, _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         try await TestDatabase.with { database in
             var configuration = database.configuration(role: "humon_app", connections: 4)
@@ -99,9 +99,8 @@ struct TestAPI: Sendable {
                 logger: .quiet)
             try await application.test(setup) { client in
                 await api.events.untilReady()
-                try await Application(responder: AdminResponder(api, metrics: { responder.metrics }), logger: .quiet).test(
-                    .router
-                ) { operators in
+                let administration = AdminResponder(api, token: adminToken, metrics: { responder.metrics })
+                try await Application(responder: administration, logger: .quiet).test(.router) { operators in
                     try await body(
                         TestAPI(
                             client: client, operators: operators, database: database, log: LogReader(client: readers),
@@ -113,8 +112,9 @@ struct TestAPI: Sendable {
     }
 
     /// Sent to the address for operators.
-    func ask(_ path: String, _ method: HTTPRequest.Method = .get) async throws -> Answer {
-        try await Answer(operators.executeRequest(uri: path, method: method, headers: [:], body: nil))
+    func ask(_ path: String, _ method: HTTPRequest.Method = .get, authorization: String? = nil) async throws -> Answer {
+        let headers: HTTPFields = authorization.map { [.authorization: $0] } ?? [:]
+        return try await Answer(operators.executeRequest(uri: path, method: method, headers: headers, body: nil))
     }
 
     func send(

@@ -23,6 +23,7 @@ struct Serve: AsyncParsableCommand {
         let settings = try await Settings.load()
         let logger = Logger.humon(settings.logLevel, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
+        try settings.refuseOpenAdminAddress()
         try await Database.with(settings, .asServer, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
@@ -52,7 +53,7 @@ struct Serve: AsyncParsableCommand {
             let clients = try ClientServer(
                 responder, settings, drain: drain, logger: logger, onRunning: welcome.apiRuns)
             let operators = operatorServer(
-                AdminResponder(api) {
+                AdminResponder(api, token: settings.adminToken.map(AdminToken.init)) {
                     await responder.metrics + clients.metrics + backend.metrics() + spans.metrics
                         + LogSink.standardError.metrics + ProcessMetrics.now()
                 }, settings, logger: logger, onRunning: welcome.adminRuns)

@@ -38,7 +38,8 @@ struct MemoryCheck: Sendable {
         // A refused connection says all there is to know: no server listens there.
         configuration.connectionPool.retryConnectionEstablishment = false
         return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-            let request = HTTPClientRequest(url: address + "/memory/check")
+            var request = HTTPClientRequest(url: address + "/memory/check")
+            if let token = settings.adminToken { request.headers.add(name: "authorization", value: "Bearer \(token)") }
             let response = try await client.execute(request, deadline: .distantFuture)
             let body = try await response.body.collect(upTo: Self.answerLimitBytes)
             return (response.status.code, try JSON(utf8: Array(buffer: body)))
@@ -47,6 +48,11 @@ struct MemoryCheck: Sendable {
 
     /// - Parameter answer: of `/memory/check`
     static func check(status: UInt, _ answer: JSON) -> Check {
+        guard status != 401 else {
+            return Check(
+                name, .warn, "was not compared: the server asks for another token",
+                remedy: "Set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE, to what the server has.")
+        }
         guard status == 200, let events = answer["events"]?.storedInteger, let position = answer["position"]?.storedInteger,
             let differing = answer["differing"]?.storedInteger
         else { return notCompared(answer) }

@@ -13,6 +13,7 @@ enum SettingsCheck {
 
     static func check(_ settings: Settings) -> Check {
         guard settings.databaseURL == nil || settings.appSecret != nil else { return bad(SettingsError.missingSecret) }
+        do { try settings.refuseOpenAdminAddress() } catch { return bad(error) }
         let secret = settings.appSecret == nil ? "TB_APP_SECRET will be made by humon serve" : "TB_APP_SECRET is set"
         return Check("settings", .ok, "all can be read; \(secret)")
     }
