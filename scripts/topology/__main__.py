@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 import proofs
+from backups import backups
 from databases import Cluster
 from eyes import eyes
 from guide import guide
@@ -40,6 +41,7 @@ def plan(options):
         ("tls", "TLS at the proxy", tls),
         ("sockets", "A Unix socket", sockets),
         ("restart", "Rolling restart", lambda topology: proofs.rolling_restart(topology, rounds)),
+        ("backups", "Backups", backups),
         ("guide", "The guide", guide),
         ("kill", "kill -9 of a node", lambda topology: proofs.killed_node(topology, 2 * rounds)),
         ("nobody", "No node left", proofs.nobody_left),

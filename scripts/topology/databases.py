@@ -26,7 +26,7 @@ class Postgres:
         self.place, self.port = place, place.port()
         self.data, self.archive = place.path("postgres"), place.folder("archive")
         self.environment = {
-            "PATH": f"{POSTGRES}:{os.environ['PATH']}",
+            "PATH": f"{place.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
             "WAL_ARCHIVE": self.archive,
             "SECRETS": place.path("secrets"),
         }
@@ -36,14 +36,18 @@ class Postgres:
         return f"127.0.0.1:{self.port}"
 
     def create(self):
-        how = "--username postgres --auth-local=trust --auth-host=scram-sha-256 --data-checksums"
+        how = "--username postgres --auth-local=reject --auth-host=reject --data-checksums"
         self.place.run([f"{POSTGRES}/initdb", "--pgdata", self.data, *how.split()], self.environment)
 
     def start(self):
         # What the image of docker-compose.yml has elsewhere.
+        if not self.place.account:
+            # Peer asks for the account postgres, which only root can start it as.
+            with open(self.place.path("deploy/postgres/pg_hba.conf")) as file:
+                self.place.write("deploy/postgres/pg_hba.conf", file.read().replace("peer", "trust"))
         own = {
             "config_file": self.place.path("deploy/postgres/postgresql.conf"),
-            "hba_file": f"{self.data}/pg_hba.conf",
+            "hba_file": self.place.path("deploy/postgres/pg_hba.conf"),
             "ident_file": f"{self.data}/pg_ident.conf",
             "listen_addresses": "127.0.0.1",
             "port": self.port,
