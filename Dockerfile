@@ -1,28 +1,53 @@
-# syntax=docker/dockerfile:1
-FROM swift:6.3-bookworm AS build
+# syntax=docker/dockerfile:1.7
+# Tags name one release each. A registry can move a tag, so a build that must be repeatable to the byte names digests instead:
+# docker build --build-arg SWIFT_IMAGE=swift@sha256:…
+ARG SWIFT_IMAGE=swift:6.3.1-bookworm
+ARG DEBIAN_IMAGE=debian:12.12-slim
+ARG POSTGRES_IMAGE=postgres:15.18-bookworm
+
+FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libjemalloc-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /humon
-# The packages by themselves first: they change less often than the sources.
-COPY Package.* ./
-RUN swift package resolve
+# The packages by themselves first: they change less often than the sources. Each has the version that the tests ran with.
+COPY Package.swift ./
+COPY deploy/packages.txt deploy/pin-packages deploy/
+RUN deploy/pin-packages
 COPY Sources Sources
 COPY Benchmarks Benchmarks
 COPY Tests Tests
 COPY db db
 COPY docs/openapi.yaml docs/openapi.yaml
-RUN swift build --configuration release --product humon --static-swift-stdlib \
+# Without a change to Package.resolved: a version that differs ends the build.
+RUN swift build --configuration release --product humon --static-swift-stdlib --force-resolved-versions \
     && install -D --strip .build/release/humon /out/humon
 
-FROM debian:bookworm-slim
-# libpq and jemalloc and what they need; everything else is in the program or in Debian's base.
-RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 zlib1g libstdc++6 ca-certificates \
+# Base backups and their trial, which need PostgreSQL of the database's version and humon.
+FROM ${POSTGRES_IMAGE} AS backup
+RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 zlib1g \
+    && rm -rf /var/lib/apt/lists/* \
+    && install -d -m 700 -o postgres -g postgres /backups \
+    && install -d -m 755 -o postgres -g postgres /metrics
+COPY --from=build /out/humon /usr/local/bin/humon
+COPY deploy/backup/ /usr/local/bin/
+USER postgres
+WORKDIR /tmp
+ENTRYPOINT []
+CMD ["humon-backup-daily"]
+
+# The last stage is what `docker build` makes without --target.
+FROM ${DEBIAN_IMAGE} AS humon
+# libpq and jemalloc and what they need; everything else is in the program or in Debian's base. Debian's packages have no versions
+# here: its mirrors keep the newest only, which has the mended faults.
+RUN apt-get update && apt-get upgrade -y \
+    && apt-get install -y --no-install-recommends libpq5 libjemalloc2 zlib1g libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon
 COPY --from=build /out/humon /usr/local/bin/humon
 COPY deploy/humon/ready /usr/local/bin/humon-ready
 USER 10001
 WORKDIR /
-ENV HUMON_HOST=0.0.0.0 HUMON_ADMIN_HOST=0.0.0.0
+# Clients come from outside the container. The operators' address stays on loopback until HUMON_ADMIN_HOST and a token are set.
+ENV HUMON_HOST=0.0.0.0
 EXPOSE 8080 8081
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=2 CMD ["humon-ready"]
 ENTRYPOINT ["humon"]
