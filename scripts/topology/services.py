@@ -1,20 +1,22 @@
 """The nodes and their proxy, started from the files that are deployed."""
 
-import glob, os, re, signal, time, urllib.error, urllib.request
+import glob, os, re, signal, ssl, time, urllib.error, urllib.request
 
 from place import ROOT, Failed, program, render
 
 
 # Where others than this machine reach it: nginx listens here where docker-compose.tls.yml names a port alone.
-OUTSIDE = "127.0.0.2"
+OUTSIDE, OUTSIDE_IPV6 = "127.0.0.2", "[::1]"
+HAS_IPV6 = os.path.exists("/proc/net/if_inet6")
 # The ports of nginx in its container.
 PROXY, REDIRECT, TLS = 8080, 8088, 8443
 
 
-def get(url, seconds=10, headers={}, redirects=True):
+def get(url, seconds=10, headers={}, redirects=True, authority=None):
     """Status, header fields and body; None as status where nobody answers."""
     try:
-        opener = urllib.request.build_opener(*([] if redirects else [Unmoved]))
+        secured = [urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority))] if authority else []
+        opener = urllib.request.build_opener(*secured, *([] if redirects else [Unmoved]))
         with opener.open(urllib.request.Request(url, headers=headers), timeout=seconds) as answer:
             return answer.status, dict(answer.headers), answer.read().decode()
     except urllib.error.HTTPError as error:
@@ -68,6 +70,8 @@ class Node:
             | {
                 "TB_APP_SECRET_FILE": place.path("secrets/app_secret"),
                 "DATABASE_URL_FILE": place.path("secrets", url_file),
+                "HUMON_ADMIN_HOST": "127.0.0.1",
+                "HUMON_ADMIN_TOKEN_FILE": place.path("secrets/admin_token"),
                 "HUMON_PORT": self.port,
                 "HUMON_ADMIN_PORT": self.admin_port,
                 "HUMON_TRUSTED_PROXIES": "127.0.0.1",
@@ -101,7 +105,9 @@ class Node:
         return self.place.ends_well(ready, {"HUMON_ADMIN_PORT": self.admin_port})
 
     def ask(self, path):
-        return get(f"http://127.0.0.1:{self.admin_port}{path}", 300)
+        with open(self.settings["HUMON_ADMIN_TOKEN_FILE"]) as file:
+            token = {"Authorization": f"Bearer {file.read().strip()}"}
+        return get(f"http://127.0.0.1:{self.admin_port}{path}", 300, token)
 
     def stop(self):
         return self.place.stop(self.name, seconds=40)
@@ -157,9 +163,15 @@ class Proxy:
         place.until("nginx", lambda: get(f"{self.url}/health/live")[0] == 200)
 
     def here(self, listen):
-        """An address as nginx takes it, with a port of the container, as it is here."""
-        address, _, port = listen.rpartition(":")
-        return f"{address or OUTSIDE}:{self.ports[int(port)]}" if port.isdigit() and int(port) in self.ports else listen
+        """nginx's listen directives, with the ports of the container, as they are here."""
+
+        def address(found):
+            name = {None: f"{OUTSIDE}:", "[::]:": f"{OUTSIDE_IPV6}:"}.get(found[1], found[1])
+            return f"listen {name}{self.ports[int(found[2])]}"
+
+        if not HAS_IPV6:
+            listen = re.sub(r" ?listen \[::\]:[^;]*;", "", listen)
+        return re.sub(r"listen (\S+:)?(\d+)", address, listen)
 
     def asked_by_its_container(self):
         """As the health check of docker-compose.yml asks."""

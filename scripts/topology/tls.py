@@ -3,7 +3,7 @@
 import socket, ssl
 
 from place import Failed, program
-from services import OUTSIDE, PROXY, REDIRECT, TLS, get, published
+from services import HAS_IPV6, OUTSIDE, OUTSIDE_IPV6, PROXY, REDIRECT, TLS, get, published
 
 HSTS = "max-age=63072000"
 # One of each kind: of a node, and of nginx before it has a request, while it reads one, and instead of a node.
@@ -35,14 +35,17 @@ def tls(topology):
         answer = secured(proxy, request)
         if answer.status not in (statuses if isinstance(statuses, tuple) else (statuses,)):
             raise Failed(f"{kind}: with TLS the proxy answers {answer}")
-    two = topology.place.run(
-        [program("curl"), "-s", "--cacert", topology.place.path("tls/certificate.pem"), "-o", "/dev/null"]
-        + ["-w", "%{http_code} %{http_version} %header{strict-transport-security}"]
-        + ["--resolve", f"localhost:{proxy.ports[TLS]}:{OUTSIDE}", f"https://localhost:{proxy.ports[TLS]}/health/live"]
-    )
-    if two != f"200 2 {HSTS}":
-        raise Failed(f"with HTTP/2 the proxy answers {two}")
-    return f"HTTP/2 and HTTP/1.1, {len(KINDS)} kinds of answers with Strict-Transport-Security; without TLS nothing from outside"
+    addresses = [OUTSIDE, OUTSIDE_IPV6] if HAS_IPV6 else [OUTSIDE]
+    for address in addresses:
+        two = topology.place.run(
+            [program("curl"), "-s", "--cacert", topology.place.path("tls/certificate.pem"), "-o", "/dev/null"]
+            + ["-w", "%{http_code} %{http_version} %header{strict-transport-security}"]
+            + ["--resolve", f"localhost:{proxy.ports[TLS]}:{address}", f"https://localhost:{proxy.ports[TLS]}/health/live"],
+            expected=None,
+        )
+        if two != f"200 2 {HSTS}":
+            raise Failed(f"with HTTP/2 the proxy answers {two} at {address}")
+    return f"HTTP/2 and HTTP/1.1 at {' and '.join(addresses)}, {len(KINDS)} kinds of answers with Strict-Transport-Security; without TLS nothing from outside"
 
 
 def only_with_tls(proxy):
