@@ -1,6 +1,6 @@
 """PostgreSQL in its forms: by itself, with one that takes over, and behind a pooler."""
 
-import glob, os, signal
+import glob, os, shutil, signal
 
 from place import Failed, program, render
 from services import get
@@ -15,6 +15,16 @@ def query(place, sql, database, host, port, environment={}, expected=(0,)):
     how = f"-XAtq -F \t -v ON_ERROR_STOP=1 -h {host} -p {port} -U postgres -d {database}"
     text = place.run([f"{POSTGRES}/psql", *how.split(" "), "-c", sql], environment, expected=expected)
     return [line.split("\t") for line in text.splitlines()]
+
+
+def certificate(place, name, folder="etcd-tls"):
+    """A server's directory with its certificate and key, made by the deployment's own script."""
+    made = place.path("certificates")
+    place.run([place.path("deploy/make-certificates"), made, name])
+    own = place.folder(folder, 0o700)
+    for file in ("ca.pem", f"{name}.crt", f"{name}.key"):
+        place.give(shutil.copy(f"{made}/{file}", own))
+    return own
 
 
 class Postgres:
@@ -73,17 +83,34 @@ class Postgres:
 
 
 class Etcd:
+    """One member; three of them on other machines are what a deployment has."""
+
     def __init__(self, place):
         self.place, self.port, self.peer_port = place, place.port(), place.port()
 
     def start(self):
-        peers, clients = f"http://127.0.0.1:{self.peer_port}", f"http://127.0.0.1:{self.port}"
-        how = (
-            f"--name one --listen-peer-urls {peers} --initial-advertise-peer-urls {peers} --initial-cluster one={peers} "
-            f"--listen-client-urls {clients} --advertise-client-urls {clients} --log-level warn"
+        place = self.place
+        tls = certificate(place, "etcd")
+        settings = render(
+            place.path("deploy/etcd/etcd.template"),
+            {
+                "MEMBER": "one",
+                "ETCD_DATA": place.folder("etcd", 0o700),
+                "ADDRESS": "127.0.0.1",
+                "PEER_PORT": self.peer_port,
+                "CLIENT_PORT": self.port,
+                "MEMBERS": f"one=https://127.0.0.1:{self.peer_port}",
+                "TLS": tls,
+            },
         )
-        self.place.start("etcd", [program("etcd"), "--data-dir", self.place.folder("etcd", 0o700), *how.split()])
-        self.place.until("etcd", lambda: get(f"{clients}/health")[0] == 200)
+        environment = dict(line.split("=", 1) for line in settings.splitlines() if not line.startswith("#"))
+        place.start("etcd", [program("etcd")], environment)
+        address, authority = f"https://127.0.0.1:{self.port}", f"{tls}/ca.pem"
+        place.until("etcd", lambda: get(f"{address}/health", authority=authority)[0] == 200)
+        client = {"ETCDCTL_API": "3", "ETCDCTL_ENDPOINTS": address, "ETCDCTL_CACERT": authority}
+        place.run([place.path("deploy/etcd/enable-authentication"), place.path("secrets")], client)
+        if place.ends_well([program("etcdctl"), "get", "--prefix", "/"], client):
+            raise Failed("etcd answers a client without a password")
 
 
 class Member:
@@ -92,18 +119,18 @@ class Member:
     def __init__(self, place, name, etcd):
         self.place, self.name, self.etcd = place, name, etcd
         self.port, self.check_port = place.port(), place.port()
-        self.data = place.path(f"data-{name}")
+        self.data = place.path(name, "data")
+
+    @property
+    def authority(self):
+        return self.place.path(self.name, "tls/ca.pem")
 
     def start(self):
         place = self.place
-
-        def secret(name):
-            with open(place.path("secrets", name)) as file:
-                return file.read().strip()
-
+        place.folder(self.name, 0o700)
         place.start(
             self.name,
-            [program("patroni"), place.path("deploy/patroni/patroni.yml")],
+            [place.path("deploy/patroni/humon-patroni")],
             {
                 "PATRONI_NAME": self.name,
                 "PATRONI_RESTAPI_LISTEN": f"127.0.0.1:{self.check_port}",
@@ -114,17 +141,22 @@ class Member:
                 "PATRONI_POSTGRESQL_BIN_DIR": POSTGRES,
                 "PATRONI_POSTGRESQL_PGPASS": place.path(f"pgpass-{self.name}"),
                 "PATRONI_ETCD3_HOSTS": f"127.0.0.1:{self.etcd.port}",
-                "PATRONI_SUPERUSER_PASSWORD": secret("postgres_password"),
-                "PATRONI_REPLICATION_PASSWORD": secret("replication_password"),
                 "WAL_ARCHIVE": place.folder(f"archive-{self.name}"),
                 "SECRETS": place.path("secrets"),
-                "PATH": f"{POSTGRES}:{os.environ['PATH']}",
+                "TLS": certificate(place, "server", f"{self.name}/tls"),
+                "PATH": f"{place.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
             },
-            place.path("deploy/patroni"),
         )
 
+    def refuses_strangers(self):
+        """Patroni's REST address changes nothing for a caller without the password."""
+        ask = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", self.authority, "-X", "POST"]
+        status = self.place.run([*ask, f"https://127.0.0.1:{self.check_port}/restart", "-d", "{}"])
+        if status != "401":
+            raise Failed(f"Patroni answers a restart without a password with {status}")
+
     def says(self, path):
-        return get(f"http://127.0.0.1:{self.check_port}{path}", 3)
+        return get(f"https://127.0.0.1:{self.check_port}{path}", 3, authority=self.authority)
 
     def is_leader(self):
         return self.says("/primary")[0] == 200
@@ -149,9 +181,6 @@ class Member:
 class Cluster:
     """Two members, and HAProxy, which leads to whichever leads."""
 
-    # HAProxy takes both for good until it has asked them.
-    parameters = "target_session_attrs=primary"
-
     def __init__(self, place):
         self.place, self.etcd = place, Etcd(place)
         self.members = [Member(place, name, self.etcd) for name in ("member-a", "member-b")]
@@ -160,6 +189,11 @@ class Cluster:
     @property
     def hosts(self):
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def parameters(self):
+        # HAProxy takes both for good until it has asked them.
+        return f"target_session_attrs=primary&sslmode=verify-full&sslrootcert={self.place.path('certificates/ca.pem')}"
 
     @property
     def leader(self):
@@ -181,13 +215,17 @@ class Cluster:
                 "MEMBER_A_CHECK": first.check_port,
                 "MEMBER_B": f"127.0.0.1:{second.port}",
                 "MEMBER_B_CHECK": second.check_port,
+                "PATRONI_CA": first.authority,
             },
         )
+        for member in self.members:
+            member.refuses_strangers()
         self.place.until("HAProxy", lambda: self.query("SELECT 1", expected=None) == [["1"]])
 
     def query(self, sql, database="humon", expected=(0,)):
         with open(self.place.path("secrets/postgres_password")) as file:
             environment = {"PGPASSWORD": file.read().strip(), "PGCONNECT_TIMEOUT": 5}
+            environment |= {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": self.place.path("certificates/ca.pem")}
         return query(self.place, sql, database, "127.0.0.1", self.port, environment, expected)
 
 

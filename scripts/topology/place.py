@@ -177,6 +177,7 @@ def program(name, *places):
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", *places]))
     if not found:
         sys.exit(
-            f"{name} is not installed: apt-get install nginx haproxy patroni python3-etcd etcd-server pgbouncer prometheus postgresql"
+            f"{name} is not installed: apt-get install nginx haproxy patroni python3-etcd python3-idna etcd-server etcd-client pgbouncer "
+            "prometheus prometheus-alertmanager prometheus-postgres-exporter prometheus-node-exporter postgresql"
         )
     return found
