@@ -2,7 +2,8 @@
 
 Usage: python3 scripts/topology [--short] [--soak MINUTES] [--overload] [--only PART,…] [--phones N] [--humon PATH] [--keep]
 --short leaves out what needs more than nginx, two nodes and PostgreSQL, and is over in two minutes; CI runs it.
-Needs Python 3, nginx, PostgreSQL and curl; without --short also etcd, Patroni, HAProxy, PgBouncer and Prometheus; --overload wrk.
+Needs Python 3, nginx, PostgreSQL, curl, openssl and Prometheus (promtool); without --short also etcd, Patroni, HAProxy, PgBouncer,
+Alertmanager and two exporters; --overload wrk.
 """
 
 import argparse, os, shutil, signal, sys, time
@@ -13,7 +14,7 @@ sys.dont_write_bytecode = True
 import proofs
 from backups import backups
 from databases import Cluster
-from eyes import eyes
+from eyes import eyes, rules
 from guide import guide
 from overload import overload
 from place import ROOT, Failed, Place
@@ -41,6 +42,7 @@ def plan(options):
         ("tls", "TLS at the proxy", tls),
         ("sockets", "A Unix socket", sockets),
         ("restart", "Rolling restart", lambda topology: proofs.rolling_restart(topology, rounds)),
+        ("rules", "Alert rules", rules),
         ("backups", "Backups", backups),
         ("guide", "The guide", guide),
         ("kill", "kill -9 of a node", lambda topology: proofs.killed_node(topology, 2 * rounds)),

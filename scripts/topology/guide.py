@@ -23,7 +23,7 @@ def guide(topology):
     place.folder("backups", 0o700)
     script = place.write("guide.sh", PRELUDE + f"\necho '{MARK}'\n".join(commands for commands, _ in blocks))
     environment = topology.nodes[0].settings | {
-        "PATH": f"{place.directory}:{POSTGRES}:{os.environ['PATH']}",
+        "PATH": f"{place.directory}:{place.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
         "CONTROL": place.folder("control"),
         "SECRETS": place.path("secrets"),
         "WAL_ARCHIVE": database.archive,
