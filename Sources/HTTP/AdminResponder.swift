@@ -10,15 +10,15 @@ public import Telemetry
 public struct AdminResponder: HTTPResponder {
     public typealias Context = BasicRequestContext
 
-    /// Probes know no token: an answer of theirs names no more than a state.
+    /// The paths of probes, which know no token. Their responses name a state and nothing else.
     private static let openPaths: Set = ["/health/live", "/health/ready"]
 
     private let router: RouterResponder<BasicRequestContext>
     private let token: AdminToken?
 
     /// - Parameters:
-    ///   - token: what every path but those of probes asks for; `nil` asks for none
-    ///   - metrics: of what is beside the API's own
+    ///   - token: the bearer token that every path but ``openPaths`` requires; `nil` requires none
+    ///   - metrics: gives the metrics that are not the API's own
     public init(_ api: API, token: AdminToken? = nil, metrics: @escaping @Sendable () async -> [Metric] = { [] }) {
         self.token = token
         let router = Router(options: .autoGenerateHeadEndpoints)

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import Yams
+
+@Suite struct `The safety of a deployment` {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func services(_ path: String = "docker-compose.yml") throws -> [String: [String: Any]] {
+        let document = try #require(try Yams.load(yaml: text(path)) as? [String: Any])
+        return try #require(document["services"] as? [String: [String: Any]])
+    }
+
+    private static func number(_ pattern: Regex<(Substring, Substring)>, in path: String) throws -> Int {
+        try #require(Int(try #require(text(path).firstMatch(of: pattern)).1))
+    }
+
+    @Test func `every Swift package has one version, those of other packages included`() throws {
+        let manifest = try Self.text("Package.swift")
+        #expect(!manifest.contains(/\b(from|branch|revision): "/))
+        let listed = try Self.text("deploy/packages.txt").matches(of: /(?m)^([a-z][\w-]*) (\d+\.\d+\.\d+)$/)
+            .map { (String($0.1), String($0.2)) }
+        let versions = Dictionary(uniqueKeysWithValues: listed)
+        let pinned = manifest.matches(of: /\.package\(url: "[^"]*\/([^"\/]+)", exact: "([^"]+)"/)
+        #expect(pinned.count == manifest.matches(of: /\.package\(url:/).count)
+        for pin in pinned { #expect(versions[pin.1.lowercased()] == String(pin.2), "\(pin.1)") }
+        #expect(try Self.text("Dockerfile").contains("--force-resolved-versions"))
+    }
+
+    @Test func `every image has the tag of one release`() throws {
+        let images = try Self.services().compactMapValues { $0["image"] as? String }
+        #expect(images.count == (try Self.services()).count)
+        for (name, image) in images {
+            #expect(image.contains(/:(v?\d+\.\d+(\.\d+)?[\w.-]*|\$\{HUMON_TAG:-local\})$/), "\(name): \(image)")
+        }
+        let bases = try Self.text("Dockerfile").matches(of: /(?m)^ARG \w+_IMAGE=(\S+)$/).map { String($0.1) }
+        #expect(bases.count == 3)
+        for base in bases { #expect(base.contains(/:\d+\.\d+/), "\(base)") }
+    }
+
+    @Test func `every container is confined and limited, and its log is rotated`() throws {
+        for (name, service) in try Self.services() {
+            #expect(service["cap_drop"] as? [String] == ["ALL"], "\(name)")
+            #expect(service["security_opt"] as? [String] == ["no-new-privileges:true"], "\(name)")
+            #expect(service["mem_limit"] is String, "\(name)")
+            #expect(service["cpus"] != nil, "\(name)")
+            #expect(service["pids_limit"] is Int, "\(name)")
+            // The database writes beside its volumes: its socket, and what its entrypoint prepares.
+            #expect(service["read_only"] as? Bool == true || name == "database", "\(name)")
+            let options = (service["logging"] as? [String: Any])?["options"] as? [String: Any]
+            #expect(options?["max-size"] != nil && options?["max-file"] != nil, "\(name)")
+        }
+    }
+
+    @Test func `without TLS every published port is on loopback`() throws {
+        for (name, service) in try Self.services() {
+            for port in service["ports"] as? [String] ?? [] {
+                #expect(port.hasPrefix("127.0.0.1:") || port.hasPrefix("${PROXY_ADDRESS:-127.0.0.1}:"), "\(name): \(port)")
+            }
+        }
+    }
+
+    @Test func `nginx listens with IPv6 wherever it listens for other machines`() throws {
+        let pattern = /(?m)^ +PROXY_\w*LISTEN: "(.*)"$/
+        let directives = try ["docker-compose.yml", "docker-compose.tls.yml"].flatMap { file in
+            try Self.text(file).matches(of: pattern).map { String($0.1) }
+        }
+        #expect(directives.count == 4)
+        for directive in directives where !directive.contains("127.0.0.1") {
+            let port = try #require(directive.firstMatch(of: /listen (\d+)/)).1
+            #expect(directive.contains("listen [::]:\(port)"), "\(directive)")
+        }
+    }
+
+    @Test func `PostgreSQL archives alike with Patroni and without`() throws {
+        let patroni = try Self.text("deploy/patroni/patroni.yml")
+        let alone = try Self.text("deploy/postgres/postgresql.conf")
+        for setting in ["archive_command", "archive_timeout", "wal_compression"] {
+            func value(_ text: String) throws -> String {
+                let line = try #require(
+                    text.split(separator: "\n").first { $0.trimmingCharacters(in: .whitespaces).hasPrefix(setting) })
+                return line.drop { $0 != ":" && $0 != "=" }.dropFirst().trimmingCharacters(in: CharacterSet(charactersIn: " '"))
+            }
+            #expect(try value(patroni) == value(alone), "\(setting)")
+        }
+    }
+
+    @Test func `HAProxy on two machines leaves PostgreSQL a fifth of its connections`() throws {
+        let passed = try Self.number(/server a .* maxconn (\d+)/, in: "deploy/haproxy/haproxy.cfg")
+        let there = try Self.number(/max_connections: (\d+)/, in: "deploy/patroni/patroni.yml")
+        #expect(2 * passed + there / 5 <= there)
+    }
+
+    @Test func `every alert is seen firing by a test of its own rules`() throws {
+        let files = ["alerts-test.yml", "alerts-days-test.yml"].map { "deploy/prometheus/\($0)" }
+        let seen = Set(
+            try files.flatMap { try Self.text($0).matches(of: /\{alertname="(\w+)"\}/).map { String($0.1) } })
+        let rules = try ["alerts.yml", "machine-alerts.yml"].flatMap { file in
+            try Self.text("deploy/prometheus/\(file)").matches(of: /- alert: (\w+)/).map { String($0.1) }
+        }
+        #expect(rules.count > 30)
+        for rule in rules { #expect(seen.contains(rule), "no test sees \(rule) fire") }
+    }
+
+    @Test func `no unit is restarted for ever at once, and its documentation is installed`() throws {
+        let folder = Self.root.appending(path: "deploy/systemd")
+        let guide = try Self.text("docs/deploying.md")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        for name in names where name.contains(/\.(service|timer|conf)$/) {
+            let unit = try Self.text("deploy/systemd/\(name)")
+            if unit.contains(/(?m)^Restart(Sec)?=/) { #expect(unit.contains(/(?m)^StartLimitBurst=\d+/), "\(name)") }
+            let paths = unit.matches(of: /file:\/\/(\S+)/).map { String($0.1) }
+            #expect(!paths.isEmpty, "\(name)")
+            for path in paths { #expect(guide.contains(path), "docs/deploying.md does not install \(path)") }
+        }
+    }
+}
