@@ -16,7 +16,8 @@ import Yams
     }
 
     private static func number(_ pattern: Regex<(Substring, Substring)>, in path: String) throws -> Int {
-        try #require(Int(try #require(text(path).firstMatch(of: pattern)).1))
+        let found = try #require(try text(path).firstMatch(of: pattern))
+        return try #require(Int(found.1))
     }
 
     @Test func `every Swift package has one version, those of other packages included`() throws {
@@ -35,7 +36,7 @@ import Yams
         let images = try Self.services().compactMapValues { $0["image"] as? String }
         #expect(images.count == (try Self.services()).count)
         for (name, image) in images {
-            #expect(image.contains(/:(v?\d+\.\d+(\.\d+)?[\w.-]*|\$\{HUMON_TAG:-local\})$/), "\(name): \(image)")
+            #expect(image.contains(/:(v?\d+\.\d+(\.\d+)?[\w.-]*|\$\{IMAGE_TAG:-local\})$/), "\(name): \(image)")
         }
         let bases = try Self.text("Dockerfile").matches(of: /(?m)^ARG \w+_IMAGE=(\S+)$/).map { String($0.1) }
         #expect(bases.count == 3)
