@@ -35,7 +35,7 @@ import Testing
                 do {
                     let data = mutations.next(of: [#"{"seconds":200,"sort":"Assam"}"#, #"{"seconds":200}"#])
                     let event = try TeaDomainEvent.decode(type: type, format: format, data: data)
-                    let current = TeaDomainEvent.currentFormat(of: type)
+                    let current = TeaDomainEvent.writtenFormat(of: type)
                     try #require(
                         try TeaDomainEvent.decode(type: type, format: current, data: event.stored.data.utf8) == event)
                 } catch is FormatError {

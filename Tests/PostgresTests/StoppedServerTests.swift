@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestDatabase
 import Testing
 
 @testable import Postgres
@@ -21,11 +22,11 @@ import Testing
 
     @Test func `holds up nobody else: idle connections take what comes`() async throws {
         try await withOpenClient(connections: 2, configure: { $0.statementTimeoutSeconds = 30 }) { client in
-            #expect(try await eventually { client.statistics.connections[.idle] == 2 })
+            try await eventually { client.statistics.connections[.idle] == 2 }
             let process = try await client.firstProcess()
             try await process.stopped { () async throws in
                 let held = Task { try await client.query("SELECT 'held'::text") }
-                #expect(try await eventually { client.stalledConnections == 1 })
+                try await eventually { client.stalledConnections == 1 }
                 let answers = try await withThrowingTaskGroup(of: Int32.self) { group in
                     for _ in 0..<200 { group.addTask { try await client.process().id } }
                     return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }
@@ -110,10 +111,10 @@ import Testing
                         }
                     }
                 }
-                #expect(try await eventually { process.isStopped })
+                try await eventually { process.isStopped }
                 patient.cancel()
                 await #expect(throws: CancellationError.self) { try await patient.value }
-                #expect(try await eventually { client.statistics.opened == 2 })
+                try await eventually { client.statistics.opened == 2 }
             }
         }
     }

@@ -98,13 +98,3 @@ import Testing
         }
     }
 }
-
-private struct NeverHappened: Error {}
-
-private func eventually(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<1_500 {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    throw NeverHappened()
-}
