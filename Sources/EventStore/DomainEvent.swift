@@ -15,11 +15,11 @@ public protocol DomainEvent: Sendable {
     /// The members of stored data, of whatever format, that tell about a person: tools show them only when asked to.
     static var personalMembers: Set<String> { get }
 
-    /// The members of stored data whose value stands in one recorded event of the category only.
+    /// Names the members of stored data whose values are unique: the log holds each value in one recorded event of the category.
     static var uniqueMembers: Set<String> { get }
 
-    /// Reads the data of a type in its current format. The one place that checks stored values: what it returns is in range for
-    /// everything that is computed from it.
+    /// Reads the data of a type in its current format. The one place that checks stored values: arithmetic on the result
+    /// cannot overflow.
     /// - Throws: ``FormatError`` where the data is not of that format, or a value is outside its range.
     init(type: String, data: JSON) throws
 

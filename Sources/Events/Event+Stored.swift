@@ -14,7 +14,7 @@ extension EventDetails {
     ) throws(FormatError) {
         try Self.check(text: name, "name")
         if let address { try Self.check(text: address, "address") }
-        // Neither range contains what is no number.
+        // A range contains no NaN.
         guard EventFields.latitudes.contains(lat) else { throw FormatError("lat is not a number from -90 to 90") }
         guard EventFields.longitudes.contains(lon) else { throw FormatError("lon is not a number from -180 to 180") }
         try Self.check(time: startedAt, "started_at")

@@ -16,7 +16,7 @@ extension API {
         do {
             (id, token, position) = try await users.signUp(with: sent, origin: request.origin(exchange))
         } catch is MalformedToken {
-            throw Refusal.invalid(faults: ["Device token must consist of visible ASCII characters"])
+            throw Refusal.invalid(faults: ["Device token must consist of printable ASCII characters"])
         }
         // Two names for one value: generations of clients read one or the other.
         return Answer(

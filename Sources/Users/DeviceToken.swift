@@ -6,11 +6,15 @@ public struct DeviceToken: Sendable, Hashable {
     /// The longest token that is taken, in bytes.
     public static let lengthLimit = 255
 
-    /// Whether it consists of visible ASCII characters, as every token does that is taken.
+    /// Whether it consists of printable ASCII characters, spaces only between others, as every token does that is taken.
     ///
-    /// The HTTP libraries replace what is not UTF-8 by U+FFFD, and control characters by spaces, before a header can be looked at. So
-    /// different bytes could become one token, and its user another device's. Neither replacement is visible ASCII.
-    public var isWellFormed: Bool { !secret.isEmpty && secret.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+    /// The HTTP libraries replace bytes that are not UTF-8 by U+FFFD before a header can be looked at. So different bytes could become
+    /// one token, and one user.
+    public var isWellFormed: Bool {
+        let space = UInt8(ascii: " ")
+        guard let first = secret.utf8.first, first != space, secret.utf8.last != space else { return false }
+        return secret.utf8.allSatisfy { (space...UInt8(ascii: "~")).contains($0) }
+    }
 
     /// To be shown to the device it belongs to and to nobody else.
     public let secret: String
@@ -38,7 +42,7 @@ public struct DeviceDigest: Sendable, Hashable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// As it is stored: one device must not have two texts. nil for digits in upper case, and for what is no digest.
+    /// As it is stored: one device must not have two texts. nil for digits in upper case, and for another length.
     init?(stored text: String) {
         guard !text.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }) else { return nil }
         self.init(hexadecimal: text)

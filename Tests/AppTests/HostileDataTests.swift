@@ -33,7 +33,7 @@ private struct Hostile: Sendable {
         Line(stream: "attendance-1-2", type: "AttendanceAdded", data: #"{"event":1,"user":2}"#),
     ]
 
-    /// What is wrong, from 1 where, and what is said of it.
+    /// The position of the fault, from 1, the reason that an error must contain, and the change that makes the fault.
     var position: Int
     var reason: String
     var change: @Sendable (inout Line) -> Void

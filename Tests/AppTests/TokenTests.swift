@@ -16,7 +16,8 @@ import Testing
             """
         try connection.send(Array(head.utf8) + token + Array("\r\n\r\n\(body)".utf8))
         let received = try await connection.receive()
-        return String(received.text.prefix { $0 != "\r\n" })
+        // The words behind the number are the library's.
+        return String(received.text.prefix(12))
     }
 
     /// They would be one token: the server's libraries make U+FFFD of each.
@@ -26,15 +27,15 @@ import Testing
                 for byte in [0xFE, 0xFF, 0x80] as [UInt8] {
                     let token = Array("phone-".utf8) + [byte]
                     let signUp = try await Self.status("POST", "/v1/users", token: token, body: "", port: port)
-                    #expect(signUp == "HTTP/1.1 422 Unprocessable Content", "\(signUp)")
+                    #expect(signUp == "HTTP/1.1 422", "\(signUp)")
                     let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
                     let write = try await Self.status("POST", "/v1/events", token: token, body: party, port: port)
-                    #expect(write == "HTTP/1.1 401 Unauthorized", "\(write)")
+                    #expect(write == "HTTP/1.1 401", "\(write)")
                     let faulty = try await Self.status("POST", "/v1/events", token: token, body: "{}", port: port)
-                    #expect(faulty == "HTTP/1.1 422 Unprocessable Content", "\(faulty)")
+                    #expect(faulty == "HTTP/1.1 422", "\(faulty)")
                 }
                 let signUp = try await Self.status("POST", "/v1/users", token: Array("phone".utf8), body: "", port: port)
-                #expect(signUp == "HTTP/1.1 200 OK")
+                #expect(signUp == "HTTP/1.1 200")
             }
         }
     }

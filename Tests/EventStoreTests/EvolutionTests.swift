@@ -72,7 +72,7 @@ import Testing
                 } == [
                     "5 1 TeaBrewed 4 TeaBrewed has formats 1 to 3, not 4: written by a newer humon",
                     "6 1 TeaSpilt 1 no stored type TeaSpilt in category tea",
-                    "7 2 TeaBrewed 1 no usable minutes in the stored data",
+                    "7 2 TeaBrewed 1 TeaBrewed, format 1: no usable minutes in the stored data",
                 ])
         }
     }

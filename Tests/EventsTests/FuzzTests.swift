@@ -28,7 +28,7 @@ import Users
             do {
                 let event = try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data)
                 try #require(try EventDomainEvent.decode(type: stored.type, format: 1, data: event.stored.data.utf8) == event)
-                // What is read fits whatever is made of it.
+                // The decoded event fits every projection, index and search.
                 let occurrence = Occurrence(
                     id: UUID(), stream: EventID(rawValue: Int64(index + 1)).stream, version: 1, recordedAt: .startOfPicnic,
                     metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)

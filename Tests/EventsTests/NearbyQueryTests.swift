@@ -23,6 +23,7 @@ import Users
         }
     }
 
+    /// Gives the place at index 0 to event 1, and so on: ids begin with 1.
     static func fill(_ client: PostgresClient, _ places: [Coordinates]) async throws {
         try await client.withConnection { connection in
             try await connection.query("CREATE SCHEMA \(identifier: EventsProjection.schema)")
@@ -37,7 +38,7 @@ import Users
                         endedAt: nil
                     )
                     return EventsProjection.Changes.Row(
-                        id: EventID(rawValue: Int64(index)), version: 1, owner: UserID(rawValue: 1), details: details
+                        id: EventID(rawValue: Int64(index + 1)), version: 1, owner: UserID(rawValue: 1), details: details
                     )
                 }
                 try await connection.run(
@@ -61,7 +62,7 @@ import Users
                         let found = try search.page(try await client.query(search.query)).events.map(\.id.rawValue)
                         let expected = places.indices.map { (distance: Places.haversine(centre, places[$0]), id: $0) }
                             .filter { $0.distance <= radius }.sorted { ($0.distance, $0.id) < ($1.distance, $1.id) }
-                        try #require(found == expected.prefix(1_000).map { Int64($0.id) }, "\(centre) \(radius) km")
+                        try #require(found == expected.prefix(1_000).map { Int64($0.id + 1) }, "\(centre) \(radius) km")
                     }
                 }
             }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct `Faulty binary values` {
     private static let count = 20_000
 
-    /// What is read is the same bytes when it is written, read again, and written again.
+    /// A value that was read is the same bytes when it is written, read again, and written again.
     private static func read<Value: PostgresDecodable & PostgresEncodable>(
         _: Value.Type, _ bytes: [UInt8], as type: UInt32 = Value.postgresType
     ) throws {

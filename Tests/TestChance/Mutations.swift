@@ -26,7 +26,7 @@ public struct Mutations: Sendable {
 
     public mutating func next(of texts: [String]) -> [UInt8] { next(of: texts.map { Array($0.utf8) }) }
 
-    /// The same as a text; what is no UTF-8 is replaced.
+    /// The same as a text, with U+FFFD in the place of invalid bytes.
     public mutating func text(of texts: [String]) -> String { String(decoding: next(of: texts), as: UTF8.self) }
 
     public mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number {
