@@ -171,15 +171,6 @@ import Testing
             #expect(try await client.query("SELECT 'usable'::text").column(String.self) == ["usable"])
         }
     }
-
-    @Test func `has it for each statement of a script`() async throws {
-        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.maintenanceTimeoutSeconds = 2 }
-        try await withOpenClient(connections: 1, configure: configure) { client in
-            try await client.withConnection { connection in
-                try await connection.execute(script: String(repeating: "SELECT pg_sleep(0.5);", count: 6))
-            }
-        }
-    }
 }
 
 /// The server's process of a session.
