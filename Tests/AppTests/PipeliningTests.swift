@@ -68,7 +68,7 @@ import Testing
             let taken = try await connection.sendUntilNoMoreIsTaken(String(repeating: Self.held, count: 1_000), atMost: limit)
             #expect(taken < limit)
             let expected = taken / Self.held.utf8.count * size
-            let answers = try await connection.receive(bytes: expected, within: .seconds(60))
+            let answers = try await connection.receive(bytes: expected, within: .seconds(300))
             #expect(answers.text.utf8.count == expected && !answers.isEnded)
         }
     }

@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: [
         #""\ud83c""#, #""\udf89""#, #""\ud83cx""#, #""\ud83c\n""#, #""\ud83c\ud83c""#, #""\udf89\ud83c""#, #""\udf89\udf89""#,
-        #""\ud83c\u0041""#,
+        #""\ud83c\u0041""#, #""\ud83cudf89""#,
     ])
     func `has no half a surrogate pair`(text: String) {
         #expect(fault(text) == "half a surrogate pair at line 1, column 2")
