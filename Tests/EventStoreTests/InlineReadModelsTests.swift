@@ -229,7 +229,10 @@ extension TestStore {
     fileprivate func eventuallyWaiting(_ count: Int64) async throws {
         try await eventually {
             try await client.query(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+                """
+                SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+                WHERE datname = current_database() AND NOT granted
+                """
             ).decode(Int64.self).first == count
         }
     }
