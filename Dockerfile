@@ -6,7 +6,7 @@ ARG DEBIAN_IMAGE=debian:12.12-slim
 ARG POSTGRES_IMAGE=postgres:15.18-bookworm
 
 FROM ${SWIFT_IMAGE} AS build
-RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libjemalloc-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libjemalloc-dev libdeflate-dev libzstd-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /humon
 # The packages by themselves first: they change less often than the sources. Each has the version that the tests ran with.
 COPY Package.swift ./
@@ -23,7 +23,7 @@ RUN swift build --configuration release --product humon --static-swift-stdlib --
 
 # Base backups and their trial, which need PostgreSQL of the database's version and humon.
 FROM ${POSTGRES_IMAGE} AS backup
-RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 zlib1g \
+RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 libdeflate0 libzstd1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -m 700 -o postgres -g postgres /backups \
     && install -d -m 755 -o postgres -g postgres /metrics
@@ -39,7 +39,7 @@ FROM ${DEBIAN_IMAGE} AS humon
 # libpq and jemalloc and what they need; everything else is in the program or in Debian's base. Debian's packages have no versions
 # here: its mirrors keep the newest only, which has the mended faults.
 RUN apt-get update && apt-get upgrade -y \
-    && apt-get install -y --no-install-recommends libpq5 libjemalloc2 zlib1g libstdc++6 ca-certificates \
+    && apt-get install -y --no-install-recommends libpq5 libjemalloc2 libdeflate0 libzstd1 zlib1g libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon
 COPY --from=build /out/humon /usr/local/bin/humon

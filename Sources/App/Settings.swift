@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Foundation
 internal import HTTP
+internal import HTTPServer
 internal import Logging
 internal import SystemPackage
 
@@ -32,6 +33,7 @@ struct Settings: Sendable {
     var idleTimeoutSeconds: Int
     var connections: Int
     var requests: Int
+    var bufferMegabytes: Int
     var signUpsPerMinute: Int
     var writesPerMinute: Int
     var drainSeconds: Int
@@ -118,7 +120,12 @@ extension Settings {
             "HUMON_CONNECTIONS", "Connections of clients at a time; more wait to be accepted.", default: 10_000,
             in: 1...1_000_000)
         static let requests = Setting<Int>.number(
-            "HUMON_REQUESTS", "Requests at a time; more are answered 503 at once.", default: 256, in: 1...100_000)
+            "HUMON_REQUESTS", "Requests at a time that wait for PostgreSQL; more are answered 503 at once.", default: 256,
+            in: 1...100_000)
+        static let buffer = Setting<Int>.number(
+            "HUMON_BUFFER_MEGABYTES",
+            "Unread responses and arriving bodies in memory; beyond it, large responses are answered 503.", default: 256,
+            in: 8...1_000_000)
         static let signUpsPerMinute = Setting<Int>.number(
             "HUMON_SIGN_UPS_PER_MINUTE", "Sign-ups of one client address in a minute, more are answered 429; 0: no limit.",
             default: 0, in: 0...1_000_000)
@@ -173,8 +180,9 @@ extension Settings {
             shown(socket), shown(socketMode), shown(tlsCertificate), shown(tlsKey), shown(data), shown(postgresPrograms),
             shown(migrates), shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(trustedProxies),
             shown(reads), shown(corsOrigins), shown(bodyLimit), shown(targetLimit), shown(headerLimit), shown(arrivalTimeout),
-            shown(answerTimeout), shown(idleTimeout), shown(connections), shown(requests), shown(signUpsPerMinute),
-            shown(writesPerMinute), shown(drain), shown(shutdown), shown(memory), shown(adminHost), shown(adminPort),
+            shown(answerTimeout), shown(idleTimeout), shown(connections), shown(requests), shown(buffer),
+            shown(signUpsPerMinute), shown(writesPerMinute), shown(drain), shown(shutdown), shown(memory), shown(adminHost),
+            shown(adminPort),
             shown(adminToken), shown(adminTokenFile), shown(logLevel), shown(logFormat), shown(traces), shown(tracesRatio),
         ]
 
@@ -222,7 +230,7 @@ extension Settings {
         databaseConnections = try Keys.databaseConnections.read(from: reader) ?? 4
         isDatabasePooled = try Keys.isDatabasePooled.read(from: reader) ?? false
         statementTimeoutSeconds = try Keys.statementTimeout.read(from: reader) ?? 10
-        trustedProxies = try Keys.trustedProxies.read(from: reader) ?? .onThisMachine
+        trustedProxies = try Keys.trustedProxies.read(from: reader) ?? .loopback
         reads = try Keys.reads.read(from: reader) ?? .everyone
         corsOrigins = try Keys.corsOrigins.read(from: reader) ?? .none
         bodyLimitBytes = try Keys.bodyLimit.read(from: reader) ?? 65_536
@@ -233,6 +241,7 @@ extension Settings {
         idleTimeoutSeconds = try Keys.idleTimeout.read(from: reader) ?? 75
         connections = try Keys.connections.read(from: reader) ?? 10_000
         requests = try Keys.requests.read(from: reader) ?? 256
+        bufferMegabytes = try Keys.buffer.read(from: reader) ?? 256
         signUpsPerMinute = try Keys.signUpsPerMinute.read(from: reader) ?? 0
         writesPerMinute = try Keys.writesPerMinute.read(from: reader) ?? 0
         drainSeconds = try Keys.drain.read(from: reader) ?? 0

@@ -1,6 +1,6 @@
 public import Attendances
 public import Events
-internal import Hummingbird
+public import HTTPServer
 public import Users
 
 /// The v1 API: the modules it is made of, and how it is to behave.
@@ -75,14 +75,14 @@ extension API {
     var routes: [Route] { userRoutes + eventRoutes + attendanceRoutes + serviceRoutes }
 
     /// Whose device that is.
-    /// - Throws: ``Refusal/unauthorized`` for none and for an unknown one
+    /// - Throws: ``HTTPError/unauthorized`` for none and for an unknown one
     func caller(_ token: DeviceToken?) async throws -> UserID {
-        guard let token, let user = try await users.user(of: token) else { throw Refusal.unauthorized }
+        guard let token, let user = try await users.user(of: token) else { throw HTTPError.unauthorized }
         return user
     }
 
     /// A write without a token is refused before anything else is looked at; an unknown one only after the body.
-    func requireWriter(_ request: Request) throws(Refusal) -> Writer {
+    func requireWriter(_ request: Request) throws(HTTPError) -> Writer {
         guard let token = request.deviceToken else { throw .unauthorized }
         return Writer(token: token, allowance: try writes?.take(token.secret))
     }

@@ -1,6 +1,6 @@
 internal import Crypto
+internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
 
 /// The bearer token that the operators' address asks for (RFC 6750). Only its SHA-256 digest is kept; the comparison of two digests
 /// takes the same time whatever they are.
@@ -16,6 +16,21 @@ public struct AdminToken: Sendable, Equatable {
         guard let sent = request.headers.value(of: .authorization) else { return false }
         let parts = sent.split(separator: " ", maxSplits: 1)
         return parts.count == 2 && parts[0].lowercased() == "bearer" && AdminToken(String(parts[1])) == self
+    }
+}
+
+/// Refuses requests without the operators' token.
+struct RequiredAdminToken: Middleware {
+    /// The paths of probes, which know no token. Their responses name a state and nothing else.
+    private static let openPaths: Set = ["/health/live", "/health/ready"]
+
+    let token: AdminToken
+
+    func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
+        guard Self.openPaths.contains(String(request.path)) || token.isCarried(by: request) else {
+            throw HTTPError(.unauthorized, "Unauthorized", headers: [.wwwAuthenticate: "Bearer"])
+        }
+        return nil
     }
 }
 

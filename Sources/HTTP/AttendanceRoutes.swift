@@ -1,26 +1,27 @@
 internal import Attendances
 internal import Events
-internal import Hummingbird
+internal import HTTPServer
+internal import HTTPTypes
 internal import Notation
 internal import Users
 
 extension API {
     var attendanceRoutes: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
 
-    private func createAttendance(_ request: Request, _ exchange: Exchange) async throws -> Answer {
+    private func createAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
         let writer = try requireWriter(request)
-        let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
-        let origin = request.origin(exchange, key: try request.idempotencyKey(fields))
+        let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let caller = try await caller(writer.token)
-        guard let event else { throw Refusal.notFound }
+        guard let event else { throw HTTPError.notFound }
         let position = try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
-        return Answer(json: [:], recordedAt: position, writer.allowance)
+        return Response(json: [:], recordedAt: position, writer.allowance)
     }
 
     /// nil for a number that no event can have.
-    /// - Throws: ``Refusal/invalid(faults:)``
-    private func attendedEvent(_ id: JSON?) throws(Refusal) -> EventID? {
+    /// - Throws: ``HTTPError/invalid(faults:)``
+    private func attendedEvent(_ id: JSON?) throws(HTTPError) -> EventID? {
         switch id {
         case nil, .null: throw .invalid(faults: ["Event can't be blank"])
         case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(faults: ["Event can't be blank"])

@@ -1,6 +1,6 @@
 internal import Events
+internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
 internal import NIOCore
 internal import Notation
 internal import Users
@@ -9,121 +9,124 @@ extension API {
     var eventRoutes: [Route] {
         [
             Route(.post, "/v1/events", "createEvent", createEvent),
-            Route(.get, "/v1/events/nearests", "findNearestEvents", atOnce: findNearestInMemory, findNearestEvents),
-            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", atOnce: findNearestInMemory, findNearestEvents),
-            Route(.get, "/v1/events/{id}", "getEvent", atOnce: getEventInMemory, getEvent),
+            Route(.get, "/v1/events/nearests", "findNearestEvents", immediately: findNearestInIndex, findNearestEvents),
+            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", immediately: findNearestInIndex, findNearestEvents),
+            Route(.get, "/v1/events/{id}", "getEvent", immediately: getEventFromIndex, getEvent),
             Route(.patch, "/v1/events/{id}", "updateEvent", updateEvent),
             Route(.put, "/v1/events/{id}", "replaceEvent", updateEvent),
         ]
     }
 
-    private func createEvent(_ request: Request, _ exchange: Exchange) async throws -> Answer {
+    private func createEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         let writer = try requireWriter(request)
-        let fields = try await request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
-        let origin = request.origin(exchange, key: try request.idempotencyKey(fields))
+        let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let owner = try await caller(writer.token)
         let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
-        return Answer(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
+        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
     }
 
-    private func updateEvent(_ request: Request, _ exchange: Exchange) async throws -> Answer {
+    private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         let writer = try requireWriter(request)
-        let fields = try await request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch fields.format {
             case .json, .form: .replace(try EventDetails(fields.json))
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
-        let origin = request.origin(exchange, key: try request.idempotencyKey(fields))
+        let origin = request.origin(context, key: try request.idempotencyKey(fields))
         let caller = try await caller(writer.token)
         let command = UpdateEvent(
-            id: try eventID(exchange), change: change, by: caller, condition: request.versionCondition
+            id: try eventID(context), change: change, by: caller, condition: request.versionCondition
         )
         let (id, position) = try await events.update(command, origin: origin)
-        return Answer(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
+        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
     }
 
-    private func getEvent(_ request: Request, _ exchange: Exchange) async throws -> Answer {
+    private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await requireReader(request)
-        let id = try eventID(exchange)
+        let id = try eventID(context)
         let reading = try await events.reading(since: try request.position())
-        guard let event = try await reading.event(id) else { throw Refusal.notFound }
-        return try answer(event, to: request, reading)
+        guard let event = try await reading.event(id) else { throw HTTPError.notFound }
+        return try response(event, to: request, reading)
     }
 
-    private func getEventInMemory(_ request: Request, _ exchange: Exchange) throws -> Answer? {
-        try answerAtOnce(request) { reading in
-            try reading.heldEvent(eventID(exchange)).map { try answer($0, to: request, reading) }
+    private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
+        guard settings.reads == .everyone else { return .needsTask }
+        let id = try eventID(context)
+        guard let reading = events.readingOfMemory(since: try request.position()), let event = reading.heldEvent(id) else {
+            return .needsTask
         }
+        events.countReadingOfMemory()
+        return .response(try response(event, to: request, reading))
     }
 
-    private func findNearestEvents(_ request: Request, _ exchange: Exchange) async throws -> Answer {
+    private func findNearestEvents(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await requireReader(request)
         let search = try NearbySearch(request.queryFields())
         let reading = try await events.reading(since: try request.position())
-        if let answer = answerToHolder(of: reading, request) { return answer }
-        return answer(try await reading.nearest(search), to: search, reading)
+        if let response = notModified(reading, request) { return response }
+        return response(try await reading.nearest(search), to: search, reading)
     }
 
-    private func findNearestInMemory(_ request: Request, _ exchange: Exchange) throws -> Answer? {
-        try answerAtOnce(request) { reading in
-            let search = try NearbySearch(request.queryFields())
-            if let answer = answerToHolder(of: reading, request) { return answer }
-            guard let found = reading.heldNearest(search), request.coding(ofBytes: found.jsonBytes) == nil else { return nil }
-            return answer(found, to: search, reading)
+    private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
+        guard settings.reads == .everyone else { return .needsTask }
+        let search = try NearbySearch(request.queryFields())
+        guard let reading = events.readingOfMemory(since: try request.position()) else { return .needsTask }
+        if let response = notModified(reading, request) {
+            events.countReadingOfMemory()
+            return .response(response)
         }
-    }
-
-    /// Where memory is all that it takes. To compress an answer takes longer than to find it, and is left to others.
-    private func answerAtOnce(_ request: Request, _ answer: (EventsReading) throws -> Answer?) throws -> Answer? {
-        guard settings.reads == .everyone, let reading = events.readingOfMemory(since: try request.position()),
-            let answer = try answer(reading), request.coding(ofBytes: answer.body.readableBytes) == nil
-        else { return nil }
+        guard let found = reading.heldNearest(search) else { return .needsTask }
         events.countReadingOfMemory()
-        return answer
+        return .response(response(found, to: search, reading))
     }
 
-    private func answer(_ event: RenderedEvent, to request: Request, _ reading: EventsReading) throws(Refusal) -> Answer {
+    private func response(
+        _ event: RenderedEvent, to request: Request, _ reading: EventsReading
+    ) throws(HTTPError) -> Response {
         let condition = request.versionCondition
         guard condition.matching.contains(event.version) else { throw .preconditionFailed }
         let isKnown = condition.notMatching.contains(event.version)
-        var answer = isKnown ? Answer(status: .notModified) : Answer(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
-        answer.headers.append(HTTPField(name: .eTag, value: EntityTag(version: Int64(event.version)).description))
-        answer.mayBeKept(where: settings.reads)
-        if event.isFromMemory { answer.tellAge(of: reading) }
-        return answer
+        var response =
+            isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
+        response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: Int64(event.version)).description))
+        response.setCacheControl(for: settings.reads)
+        if event.isFromMemory { response.addAgeHeader(of: reading) }
+        return response
     }
 
-    /// To a client that has the list already. While nothing is recorded anywhere, nothing has changed near a place; then there is
-    /// nothing to look for.
-    private func answerToHolder(of reading: EventsReading, _ request: Request) -> Answer? {
-        guard let position = reading.position, request.knows(EntityTag(version: position)) else { return nil }
-        return finished(Answer(status: .notModified), reading)
+    /// The response to a client that holds the list as it is at the reading's position: while nothing is recorded, no list changes, so
+    /// that no search is needed.
+    private func notModified(_ reading: EventsReading, _ request: Request) -> Response? {
+        guard let position = reading.position, request.matchesIfNoneMatch(EntityTag(version: position)) else { return nil }
+        return list(Response(status: .notModified), reading)
     }
 
-    private func answer(_ found: RenderedEvents, to search: NearbySearch, _ reading: EventsReading) -> Answer {
-        var answer = Answer(jsonBytes: found.count > 0 ? found.json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
-        if let next = found.next { answer.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
-        return finished(answer, reading)
+    private func response(_ found: RenderedEvents, to search: NearbySearch, _ reading: EventsReading) -> Response {
+        var response = Response(
+            jsonBytes: found.count > 0 ? found.json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
+        if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
+        return list(response, reading)
     }
 
     /// A list as it is at a position, which is its tag.
-    private func finished(_ list: Answer, _ reading: EventsReading) -> Answer {
-        var list = list
+    private func list(_ response: Response, _ reading: EventsReading) -> Response {
+        var response = response
         if let position = reading.position {
-            list.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))
+            response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))
         }
-        list.mayBeKept(where: settings.reads)
-        list.tellAge(of: reading)
-        return list
+        response.setCacheControl(for: settings.reads)
+        response.addAgeHeader(of: reading)
+        return response
     }
 
     /// The event that the path names.
-    /// - Throws: ``Refusal/notFound`` where that is no number
-    private func eventID(_ exchange: Exchange) throws(Refusal) -> EventID {
-        guard let text = exchange.route?.argument, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text)
-        else { throw .notFound }
+    /// - Throws: ``HTTPError/notFound`` where that is no number
+    private func eventID(_ context: RequestContext) throws(HTTPError) -> EventID {
+        let text = context.parameter
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text) else { throw .notFound }
         return EventID(rawValue: number)
     }
 }

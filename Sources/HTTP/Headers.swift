@@ -1,52 +1,21 @@
 internal import Crypto
+internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
 internal import Users
 
-extension HTTPRequest.Method {
-    /// Of a request that could not be read, for those who look on.
-    static let unreadable: HTTPRequest.Method = {
-        guard let method = HTTPRequest.Method("-") else { preconditionFailure("- is no method") }
-        return method
-    }()
-}
-
 extension HTTPField.Name {
-    /// - Parameter name: a valid field name, as all literals here are.
-    private init(literal name: StaticString) {
-        guard let field = HTTPField.Name("\(name)") else { preconditionFailure("\(name) is no name of a header field") }
-        self = field
-    }
-
-    static let xRequestID = HTTPField.Name(literal: "x-request-id")
-    static let xForwardedFor = HTTPField.Name(literal: "x-forwarded-for")
-    static let xForwardedProto = HTTPField.Name(literal: "x-forwarded-proto")
-    static let forwarded = HTTPField.Name(literal: "forwarded")
-    static let traceparent = HTTPField.Name(literal: "traceparent")
-    static let tracestate = HTTPField.Name(literal: "tracestate")
     static let link = HTTPField.Name(literal: "link")
     static let humonPosition = HTTPField.Name(literal: "humon-position")
-    static let rateLimit = HTTPField.Name(literal: "ratelimit")
-    static let rateLimitPolicy = HTTPField.Name(literal: "ratelimit-policy")
     static let idempotencyKey = HTTPField.Name(literal: "idempotency-key")
 
-    /// What generations of clients call the proof that they are our app.
+    /// The names that generations of clients use for the app's secret.
     static let appSecrets = [HTTPField.Name(literal: "tb-app-secret"), HTTPField.Name(literal: "x-app-secret")]
 
-    /// What generations of clients call the name of the device.
+    /// The names that generations of clients use for the device token.
     static let deviceTokens = [
         HTTPField.Name(literal: "tb-device-token"), HTTPField.Name(literal: "tb-auth-token"),
         HTTPField.Name(literal: "x-device-token"),
     ]
-}
-
-extension HTTPFields {
-    /// What the subscript gives, without joining what is only one field, as it is nearly always.
-    func value(of name: HTTPField.Name) -> String? {
-        guard let first = firstIndex(where: { $0.name == name }) else { return nil }
-        let hasMore = self[(first + 1)...].contains { $0.name == name }
-        return hasMore ? self[name] : self[first].value
-    }
 }
 
 extension Request {

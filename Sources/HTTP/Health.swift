@@ -1,6 +1,6 @@
 internal import Events
+internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
 internal import Notation
 internal import Synchronization
 
@@ -41,16 +41,16 @@ struct Health: Sendable {
         }
     }
 
-    var answer: Answer {
-        var answer = Answer(
+    var response: Response {
+        var response = Response(
             status: isReady ? .ok : .serviceUnavailable,
             json: [
                 "status": .string(status.rawValue),
                 "database": .string(isDatabaseThere.map { $0 ? "ok" : "away" } ?? "unknown"),
                 "memory": .string(memory.rawValue),
             ])
-        if !isReady { answer.headers[.retryAfter] = String(Refusal.retryAfterSeconds) }
-        return answer
+        if !isReady { response.headers[.retryAfter] = String(HTTPError.retryAfterSeconds) }
+        return response
     }
 }
 

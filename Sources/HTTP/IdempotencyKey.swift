@@ -1,5 +1,5 @@
+internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
 internal import NIOCore
 internal import Users
 
@@ -8,15 +8,15 @@ extension Request {
     static let keyLengthLimit = 255
 
     /// What the caller calls this command. The same key with another method, path, format or body is another request.
-    /// - Throws: ``Refusal/badRequest(_:)`` for one that is unusable
-    func idempotencyKey(_ fields: RequestFields) throws(Refusal) -> IdempotencyKey? {
+    /// - Throws: ``HTTPError/badRequest(_:)`` for one that is unusable
+    func idempotencyKey(_ fields: RequestFields) throws(HTTPError) -> IdempotencyKey? {
         guard let header = headers.value(of: .idempotencyKey) else { return nil }
         guard let text = Self.key(in: header), (1...Self.keyLengthLimit).contains(text.utf8.count) else {
             throw .badRequest(
                 "The Idempotency-Key must be 1 to \(Self.keyLengthLimit) visible ASCII characters without a comma, or a string in quotes"
             )
         }
-        let request = Array("\(method.rawValue) \(uri.path)\n\(fields.format.contentType)\n".utf8) + fields.body.readableBytesView
+        let request = Array("\(method.rawValue) \(path)\n\(fields.format.contentType)\n".utf8) + fields.body.readableBytesView
         return IdempotencyKey(text, request: request)
     }
 

@@ -1,5 +1,5 @@
+internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
 internal import NIOCore
 internal import Notation
 
@@ -10,8 +10,8 @@ enum FieldsFormat: Sendable, Hashable, CaseIterable {
     /// RFC 7396.
     case mergePatch
 
-    /// - Throws: ``Refusal/unsupportedMediaType(_:)``
-    init(contentType: String?, allowing allowed: [FieldsFormat]) throws(Refusal) {
+    /// - Throws: ``HTTPError/unsupportedMediaType(_:)``
+    init(contentType: String?, allowing allowed: [FieldsFormat]) throws(HTTPError) {
         // A body without a content type is taken for JSON: that is what every client means.
         let contentType = contentType ?? FieldsFormat.json.contentType
         // Few say more than the name, or in other letters.
@@ -44,7 +44,7 @@ enum FieldsFormat: Sendable, Hashable, CaseIterable {
         }
     }
 
-    fileprivate func read(_ body: ByteBuffer) throws(Refusal) -> JSON {
+    fileprivate func read(_ body: ByteBuffer) throws(HTTPError) -> JSON {
         guard body.readableBytes > 0 else { return [:] }
         let bytes = body.getBytes(at: body.readerIndex, length: body.readableBytes) ?? []
         switch self {
@@ -68,34 +68,22 @@ struct RequestFields {
 
 extension Request {
     /// The fields in the body; none at all in an empty one.
-    /// - Throws: ``Refusal``
-    func fields(allowing allowed: [FieldsFormat], limitBytes: Int) async throws -> RequestFields {
+    /// - Throws: ``HTTPError``
+    func fields(allowing allowed: [FieldsFormat], limitBytes: Int) throws -> RequestFields {
         let format = try FieldsFormat(contentType: headers.value(of: .contentType), allowing: allowed)
         guard !headers.contains(.contentEncoding) else {
-            throw Refusal.unsupportedMediaType("A compressed body is not understood")
+            throw HTTPError.unsupportedMediaType("A compressed body is not understood")
         }
         if let length = headers.value(of: .contentLength).flatMap(Int.init), length > limitBytes {
-            throw Refusal.contentTooLarge(limitBytes: limitBytes)
+            throw HTTPError.contentTooLarge(limitBytes: limitBytes)
         }
-        let body: ByteBuffer
-        do { body = try await self.body.collect(upTo: limitBytes) } catch is NIOTooManyBytesError {
-            throw Refusal.contentTooLarge(limitBytes: limitBytes)
-        }
+        guard body.readableBytes <= limitBytes else { throw HTTPError.contentTooLarge(limitBytes: limitBytes) }
         return RequestFields(format: format, json: try format.read(body), body: body)
     }
 
     /// The fields in the query.
-    /// - Throws: ``Refusal/badRequest(_:)``
-    func queryFields() throws(Refusal) -> JSON {
-        do { return try JSON(query: (uri.query ?? "").utf8) } catch { throw .badRequest("The query is not readable: \(error)") }
-    }
-}
-
-extension Substring {
-    var trimmingSpaces: Substring {
-        var trimmed = self
-        while trimmed.first == " " || trimmed.first == "\t" { trimmed.removeFirst() }
-        while trimmed.last == " " || trimmed.last == "\t" { trimmed.removeLast() }
-        return trimmed
+    /// - Throws: ``HTTPError/badRequest(_:)``
+    func queryFields() throws(HTTPError) -> JSON {
+        do { return try JSON(query: (query ?? "").utf8) } catch { throw .badRequest("The query is not readable: \(error)") }
     }
 }

@@ -1,42 +1,45 @@
 internal import Crypto
+internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
 internal import NIOCore
 
 extension API {
     var serviceRoutes: [Route] {
-        let alive = Answer(jsonBytes: ByteBuffer(string: #"{"status":"ok"}"#))
-        let document = Document(Answer(jsonBytes: ByteBuffer(bytes: OpenAPIDocument.utf8)))
-        let page = Document(DocumentationPage.answer)
+        let alive = Response(jsonBytes: ByteBuffer(string: #"{"status":"ok"}"#))
+        let document = Document(Response(jsonBytes: ByteBuffer(bytes: OpenAPIDocument.utf8)))
+        let page = Document(DocumentationPage.response)
         return [
-            Route(.get, "/v1/openapi.json", "getOpenAPI") { request, _ in document.answer(to: request) },
-            Route(.get, "/docs", "getDocumentation") { request, _ in page.answer(to: request) },
-            Route(.get, "/health/live", "getLiveness") { _, _ in alive },
-            Route(.get, "/health", "getHealth") { _, _ in await health().answer },
+            Route(.get, "/v1/openapi.json", "getOpenAPI", immediately: { request, _ in document.response(to: request) }),
+            Route(.get, "/docs", "getDocumentation", immediately: { request, _ in page.response(to: request) }),
+            Route(.get, "/health/live", "getLiveness", immediately: { _, _ in alive }),
+            // An overloaded node must still be able to say so.
+            Route(.get, "/health", "getHealth", limit: .unlimited) { _, _ in await health().response },
         ]
     }
 }
 
-/// What is the same as long as the program is.
+/// A response that never changes while the program runs.
 private struct Document: Sendable {
-    private let whole: Answer
+    private let whole: Response
     private let tag: EntityTag
 
-    init(_ answer: Answer) {
-        var whole = answer
-        let digest = SHA256.hash(data: answer.body.readableBytesView).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    init(_ response: Response) {
+        var whole = response
+        let digest = SHA256.hash(data: Array(response.body.readableBytesView)).prefix(8).reduce(UInt64(0)) {
+            $0 << 8 | UInt64($1)
+        }
         tag = EntityTag(version: Int64(digest >> 1))
         whole.headers[.eTag] = tag.description
-        whole.mayBeKept(where: .everyone)
+        whole.setCacheControl(for: .everyone)
         self.whole = whole
     }
 
-    func answer(to request: Request) -> Answer {
-        guard request.knows(tag) else { return whole }
-        var answer = whole
-        answer.status = .notModified
-        answer.headers[.contentType] = nil
-        answer.body.clear()
-        return answer
+    func response(to request: Request) -> Response {
+        guard request.matchesIfNoneMatch(tag) else { return whole }
+        var response = whole
+        response.status = .notModified
+        response.headers[.contentType] = nil
+        response.body.clear()
+        return response
     }
 }

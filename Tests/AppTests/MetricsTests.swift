@@ -8,12 +8,14 @@ import Testing
 @Suite struct `The metrics` {
     /// What does not change while nothing is wrong with a server, and what it is.
     private static let steady = [
-        "humon_build_info", "humon_memory_limit_bytes", "humon_memory_phase", "humon_postgres_up", "humon_writer_queue_limit",
+        "humon_build_info", "humon_http_buffer_limit_bytes", "humon_memory_limit_bytes", "humon_memory_phase",
+        "humon_postgres_up", "humon_writer_queue_limit",
         "process_max_fds", "process_start_time_seconds", "process_threads", "process_virtual_memory_bytes",
     ]
     /// What a test of its own moves, where it can be brought about.
     private static let elsewhere = [
-        "humon_http_requests_shed_total", "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total",
+        "humon_http_buffer_refusals_total", "humon_http_buffered_bytes", "humon_http_requests_shed_total",
+        "humon_http_slow_readers_closed_total", "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total",
         "humon_postgres_waiting_callers", "humon_read_model_lag_events", "humon_trace_spans_total",
     ]
 

@@ -1,10 +1,13 @@
 import Foundation
-import Hummingbird
+import HTTPServer
+import HTTPTypes
+import NIOCore
 import Notation
 import Postgres
 import Synchronization
 import TestDatabase
 import TestExposition
+import TestHTTP
 import TestServer
 import Testing
 import Tracing
@@ -20,25 +23,22 @@ private final class Collector: Sendable {
     /// Requests are bodies of OTLP.
     static func with(_ body: @Sendable (Collector, String) async throws -> Void) async throws {
         let collector = Collector()
-        let router = Router()
-        router.post("/v1/traces") { request, _ in
-            let body = try await request.body.collect(upTo: 1 << 24)
-            guard request.headers[.contentType] == "application/json" else { return HTTPResponse.Status.unsupportedMediaType }
-            let json = try JSON(utf8: Array(body.readableBytesView))
-            let status = collector.status.withLock { $0 }
-            if status == .ok { collector.received.withLock { $0.append(json) } }
-            return status
-        }
-        let ports = AsyncStream.makeStream(of: Int.self)
-        let server = Application(
-            router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { ports.continuation.yield($0.localAddress?.port ?? 0) }, logger: .quiet)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run() }
-            defer { group.cancelAll() }
-            for await port in ports.stream {
+        let route = Route(
+            .post, "/v1/traces",
+            immediately: { request, _ in
+                guard request.headers[.contentType] == "application/json" else {
+                    return Response(status: .unsupportedMediaType)
+                }
+                let json = try JSON(utf8: Array(request.body.readableBytesView))
+                let status = collector.status.withLock { $0 }
+                if status == .ok { collector.received.withLock { $0.append(json) } }
+                return Response(status: status)
+            })
+        var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
+        configuration.limits.bodyBytes = 1 << 24
+        try await withoutActuallyEscaping(body) { body in
+            try await Router(routes: [route], logger: .quiet).withServer(configuration) { _, port in
                 try await body(collector, "http://127.0.0.1:\(port)/v1/traces")
-                break
             }
         }
     }

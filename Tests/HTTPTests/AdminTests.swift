@@ -1,7 +1,6 @@
 import Events
 import Foundation
 import HTTPTypes
-import Hummingbird
 import Notation
 import Postgres
 import TestDatabase

@@ -1,4 +1,5 @@
 import EventStore
+import HTTPServer
 import HTTPTypes
 import Testing
 

@@ -1,3 +1,4 @@
+import HTTPServer
 import HTTPTypes
 import Testing
 

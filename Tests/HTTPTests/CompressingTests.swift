@@ -1,6 +1,8 @@
-import CZlib
+import CDeflate
+import CZstd
+import HTTPServer
 import HTTPTypes
-import HummingbirdTesting
+import TestHTTP
 import Testing
 
 @testable import HTTP
@@ -10,6 +12,7 @@ import Testing
         ("gzip", "gzip"), ("deflate", "deflate"), ("gzip, deflate, br", "gzip"), ("gzip;q=0.5, deflate", "deflate"),
         ("*", "gzip"),
         ("GZIP ; Q=0.2, identity;q=0.1", "gzip"), ("x-gzip", "gzip"), ("*, gzip;q=0", "deflate"), ("br, gzip;q=0.001", "gzip"),
+        ("gzip, deflate, br, zstd", "zstd"), ("zstd;q=0.5, gzip", "gzip"), ("zstd", "zstd"),
     ])
     func `is compressed as the client asks`(accepted: String, coding: String) async throws {
         try await TestAPI.with { api in
@@ -20,7 +23,7 @@ import Testing
             #expect(answer.header("vary") == "Accept-Encoding")
             #expect(answer.header("content-length") == "\(answer.bytes.count)")
             #expect(answer.bytes.count < plain.bytes.count / 3)
-            #expect(answer.bytes.first == (coding == "gzip" ? 0x1F : 0x78))
+            #expect(answer.bytes.first == ["gzip": 0x1F, "deflate": 0x78, "zstd": 0x28][coding])
             #expect(decompressed(answer.bytes) == plain.bytes)
         }
     }
@@ -101,7 +104,7 @@ import Testing
         try await TestAPI.with { api in
             let path = try await Self.create(api)
             #expect(try await api.send(.get, path, headers: [:]).header("etag") == #""1""#)
-            for (coding, tag) in [("gzip", #""1-gzip""#), ("deflate", #""1-deflate""#)] {
+            for (coding, tag) in [("gzip", #""1-gzip""#), ("deflate", #""1-deflate""#), ("zstd", #""1-zstd""#)] {
                 for method in [HTTPRequest.Method.get, .head] {
                     let answer = try await api.send(method, path, headers: ["accept-encoding": coding])
                     #expect((answer.header("etag"), answer.header("content-encoding")) == (tag, coding))
@@ -152,19 +155,17 @@ import Testing
     }
 }
 
-/// Of either format.
+/// The plain bytes of any format; `nil` for bytes of none.
 private func decompressed(_ bytes: [UInt8]) -> [UInt8]? {
-    var stream = z_stream()
-    guard inflateInit2_(&stream, 15 + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
-    defer { inflateEnd(&stream) }
-    var input = bytes
     var output = [UInt8](repeating: 0, count: 1 << 20)
-    return input.withUnsafeMutableBufferPointer { input in
-        output.withUnsafeMutableBufferPointer { output in
-            (stream.next_in, stream.avail_in) = (input.baseAddress, UInt32(input.count))
-            (stream.next_out, stream.avail_out) = (output.baseAddress, UInt32(output.count))
-            return inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0
-                ? Array(output[..<Int(stream.total_out)]) : nil
-        }
+    if bytes.first == 0x28 {
+        let count = ZSTD_decompress(&output, output.count, bytes, bytes.count)
+        return ZSTD_isError(count) == 0 ? Array(output[..<count]) : nil
     }
+    guard let decompressor = libdeflate_alloc_decompressor() else { return nil }
+    defer { libdeflate_free_decompressor(decompressor) }
+    var count = 0
+    let decompress = bytes.first == 0x1F ? libdeflate_gzip_decompress : libdeflate_zlib_decompress
+    guard decompress(decompressor, bytes, bytes.count, &output, output.count, &count) == LIBDEFLATE_SUCCESS else { return nil }
+    return Array(output[..<count])
 }

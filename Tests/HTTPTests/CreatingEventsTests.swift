@@ -1,7 +1,7 @@
 import EventStore
 import HTTPTypes
-import HummingbirdTesting
 import Notation
+import TestHTTP
 import Testing
 
 @Suite struct `Creating an event` {

@@ -1,6 +1,6 @@
 import HTTPTypes
-import HummingbirdTesting
 import Notation
+import TestHTTP
 import Testing
 
 /// What each generation of clients sends, in its order, over a real connection.

@@ -1,6 +1,6 @@
 import Events
+import HTTPServer
 import HTTPTypes
-import Hummingbird
 import Synchronization
 import Testing
 
@@ -38,8 +38,8 @@ import Testing
             let health = Health(
                 isDatabaseThere: expected.isDatabaseThere, memory: expected.memory, isMemoryStale: false)
             #expect((health.status, health.isReady) == (expected.status, expected.isReady), "\(expected)")
-            #expect(health.answer.status == (expected.isReady ? .ok : .serviceUnavailable), "\(expected)")
-            #expect(health.answer.headers[.retryAfter] == (expected.isReady ? nil : "1"), "\(expected)")
+            #expect(health.response.status == (expected.isReady ? .ok : .serviceUnavailable), "\(expected)")
+            #expect(health.response.headers[.retryAfter] == (expected.isReady ? nil : "1"), "\(expected)")
         }
     }
 

@@ -1,5 +1,5 @@
+import HTTPServer
 import HTTPTypes
-import HummingbirdTesting
 import Notation
 import Testing
 

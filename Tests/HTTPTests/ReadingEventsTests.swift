@@ -1,8 +1,8 @@
 import EventStore
 import HTTP
 import HTTPTypes
-import HummingbirdTesting
 import Notation
+import TestHTTP
 import Testing
 
 @Suite struct `Reading an event` {

@@ -1,6 +1,6 @@
 import HTTPTypes
-import HummingbirdTesting
 import Notation
+import TestHTTP
 import Testing
 
 @Suite struct `A request that cannot be served` {

@@ -1,9 +1,9 @@
 import EventStore
 import HTTPTypes
-import HummingbirdTesting
 import Notation
 import Postgres
 import TestDatabase
+import TestHTTP
 import Testing
 
 @Suite struct `Signing up` {

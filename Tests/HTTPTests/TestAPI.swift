@@ -3,39 +3,43 @@ import EventStore
 import Events
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
+import NIOCore
 import Notation
 import Postgres
+import ServiceLifecycle
 import TestDatabase
+import TestHTTP
 import Testing
 import Users
 
 @testable import HTTP
+@testable import HTTPServer
 
 /// The API on a database of its own, as a client meets it.
 struct TestAPI: Sendable {
     static let secret = "s3cret-of-the-app"
 
-    let client: any TestClientProtocol
+    let client: TestClient
     /// Asks at the address for operators.
-    let operators: any TestClientProtocol
+    let operators: TestClient
     let database: TestDatabase
     let log: LogReader
     let routes: [Route]
-    let responder: APIResponder
-    /// Answers the same; what it counts nobody looks at.
-    let twin: APIResponder
+    let router: Router
+    /// Answers the same. No test looks at its counters.
+    let twin: Router
 
     struct Answer: Sendable {
         var status: Int
         var headers: HTTPFields
         var bytes: [UInt8]
 
-        /// What is answered at once to the same request; nil where that is not done.
-        init?(atOnce head: HTTPRequest, by responder: APIResponder) {
-            guard var answer = responder.answerAtOnce(head, from: responder.arrival(.unknown)) else { return nil }
-            answer.tellLength()
+        /// The immediate response to the same request; `nil` if it needs a task.
+        init?(immediately head: HTTPRequest, by router: Router) {
+            guard case .response(var answer) = router.respondImmediately(to: Request(head: head), from: ConnectionInfo()) else {
+                return nil
+            }
+            answer.setContentLengthHeader()
             (status, headers, bytes) = (answer.status.code, answer.headers, Array(answer.body.readableBytesView))
         }
 
@@ -90,22 +94,19 @@ struct TestAPI: Sendable {
                 )
             }
             let api = makeAPI()
-            let responder = APIResponder(api, allowing: cors, logger: .quiet)
-            let application = Application(
-                responder: responder,
-                server: .api(
-                    responder, ConnectionLimits(bodyBytes: bodyLimitBytes), admission: Admission(limit: .max), drain: Drain()),
-                services: [readers, writer, watch, log] + (hasMemory ? [memory] : []),
-                logger: .quiet)
-            try await application.test(setup) { client in
+            let requests = APIRouter(api, allowing: cors, logger: .quiet)
+            let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
+            let services: [any Service] = [readers, writer, watch, log] + (hasMemory ? [memory] : [])
+            try await withServices(services) {
                 await api.events.untilReady()
-                let administration = AdminResponder(api, token: adminToken, metrics: { responder.metrics })
-                try await Application(responder: administration, logger: .quiet).test(.router) { operators in
+                var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
+                configuration.limits.bodyBytes = bodyLimitBytes
+                try await requests.router.test(setup, configuration) { client in
                     try await body(
                         TestAPI(
-                            client: client, operators: operators, database: database, log: LogReader(client: readers),
-                            routes: api.routes, responder: responder,
-                            twin: APIResponder(makeAPI(), allowing: cors, logger: .quiet)))
+                            client: client, operators: .router(admin.router), database: database,
+                            log: LogReader(client: readers), routes: api.routes, router: requests.router,
+                            twin: APIRouter(makeAPI(), allowing: cors, logger: .quiet).router))
                 }
             }
         }
@@ -114,7 +115,7 @@ struct TestAPI: Sendable {
     /// Sent to the address for operators.
     func ask(_ path: String, _ method: HTTPRequest.Method = .get, authorization: String? = nil) async throws -> Answer {
         let headers: HTTPFields = authorization.map { [.authorization: $0] } ?? [:]
-        return try await Answer(operators.executeRequest(uri: path, method: method, headers: headers, body: nil))
+        return try await Answer(operators.send(method, path, headers: headers))
     }
 
     func send(
@@ -125,23 +126,24 @@ struct TestAPI: Sendable {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
         let answer = Answer(
-            try await client.executeRequest(uri: path, method: method, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) })
-        )
-        expectTheSameAtOnce(HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: fields), answer)
+            try await client.send(method, path, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) }))
+        expectTheSameImmediately(
+            HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: fields), answer)
         return answer
     }
 
-    /// Every read that some test sends is answered the same at once, wherever it is answered at once.
-    private func expectTheSameAtOnce(_ request: HTTPRequest, _ answer: Answer) {
-        guard let atOnce = Answer(atOnce: request, by: twin), atOnce.header("humon-position") == answer.header("humon-position")
+    /// Every request of every test gets the same response from the immediate handler, if it gets one there.
+    private func expectTheSameImmediately(_ request: HTTPRequest, _ answer: Answer) {
+        guard let immediate = Answer(immediately: request, by: twin),
+            immediate.header("humon-position") == answer.header("humon-position")
         else { return }
-        #expect(atOnce.status == answer.status, "\(request)")
-        #expect(atOnce.body == answer.body, "\(request)")
+        #expect(immediate.status == answer.status, "\(request)")
+        #expect(immediate.body == answer.body, "\(request)")
         func headers(_ answer: Answer) -> [String] {
             // Each request has an id of its own, and time goes on; the server adds the date.
             answer.headers.filter { ![.xRequestID, .age, .date].contains($0.name) }.map { "\($0)" }.sorted()
         }
-        #expect(headers(atOnce) == headers(answer), "\(request)")
+        #expect(headers(immediate) == headers(answer), "\(request)")
     }
 
     func send(

@@ -1,9 +1,9 @@
 import HTTPTypes
-import HummingbirdTesting
 import TestChance
+import TestHTTP
 import Testing
 
-@testable import HTTP
+@testable import HTTPServer
 
 @Suite struct `A bucket of tokens` {
     private static let second: Int64 = 1_000_000_000

@@ -2,8 +2,7 @@ internal import ArgumentParser
 internal import Events
 internal import Foundation
 internal import HTTP
-internal import Hummingbird
-internal import HummingbirdCore
+internal import HTTPServer
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
@@ -45,24 +44,35 @@ struct Serve: AsyncParsableCommand {
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth
             )
-            let responder = APIResponder(
-                api, scheme: settings.tlsCertificate == nil ? .http : .https, believing: settings.trustedProxies,
-                allowing: settings.corsOrigins, tracer: spans.tracer,
+            let requests = APIRouter(
+                api, allowing: settings.corsOrigins, tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, level: settings.logLevel)?.write, logger: logger)
             let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
-            let clients = try ClientServer(
-                responder, settings, drain: drain, logger: logger, onRunning: welcome.apiRuns)
-            let operators = operatorServer(
-                AdminResponder(api, token: settings.adminToken.map(AdminToken.init)) {
-                    await responder.metrics + clients.metrics + backend.metrics() + spans.metrics
+            let socket = try settings.socket.map { try SocketFile(path: $0, mode: settings.socketMode) }
+            let configuration = try settings.serverConfiguration(socket: socket, drain: drain, logger: logger)
+            let clients = Server(requests.router, configuration, logger: logger) { port in
+                socket?.permit(logger: logger)
+                welcome.apiRuns(on: port ?? settings.port)
+            }
+            let admin = AdminResponder(
+                api, token: settings.adminToken.map(AdminToken.init),
+                metrics: {
+                    await requests.metrics + configuration.metrics + backend.metrics() + spans.metrics
                         + LogSink.standardError.metrics + ProcessMetrics.now()
-                }, settings, logger: logger, onRunning: welcome.adminRuns)
-            let shutdown = OrderlyShutdown(
-                drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger)
+                }, logger: logger)
+            let operators = Server(admin.router, settings.operatorServerConfiguration(), logger: logger) { port in
+                welcome.adminRuns(on: port ?? settings.adminPort)
+            }
+            let shutdown = GracefulShutdown(
+                drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger,
+                beforeExit: LogSink.standardError.flush)
+            let listening: [any Service] = (socket.map { [$0] } ?? []) + [clients]
             // Operators can look till the end.
-            let services: [any Service] = [operators] + spans.services + backend.services + clients.services + [welcome]
+            let services: [any Service] = [operators] + spans.services + backend.services + listening + [welcome]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
+            } catch let error as RequestsCutOff {
+                throw CutOff(seconds: error.seconds)
             }
         }
     }
@@ -78,18 +88,12 @@ struct Serve: AsyncParsableCommand {
         print("No TB_APP_SECRET was set: made one and kept it in \(path)")
         return (secret, .file(path: path))
     }
+}
 
-    private func operatorServer(
-        _ responder: AdminResponder, _ settings: Settings, logger: Logger, onRunning: @escaping @Sendable (Int) -> Void
-    ) -> some Service {
-        Application(
-            responder: responder,
-            server: .http1(configuration: .init(idleTimeout: .seconds(Int64(settings.idleTimeoutSeconds)))),
-            configuration: ApplicationConfiguration(address: .hostname(settings.adminHost, port: settings.adminPort)),
-            onServerRunning: { channel in onRunning(channel.localAddress?.port ?? settings.adminPort) },
-            logger: logger
-        )
-    }
+/// Requests were still open when the time for them was over.
+struct CutOff: Error, CustomStringConvertible {
+    var seconds: Int
+    var description: String { "Requests that were still open after \(seconds) s (HUMON_SHUTDOWN_SECONDS) were cut off." }
 }
 
 /// Somebody else listens where the server is to.

@@ -1,4 +1,4 @@
-internal import HTTP
+internal import HTTPServer
 internal import Logging
 
 /// One line a request: what was asked for by route, never by path or query, and what became of it.

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Foundation
-internal import Hummingbird
+internal import HTTPServer
+internal import HTTPTypes
 internal import Mustache
 internal import NIOCore
 internal import Notation
@@ -24,7 +25,7 @@ enum DocumentationPage {
         "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-    static let answer = Answer(
+    static let response = Response(
         headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy],
         body: ByteBuffer(string: html))
 

@@ -1,0 +1,86 @@
+internal import Attendances
+internal import Events
+public import HTTPServer
+internal import HTTPTypes
+public import Logging
+public import Telemetry
+public import Tracing
+
+/// The v1 API as a router: its routes, and everything that every response of it has.
+public struct APIRouter: Sendable {
+    public let router: Router
+    private let requests: RequestMetrics
+
+    /// - Parameters:
+    ///   - origins: the origins whose pages may use the API from a browser
+    ///   - tracer: makes a span of every request; `nil` if requests are not traced
+    ///   - log: gets a record of every request; `nil` if requests are not logged
+    ///   - logger: gets the errors that clients must not see
+    public init(
+        _ api: API, allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil,
+        log: (@Sendable (RequestRecord) -> Void)? = nil, logger: Logger
+    ) {
+        requests = RequestMetrics(prefix: "humon", routes: api.routes, bodyLimitBytes: api.settings.bodyLimitBytes)
+        let observers: [(any RequestObserver)?] = [log.map(RequestLogging.init), requests, tracer.map(RequestTracing.init)]
+        router = Router(
+            routes: api.routes,
+            middleware: [
+                FormatSuffix(),
+                CORS(
+                    allowing: origins, methods: [.get, .head, .post, .put, .patch], requestHeaders: Self.requestHeaders,
+                    exposedHeaders: Self.exposedHeaders),
+                Compression(), NoStoreByDefault(), RequestIDs(),
+            ],
+            observers: observers.compactMap(\.self), targetLimitBytes: api.settings.targetLimitBytes
+        ) { error, request, context in
+            api.httpError(error, request, context, logger)
+        }
+    }
+
+    public var metrics: [Metric] { requests.metrics }
+
+    /// The request fields that pages of other origins may set.
+    private static let requestHeaders: [HTTPField.Name] =
+        HTTPField.Name.appSecrets + HTTPField.Name.deviceTokens + [
+            .accept, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .xRequestID, .traceparent,
+        ]
+    /// The response fields that pages of other origins may read.
+    private static let exposedHeaders: [HTTPField.Name] = [
+        .age, .eTag, .humonPosition, .link, .rateLimit, .rateLimitPolicy, .retryAfter, .xRequestID,
+    ]
+}
+
+extension API {
+    /// An error of a module as the API answers it. An unknown error is logged.
+    fileprivate func httpError(
+        _ error: any Error, _ request: Request, _ context: RequestContext, _ logger: Logger
+    ) -> HTTPError {
+        if let rejection = error as? EventRejection { return HTTPError(rejection) }
+        if let rejection = error as? AttendanceRejection { return HTTPError(rejection) }
+        if error is PositionNotReached { return .unavailable }
+        let metadata: Logger.Metadata = [
+            "request_id": "\(context.requestID)", "method": "\(request.method)",
+            "route": "\(context.route?.template ?? "-")", "error": "\(error)",
+        ]
+        guard isUnavailability(error) else {
+            logger.error("a request failed", metadata: metadata)
+            return .internalServerError
+        }
+        logger.warning("a request could not be served now", metadata: metadata)
+        return .unavailable
+    }
+}
+
+/// Removes `.json` from the end of a path: some clients write it, and every response is JSON anyway.
+private struct FormatSuffix: Middleware {
+    private static let suffix = ".json"
+
+    func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
+        let path = request.path
+        guard path.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8), path != "/v1/openapi.json" else {
+            return nil
+        }
+        request.head.path = String(path.dropLast(Self.suffix.count)) + (request.query.map { "?\($0)" } ?? "")
+        return nil
+    }
+}

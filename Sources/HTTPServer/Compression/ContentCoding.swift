@@ -1,0 +1,54 @@
+internal import NIOCore
+internal import Notation
+
+/// A coding of a response's body. Source: RFC 9110, section 8.4.1; RFC 8878 for zstd.
+public enum ContentCoding: String, CaseIterable, Sendable {
+    case zstd
+    case gzip
+    /// The zlib format, not bare deflate.
+    case deflate
+
+    /// - Returns: `nil` if there is no memory for it
+    func compress(_ plain: ByteBuffer) -> ByteBuffer? {
+        switch self {
+        case .zstd: ZstdCompressor.compress(plain)
+        case .gzip: DeflateCompressor.compress(plain, format: .gzip)
+        case .deflate: DeflateCompressor.compress(plain, format: .zlib)
+        }
+    }
+}
+
+/// The codings that a client accepts, by its `Accept-Encoding`. Source: RFC 9110, section 12.5.3.
+struct AcceptedCodings {
+    /// From 0, not at all, to 1, by name.
+    private var weights: [String: Double] = [:]
+
+    /// - Parameter header: `nil` if the client sent none; it then gets plain bytes
+    init(_ header: String?) {
+        for member in (header ?? "").split(separator: ",") {
+            let parts = member.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
+            guard let name = parts.first, let weight = Self.weight(parts.dropFirst()) else { continue }
+            weights[name == "x-gzip" ? "gzip" : name] = weight
+        }
+    }
+
+    /// - Returns: `nil` for a text that is no weight
+    private static func weight(_ parameters: ArraySlice<String>) -> Double? {
+        guard let parameter = parameters.first(where: { $0.hasPrefix("q=") }) else { return 1 }
+        return Double(numeral: String(parameter.dropFirst(2))).flatMap { (0...1).contains($0) ? $0 : nil }
+    }
+
+    func accepts(_ coding: ContentCoding) -> Bool { weight(coding) > 0 }
+
+    /// The coding with the highest weight; of equal ones the first of ``ContentCoding``, which is the fastest. `nil` if plain bytes
+    /// are preferred.
+    var preferred: ContentCoding? {
+        let best = ContentCoding.allCases.reduce(ContentCoding.zstd) { weight($1) > weight($0) ? $1 : $0 }
+        return accepts(best) && weight(best) >= weights["identity"] ?? 0 ? best : nil
+    }
+
+    /// `*` stands for gzip and deflate, which every client knows, and not for zstd.
+    private func weight(_ coding: ContentCoding) -> Double {
+        weights[coding.rawValue] ?? (coding == .zstd ? 0 : weights["*"] ?? 0)
+    }
+}

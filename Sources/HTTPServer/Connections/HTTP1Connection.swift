@@ -1,0 +1,297 @@
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import Synchronization
+
+/// A connection of HTTP/1.1 or HTTP/1.0: reads requests, has the router answer them, and writes the responses.
+///
+/// A request is passed on when it is whole, or has more body than a route takes. Until then it costs its bytes and no task. Requests
+/// of one connection are answered in order, one at a time; further ones wait, and nothing more is read from the socket. The connection
+/// itself refuses heads that are too large or not HTTP, requests that arrive too slowly, and requests beyond the server's limits. While
+/// the server drains, the next response is the last one, so that no client sends a request into a connection that is being closed.
+final class HTTP1Connection: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = Never
+    typealias OutboundOut = ByteBuffer
+
+    private let server: ServerState
+    private let gate: HTTP1InputGate
+    private var reader: HTTP1PartReader
+    private let unsent: UnsentBytes
+    private let info: ConnectionInfo
+
+    private var phase = ConnectionPhase(at: .now())
+    private var timer: Scheduled<Void>?
+    /// Whether a part has come since the socket was last read. If not, the bytes are part of a head.
+    private var hasReadPart = false
+    /// The request that is being read or answered.
+    private var current: HTTP1Request?
+    private var body: RequestBodyBuffer
+    /// Parts behind a request that is being answered, or behind responses that the client does not read.
+    private var waiting = CircularBuffer<HTTP1Part>()
+    /// Whether the socket must be read as soon as nothing waits.
+    private var isReadHeld = false
+    /// Immediate responses since the socket was last read.
+    private var immediateResponses = 0
+    /// Whether the current request waits for its turn on the event loop.
+    private var isYielding = false
+    /// Whether the next response is the last one.
+    private var isEnding = false
+    /// Whether the client has closed its side. It may still read.
+    private var hasInputEnded = false
+    /// Whether the last response is written.
+    private var hasEnded = false
+    private var lingering: LingeringClose?
+
+    init(_ server: ServerState, _ gate: HTTP1InputGate, peer: SocketAddress?) {
+        self.server = server
+        self.gate = gate
+        reader = HTTP1PartReader(gate, server.scheme, headerLimitBytes: server.limits.headerBytes)
+        info = server.connectionInfo(peer)
+        unsent = UnsentBytes(server.budget)
+        body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
+        server.handlers.add(1, ordering: .relaxed)
+    }
+
+    deinit { server.handlers.subtract(1, ordering: .relaxed) }
+
+    func handlerAdded(context: ChannelHandlerContext) { checkTimers(context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { release() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        release()
+        context.fireChannelInactive()
+    }
+
+    /// Ends every reference to the channel, or the handler would keep its context, and its context the handler.
+    private func release() {
+        hasEnded = true
+        timer?.cancel()
+        lingering?.cancel()
+        (timer, lingering) = (nil, nil)
+        unsent.stop()
+        waiting.removeAll()
+        body.drop()
+    }
+}
+
+// MARK: Reading
+
+extension HTTP1Connection {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasEnded, !gate.isClosed else { return }
+        hasReadPart = true
+        receive(reader.read(unwrapInboundIn(data)), context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? HTTPParserError {
+            if !hasEnded, !gate.isClosed { receive(reader.read(error), context) }
+        } else if !hasEnded, !isBusy {
+            context.close(promise: nil)
+        }
+    }
+
+    private func receive(_ part: HTTP1Part, _ context: ChannelHandlerContext) {
+        if waiting.isEmpty, hasTurn(part, context) { take(part, context) } else { waiting.append(part) }
+    }
+
+    /// Requests have their turn one by one, and only while the client reads its responses.
+    private func hasTurn(_ part: HTTP1Part, _ context: ChannelHandlerContext) -> Bool {
+        switch part {
+        case .body, .end: true
+        case .head, .refused: !phase.isResponding && !isYielding && context.channel.isWritable
+        }
+    }
+
+    private func take(_ part: HTTP1Part, _ context: ChannelHandlerContext) {
+        switch part {
+        case .head(let request):
+            phase.headEnds(at: .now())
+            current = request
+            if request.announcedBytes > server.limits.bodyBytes {
+                // The client waits for a final response instead of sending the body. Source: RFC 9110, section 10.1.1.
+                if request.expectsContinue { isEnding = true }
+                phase.bodyIsCutOff()
+                pass(context)
+            } else if request.expectsContinue {
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
+            }
+        case .body(let bytes):
+            // Otherwise it is the rest of a body that was too large.
+            if phase.isReceiving { takeBody(bytes, context) }
+        case .end:
+            let isWhole = phase.isReceiving
+            phase.bodyEnds()
+            if isWhole { passInTurn(context) }
+        case .refused(let error, let request):
+            isEnding = true
+            // A request that was answered before its body was whole is not answered again.
+            phase.isRest ? end(context) : refuse(error, request, context)
+        }
+    }
+
+    private func takeBody(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        do throws(RequestBodyBuffer.Overflow) { try body.append(bytes) } catch {
+            phase.bodyIsCutOff()
+            switch error {
+            case .bodyLimit: pass(context)
+            case .budget:
+                isEnding = true
+                refuse(.unavailable, current?.request, context)
+            }
+        }
+    }
+
+    private func takeWaitingParts(_ context: ChannelHandlerContext) {
+        while !hasEnded, let part = waiting.first, hasTurn(part, context) {
+            waiting.removeFirst()
+            take(part, context)
+        }
+        guard waiting.isEmpty, !hasEnded else { return }
+        if isReadHeld { readNow(context) }
+        endIfInputHasEnded(context)
+    }
+
+    private func endIfInputHasEnded(_ context: ChannelHandlerContext) {
+        if hasInputEnded, !hasEnded, !phase.isResponding, !isYielding, waiting.isEmpty { end(context) }
+    }
+
+    func read(context: ChannelHandlerContext) { if waiting.isEmpty { context.read() } else { isReadHeld = true } }
+
+    private func readNow(_ context: ChannelHandlerContext) {
+        isReadHeld = false
+        context.read()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // While a part waits, nothing was read but the end.
+        if !hasReadPart, !hasEnded, !gate.isClosed, waiting.isEmpty { phase.headBegins(at: .now()) }
+        hasReadPart = false
+        if !isYielding { immediateResponses = 0 }
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { takeWaitingParts(context) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is ChannelShouldQuiesceEvent:
+            if isBusy { isEnding = true } else if !hasEnded { end(context) }
+        case ChannelEvent.inputClosed:
+            hasInputEnded = true
+            endIfInputHasEnded(context)
+        case _: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    private var isBusy: Bool { phase.isReceiving || phase.isResponding || isYielding || !waiting.isEmpty }
+}
+
+// MARK: Responding
+
+extension HTTP1Connection {
+    /// Passes a whole request on, or lets other connections of the event loop have their turn first.
+    private func passInTurn(_ context: ChannelHandlerContext) {
+        guard immediateResponses >= ConnectionLimits.immediateResponses else { return pass(context) }
+        isYielding = true
+        context.eventLoop.assumeIsolated().execute {
+            self.isYielding = false
+            self.immediateResponses = 0
+            guard !self.hasEnded else { return }
+            self.pass(context)
+            self.takeWaitingParts(context)
+        }
+    }
+
+    /// Has the router answer the current request, at once or in a task.
+    private func pass(_ context: ChannelHandlerContext) {
+        guard let current else { return }
+        if current.isLast { isEnding = true }
+        let request = Request(head: current.request, body: body.take())
+        switch server.router.respondImmediately(to: request, from: info) {
+        case .response(let response):
+            immediateResponses += 1
+            write(response, context)
+        case .needsTask(let task): start(task, request, context)
+        }
+    }
+
+    private func start(_ task: Router.RequestTask, _ request: Request, _ context: ChannelHandlerContext) {
+        guard server.inFlight.begin(task.limit) else { return refuse(.unavailable, request.head, context) }
+        phase.responseBegins(at: .now())
+        context.eventLoop.makeFutureWithTask { [server] in
+            defer { server.inFlight.end(task.limit) }
+            return await task.run()
+        }.assumeIsolated().whenSuccess { response in
+            // Otherwise the task took too long, or the client has gone.
+            guard self.phase.isResponding, !self.hasEnded else { return }
+            self.phase.responseEnds(at: .now())
+            self.write(response, context)
+            self.takeWaitingParts(context)
+        }
+    }
+
+    /// Answers without a route.
+    private func refuse(_ error: HTTPError, _ request: HTTPRequest?, _ context: ChannelHandlerContext) {
+        write(server.router.respond(with: error, to: request, from: info), context)
+    }
+
+    private func write(_ response: consuming Response, _ context: ChannelHandlerContext) {
+        let isHTTP10 = current?.isHTTP10 == true
+        current = nil
+        body.drop()
+        guard context.channel.isActive else { return }
+        if server.drain.hasBegun { isEnding = true }
+        // Before it is written: a write that empties its buffer announces room, and the next request would be taken.
+        if isEnding { hasEnded = true }
+        response.setContentLengthHeader()
+        var rest = response.body
+        let isSmall = rest.readableBytes <= BufferBudget.trackedBytes
+        var bytes = context.channel.allocator.buffer(capacity: Response.headBytes + (isSmall ? rest.readableBytes : 0))
+        response.writeHTTP1Head(into: &bytes, connection: isEnding ? "close" : isHTTP10 ? "keep-alive" : nil)
+        if isSmall { bytes.writeBuffer(&rest) }
+        context.write(wrapOutboundOut(bytes), promise: unsent.willWrite(bytes.readableBytes, context))
+        while let piece = rest.readPiece() {
+            context.write(wrapOutboundOut(piece), promise: unsent.willWrite(piece.readableBytes, context))
+        }
+        context.flush()
+        if isEnding { end(context) }
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        guard lingering == nil else { return }
+        (hasEnded, gate.isClosed) = (true, true)
+        timer?.cancel()
+        // What still comes is read and dropped.
+        waiting.removeAll()
+        if isReadHeld { readNow(context) }
+        lingering = LingeringClose(context, hasInputEnded: hasInputEnded, within: server.limits.responseSeconds)
+    }
+
+    /// Does what is due, and schedules the next look.
+    private func checkTimers(_ context: ChannelHandlerContext) {
+        timer = nil
+        guard !hasEnded else { return }
+        let now = NIODeadline.now()
+        switch phase.dueAction(at: now, server.limits) {
+        case .wait(let until):
+            // At most the time that a request has to arrive: one that begins meanwhile would be overlooked.
+            let until = min(until, now + .seconds(Int64(server.limits.arrivalSeconds)))
+            timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.checkTimers(context) }
+        case .close: context.channel.hasUnsentBytes ? end(context) : context.close(promise: nil)
+        case .refuseSlowArrival:
+            isEnding = true
+            refuse(.requestTimeout, current?.request, context)
+        case .refuseSlowResponse:
+            isEnding = true
+            phase.responseEnds(at: now)
+            // The task is not cancelled. It may end some time, and counts until then.
+            refuse(.unavailable, current?.request, context)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+
+/// A checked part of the input of an HTTP/1.1 connection.
+enum HTTP1Part {
+    case head(HTTP1Request)
+    case body(ByteBuffer)
+    case end
+    /// The input cannot be understood any further. No part follows.
+    case refused(HTTPError, HTTPRequest?)
+}
+
+/// Checks the parts that NIO's decoder reads, and closes the gate before it when no further part can have a meaning.
+struct HTTP1PartReader {
+    let gate: HTTP1InputGate
+    let scheme: Scheme
+    let headerLimitBytes: Int
+    /// Whether the request that arrives now is the last one.
+    private var isLast = false
+
+    init(_ gate: HTTP1InputGate, _ scheme: Scheme, headerLimitBytes: Int) {
+        self.gate = gate
+        self.scheme = scheme
+        self.headerLimitBytes = headerLimitBytes
+    }
+
+    mutating func read(_ part: HTTPServerRequestPart) -> HTTP1Part {
+        switch part {
+        case .head(let head):
+            do throws(HTTP1Request.Refused) {
+                let request = try HTTP1Request(head, scheme)
+                isLast = request.isLast
+                return .head(request)
+            } catch {
+                gate.isClosed = true
+                return .refused(error.error, error.request)
+            }
+        case .body(let bytes): return .body(bytes)
+        case .end:
+            if isLast { gate.isClosed = true }
+            return .end
+        }
+    }
+
+    func read(_ error: HTTPParserError) -> HTTP1Part {
+        defer { gate.isClosed = true }
+        return switch error {
+        case .headerOverflow: .refused(.headersTooLarge(limitBytes: headerLimitBytes), nil)
+        case .invalidMethod where gate.hasUnknownMethod: .refused(.notImplemented, nil)
+        case .invalidVersion: .refused(.versionNotSupported, nil)
+        default: .refused(.malformed, nil)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import HTTPTypes
+internal import NIOCore
+
+extension Response {
+    /// An estimate of the bytes of a head, so that its buffer need not grow.
+    static let headBytes = 640
+
+    /// Writes the status line and the header fields. Source: RFC 9112, sections 4 and 5.
+    /// - Parameter connection: the value of `Connection`, if it is sent
+    func writeHTTP1Head(into buffer: inout ByteBuffer, connection: StaticString?) {
+        buffer.writeStaticString("HTTP/1.1 ")
+        buffer.writeString(String(status.code))
+        buffer.writeStaticString(" ")
+        buffer.writeString(status.reasonPhrase)
+        buffer.writeStaticString("\r\n")
+        // Field names are tokens and field values contain no line ends: `HTTPField` sees to it.
+        for field in headers {
+            buffer.writeString(field.name.rawName)
+            buffer.writeStaticString(": ")
+            buffer.writeString(field.value)
+            buffer.writeStaticString("\r\n")
+        }
+        buffer.writeStaticString("Date: ")
+        buffer.writeString(HTTPDate.now)
+        buffer.writeStaticString("\r\n")
+        if let connection {
+            buffer.writeStaticString("Connection: ")
+            buffer.writeStaticString(connection)
+            buffer.writeStaticString("\r\n")
+        }
+        buffer.writeStaticString("\r\n")
+    }
+
+    /// Adds or removes `Content-Length` as the status wants it.
+    mutating func setContentLengthHeader() {
+        if hasNoContent { headers[.contentLength] = nil } else { addContentLengthHeader() }
+    }
+}

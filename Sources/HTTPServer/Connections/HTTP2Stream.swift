@@ -1,0 +1,161 @@
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTPTypes
+internal import Synchronization
+
+/// A stream of HTTP/2: one request and its response. The limits and refusals are those of ``HTTP1Connection``.
+final class HTTP2Stream: ChannelInboundHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+
+    private static let host = HTTPField.Name(literal: "host")
+
+    private let server: ServerState
+    private let info: ConnectionInfo
+    private let unsent: UnsentBytes
+
+    private var phase = ConnectionPhase(at: .now())
+    private var timer: Scheduled<Void>?
+    /// `nil` before the head, and after the response.
+    private var request: HTTPRequest?
+    private var body: RequestBodyBuffer
+    /// Whether the response is written, or the stream closed.
+    private var hasEnded = false
+
+    /// - Parameter peer: of the connection that the stream belongs to
+    init(_ server: ServerState, peer: SocketAddress?) {
+        self.server = server
+        info = server.connectionInfo(peer)
+        unsent = UnsentBytes(server.budget)
+        body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
+        server.handlers.add(1, ordering: .relaxed)
+    }
+
+    deinit { server.handlers.subtract(1, ordering: .relaxed) }
+
+    func handlerAdded(context: ChannelHandlerContext) { checkTimers(context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { release() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        release()
+        context.fireChannelInactive()
+    }
+
+    private func release() {
+        hasEnded = true
+        timer?.cancel()
+        timer = nil
+        unsent.stop()
+        body.drop()
+    }
+
+    /// A reset, or a head that is not a request.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasEnded else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head): take(head, context)
+        case .body(let bytes): if phase.isReceiving { take(bytes, context) }
+        case .end:
+            let isWhole = phase.isReceiving
+            phase.bodyEnds()
+            if isWhole { pass(context) }
+        }
+    }
+
+    private func take(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+        phase.headEnds(at: .now())
+        request = head
+        // Source: RFC 9113, section 8.3.1.
+        guard let authority = head.authority ?? head.headerFields[Self.host], authority.isHost else {
+            phase.bodyIsCutOff()
+            return refuse(.badRequest("The request has no valid authority"), context)
+        }
+        let announcedBytes = head.headerFields.value(of: .contentLength).flatMap(Int.init) ?? 0
+        if announcedBytes > server.limits.bodyBytes {
+            phase.bodyIsCutOff()
+            pass(context)
+        } else if announcedBytes > 0, head.headerFields.value(of: .expect)?.lowercased() == "100-continue" {
+            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        }
+    }
+
+    private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        do throws(RequestBodyBuffer.Overflow) { try body.append(bytes) } catch {
+            phase.bodyIsCutOff()
+            switch error {
+            case .bodyLimit: pass(context)
+            case .budget: refuse(.unavailable, context)
+            }
+        }
+    }
+
+    /// Has the router answer, at once or in a task.
+    private func pass(_ context: ChannelHandlerContext) {
+        guard let head = request else { return }
+        switch server.router.respondImmediately(to: Request(head: head, body: body.take()), from: info) {
+        case .response(let response): write(response, context)
+        case .needsTask(let task): start(task, context)
+        }
+    }
+
+    private func start(_ task: Router.RequestTask, _ context: ChannelHandlerContext) {
+        guard server.inFlight.begin(task.limit) else { return refuse(.unavailable, context) }
+        phase.responseBegins(at: .now())
+        context.eventLoop.makeFutureWithTask { [server] in
+            defer { server.inFlight.end(task.limit) }
+            return await task.run()
+        }.assumeIsolated().whenSuccess { response in
+            // Otherwise the task took too long, or the stream is closed.
+            guard !self.hasEnded else { return }
+            self.phase.responseEnds(at: .now())
+            self.write(response, context)
+        }
+    }
+
+    private func refuse(_ error: HTTPError, _ context: ChannelHandlerContext) {
+        write(server.router.respond(with: error, to: request, from: info), context)
+    }
+
+    private func write(_ response: consuming Response, _ context: ChannelHandlerContext) {
+        hasEnded = true
+        request = nil
+        body.drop()
+        guard context.channel.isActive else { return }
+        response.setContentLengthHeader()
+        response.headers.append(HTTPField(name: .date, value: HTTPDate.now))
+        let head = HTTPResponse(status: response.status, headerFields: response.headers)
+        context.write(wrapOutboundOut(.head(head)), promise: unsent.willWrite(Response.headBytes, context))
+        var rest = response.body
+        while let piece = rest.readPiece() {
+            context.write(wrapOutboundOut(.body(piece)), promise: unsent.willWrite(piece.readableBytes, context))
+        }
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+        guard phase.isReceiving || phase.isRest else { return }
+        // The client is told to stop sending the body. Source: RFC 9113, section 8.1.
+        sent.futureResult.assumeIsolated().whenSuccess { context.close(promise: nil) }
+    }
+
+    /// Does what is due, and schedules the next look. After the response the stream has the time of a silent connection to send it.
+    private func checkTimers(_ context: ChannelHandlerContext) {
+        timer = nil
+        guard context.channel.isActive || !hasEnded else { return }
+        let now = NIODeadline.now()
+        switch phase.dueAction(at: now, server.limits) {
+        case .wait(let until):
+            let until = min(until, now + .seconds(Int64(server.limits.arrivalSeconds)))
+            timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.checkTimers(context) }
+        case .close: context.close(promise: nil)
+        case .refuseSlowArrival:
+            phase.bodyIsCutOff()
+            hasEnded ? context.close(promise: nil) : refuse(.requestTimeout, context)
+        case .refuseSlowResponse:
+            phase.responseEnds(at: now)
+            refuse(.unavailable, context)
+            checkTimers(context)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import NIOCore
+internal import NIOTLS
+
+/// Closes a TLS connection whose handshake takes too long, and one that is silent for longer than a request and its response may take.
+///
+/// Before the end of the handshake no other handler looks at the clock. After it, a client of HTTP/2 that does not acknowledge a ping
+/// would otherwise stay for ever. Needs an `IdleStateHandler` before it.
+final class HandshakeTimeout: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let limit: TimeAmount
+    private var timer: Scheduled<Void>?
+    private var isInHandshake = true
+
+    init(_ limit: TimeAmount) { self.limit = limit }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: limit) { context.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is IdleStateHandler.IdleStateEvent: context.close(promise: nil)
+        case is ChannelShouldQuiesceEvent where isInHandshake: context.close(promise: nil)
+        case TLSUserEvent.handshakeCompleted:
+            isInHandshake = false
+            timer?.cancel()
+            context.fireUserInboundEventTriggered(event)
+        case _: context.fireUserInboundEventTriggered(event)
+        }
+    }
+}

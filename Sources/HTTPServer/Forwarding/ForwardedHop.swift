@@ -1,0 +1,91 @@
+internal import HTTPTypes
+
+/// One proxy's words on the peer that asked it. A part that cannot be read is `nil`.
+struct ForwardedHop: Sendable, Hashable {
+    var address: NetworkAddress?
+    var scheme: Scheme?
+}
+
+extension HTTPFields {
+    /// The hops, the nearest proxy last. A proxy writes one kind of field and passes the other on as the client sent it, so only one
+    /// kind counts: `X-Forwarded-For` and `-Proto`, or `Forwarded` if both are missing.
+    var hops: [ForwardedHop] {
+        let (addresses, schemes) = (self[.xForwardedFor], self[.xForwardedProto])
+        if addresses != nil || schemes != nil { return [ForwardedHop](addresses: addresses ?? "", schemes: schemes ?? "") }
+        return self[.forwarded].map([ForwardedHop].init(forwarded:)) ?? []
+    }
+}
+
+extension [ForwardedHop] {
+    /// - Parameters:
+    ///   - addresses: `X-Forwarded-For`
+    ///   - schemes: `X-Forwarded-Proto`: one for each address, or only the client's
+    fileprivate init(addresses: String, schemes: String) {
+        let addresses = addresses.split(separator: ",", omittingEmptySubsequences: false)
+        let schemes = schemes.split(separator: ",", omittingEmptySubsequences: false)
+        let isPaired = schemes.count == addresses.count
+        self = addresses.enumerated().map { index, text in
+            let scheme = isPaired ? schemes[index] : schemes.first
+            return ForwardedHop(
+                address: NetworkAddress(node: text.trimmingSpaces), scheme: scheme.flatMap(Scheme.init(token:)))
+        }
+    }
+
+    /// - Parameter header: Source: RFC 7239, section 4
+    fileprivate init(forwarded header: String) {
+        self = header.splitOutsideQuotes(at: ",").map { element in
+            var hop = ForwardedHop()
+            for pair in element.splitOutsideQuotes(at: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2 else { continue }
+                let value = parts[1].trimmingSpaces.unquoted
+                switch parts[0].trimmingSpaces.lowercased() {
+                case "for": hop.address = NetworkAddress(node: value)
+                case "proto": hop.scheme = Scheme(token: value)
+                default: break
+                }
+            }
+            return hop
+        }
+    }
+}
+
+extension NetworkAddress {
+    /// - Parameter node: an address, with a port or without: `192.0.2.1:80`, `[2001:db8::1]:80`, `2001:db8::1`
+    fileprivate init?(node: Substring) {
+        if node.first == "[" {
+            guard let end = node.firstIndex(of: "]") else { return nil }
+            self.init(node[node.index(after: node.startIndex)..<end])
+        } else if let colon = node.firstIndex(of: ":"), node.lastIndex(of: ":") == colon {
+            self.init(node[..<colon])
+        } else {
+            self.init(node)
+        }
+    }
+}
+
+extension Scheme {
+    fileprivate init?(token: Substring) { self.init(rawValue: token.trimmingSpaces.lowercased()) }
+}
+
+extension StringProtocol where SubSequence == Substring {
+    /// A quoted string may contain the separator. Without a closing quote it extends to the end.
+    fileprivate func splitOutsideQuotes(at separator: Character) -> [Substring] {
+        var (isQuoted, isEscaped) = (false, false)
+        return split(omittingEmptySubsequences: false) { character in
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            }
+            return !isQuoted && character == separator
+        }
+    }
+}
+
+extension Substring {
+    /// No value that is read here contains an escape.
+    fileprivate var unquoted: Substring { count >= 2 && first == "\"" && last == "\"" ? dropFirst().dropLast() : self }
+}

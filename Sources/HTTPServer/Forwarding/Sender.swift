@@ -1,0 +1,37 @@
+internal import NIOCore
+
+/// The client that sent a request, as far as the server can know it.
+public struct Sender: Sendable, Hashable {
+    /// `nil` if it is unknown, for instance behind a Unix socket without a proxy's word.
+    public var address: NetworkAddress?
+    /// The scheme that the client itself used, not the proxy.
+    public var scheme: Scheme
+}
+
+/// The scheme of a URL.
+public enum Scheme: String, Sendable {
+    case http
+    case https
+}
+
+/// The other end of a connection.
+public enum Peer: Sendable, Hashable {
+    case address(NetworkAddress)
+    case unixSocket
+    case unknown
+
+    init(_ address: SocketAddress?) {
+        switch address {
+        case .unixDomainSocket: self = .unixSocket
+        case .v4, .v6: self = address.flatMap { NetworkAddress($0) }.map(Peer.address) ?? .unknown
+        case nil: self = .unknown
+        }
+    }
+
+    var address: NetworkAddress? {
+        switch self {
+        case .address(let address): address
+        case .unixSocket, .unknown: nil
+        }
+    }
+}

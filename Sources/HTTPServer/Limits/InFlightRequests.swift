@@ -1,0 +1,81 @@
+public import ServiceLifecycle
+internal import Synchronization
+
+/// Counts the requests that are answered in tasks, and refuses those beyond a limit. Immediate responses are not counted.
+///
+/// Requests that wait for something outside of the process have a limit of their own: when a database is away, they fill it, and
+/// requests that only compute are still answered. As a service it ends when no task is left, so that services which the tasks need
+/// can end after it.
+public final class InFlightRequests: Service, Sendable {
+    /// The limit that a task counts against.
+    public enum Limit: Int, Sendable, CaseIterable {
+        /// The task waits for something outside of the process, such as a database.
+        case waiting
+        /// The task only computes.
+        case computing
+        /// The task is not limited: health checks.
+        case unlimited
+    }
+
+    /// Maximum number of computing tasks. Each keeps one request and one response in memory.
+    private static let computingLimit = 256
+
+    private let waitingLimit: Int
+    private let waiting = Atomic(0)
+    private let computing = Atomic(0)
+    private let unlimited = Atomic(0)
+    private let refused = Atomic(0)
+
+    /// - Parameter waitingLimit: maximum number of requests that wait for something outside of the process
+    public init(waitingLimit: Int = 256) { self.waitingLimit = waitingLimit }
+
+    /// Requests that were refused so far.
+    public var refusals: Int { refused.load(ordering: .relaxed) }
+
+    /// Requests in tasks now, including those whose clients have gone away.
+    public var count: Int { Limit.allCases.reduce(0) { $0 + self[$1] } }
+
+    /// Requests in tasks now that count against a limit.
+    public subscript(limit: Limit) -> Int {
+        switch limit {
+        case .waiting: waiting.load(ordering: .acquiring)
+        case .computing: computing.load(ordering: .acquiring)
+        case .unlimited: unlimited.load(ordering: .acquiring)
+        }
+    }
+
+    /// Counts a request, or refuses it.
+    /// - Returns: whether the request may begin; then `end(_:)` must be called once
+    func begin(_ limit: Limit) -> Bool {
+        guard add(1, to: limit) <= maximum(limit) else {
+            _ = add(-1, to: limit)
+            refused.add(1, ordering: .relaxed)
+            return false
+        }
+        return true
+    }
+
+    func end(_ limit: Limit) { _ = add(-1, to: limit) }
+
+    private func maximum(_ limit: Limit) -> Int {
+        switch limit {
+        case .waiting: waitingLimit
+        case .computing: Self.computingLimit
+        case .unlimited: .max
+        }
+    }
+
+    /// - Returns: the new number
+    private func add(_ change: Int, to limit: Limit) -> Int {
+        switch limit {
+        case .waiting: waiting.add(change, ordering: .acquiringAndReleasing).newValue
+        case .computing: computing.add(change, ordering: .acquiringAndReleasing).newValue
+        case .unlimited: unlimited.add(change, ordering: .acquiringAndReleasing).newValue
+        }
+    }
+
+    public func run() async throws {
+        try? await gracefulShutdown()
+        while count > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
+    }
+}

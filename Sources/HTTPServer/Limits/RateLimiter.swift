@@ -1,0 +1,37 @@
+internal import NIOCore
+internal import Synchronization
+
+/// Lets each caller do something a number of times in each minute.
+public final class RateLimiter: Sendable {
+    /// The buckets of some callers. The lock is held for a few dozen instructions.
+    private final class Shard: Sendable {
+        let buckets: Mutex<TokenBuckets>
+
+        init(_ policy: RatePolicy) { buckets = Mutex(TokenBuckets(policy, groups: RateLimiter.groupsPerShard)) }
+    }
+
+    /// 65,536 buckets of 16 bytes, however many callers there are.
+    private static let shardCount = 64
+    fileprivate static let groupsPerShard = 128
+
+    private let shards: [Shard]
+
+    /// - Returns: `nil` if `perMinute` is 0: no limit
+    public init?(_ name: String, perMinute: Int) {
+        guard perMinute > 0 else { return nil }
+        shards = (0..<Self.shardCount).map { _ in Shard(RatePolicy(name: name, perMinute: perMinute)) }
+    }
+
+    /// Counts one request of a caller.
+    /// - Throws: ``HTTPError/tooManyRequests(_:)`` if the caller has none left
+    public func take(_ caller: some Hashable) throws(HTTPError) -> RateAllowance {
+        // Hasher is seeded for each process, so that a client cannot choose a key that evicts another caller's.
+        var hasher = Hasher()
+        hasher.combine(caller)
+        let key = UInt64(bitPattern: Int64(hasher.finalize()))
+        let now = Int64(bitPattern: NIODeadline.now().uptimeNanoseconds)
+        let allowance = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)].buckets.withLock { $0.take(key, at: now) }
+        guard allowance.isGranted else { throw .tooManyRequests(allowance) }
+        return allowance
+    }
+}

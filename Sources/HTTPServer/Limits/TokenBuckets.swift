@@ -1,0 +1,61 @@
+/// A bucket of tokens for each of many callers, in a fixed amount of memory.
+///
+/// A bucket is one number: the time at which it will be full again. The tokens in it at any time follow from that (the generic
+/// cell rate algorithm). A key leads to eight places, one of which has the caller's bucket. If all are taken, the fullest bucket is
+/// evicted; its caller gets a full one next time, which is close to the one it had.
+struct TokenBuckets {
+    private struct Bucket {
+        var key: UInt64
+        /// Nanoseconds on the clock of the caller of `take`; in the past for a full bucket.
+        var fullAt: Int64
+    }
+
+    static let placesPerKey = 8
+
+    private let policy: RatePolicy
+    private let nanosecondsPerToken: Int64
+    private var buckets: [Bucket]
+
+    private static let windowNanoseconds = Int64(RatePolicy.windowSeconds) * 1_000_000_000
+
+    /// - Parameter groups: of places; a power of two
+    init(_ policy: RatePolicy, groups: Int) {
+        precondition(groups > 0 && groups & (groups - 1) == 0 && policy.perMinute > 0)
+        self.policy = policy
+        nanosecondsPerToken = Self.windowNanoseconds / Int64(policy.perMinute)
+        buckets = Array(repeating: Bucket(key: 0, fullAt: .min), count: groups * Self.placesPerKey)
+    }
+
+    /// Takes a token out of the bucket, if one is in it.
+    /// - Parameter key: as good as random
+    mutating func take(_ key: UInt64, at now: Int64) -> RateAllowance {
+        let place = place(of: key)
+        let (fullAt, isGranted) = Self.taking(from: max(buckets[place].fullAt, now), at: now, nanosecondsPerToken)
+        buckets[place].fullAt = fullAt
+        let missing = fullAt - now
+        let left = (Self.windowNanoseconds - missing) / nanosecondsPerToken
+        return RateAllowance(
+            policy: policy, isGranted: isGranted, remaining: Int(left), resetSeconds: Self.seconds(missing),
+            retryAfterSeconds: left > 0 ? 0 : max(1, Self.seconds(missing + nanosecondsPerToken - Self.windowNanoseconds)))
+    }
+
+    private static func taking(from fullAt: Int64, at now: Int64, _ cost: Int64) -> (fullAt: Int64, isGranted: Bool) {
+        fullAt + cost - now <= windowNanoseconds ? (fullAt + cost, true) : (fullAt, false)
+    }
+
+    /// The place of the key's bucket, after evicting another one if necessary.
+    private mutating func place(of key: UInt64) -> Int {
+        let first = Int(truncatingIfNeeded: key >> 32) & (buckets.count / Self.placesPerKey - 1)
+        let places = first * Self.placesPerKey..<(first + 1) * Self.placesPerKey
+        var fullest = places.lowerBound
+        for place in places {
+            if buckets[place].key == key { return place }
+            if buckets[place].fullAt < buckets[fullest].fullAt { fullest = place }
+        }
+        buckets[fullest] = Bucket(key: key, fullAt: .min)
+        return fullest
+    }
+
+    /// Rounded up.
+    private static func seconds(_ nanoseconds: Int64) -> Int { Int((nanoseconds + 999_999_999) / 1_000_000_000) }
+}

@@ -1,0 +1,41 @@
+/// A strong entity tag: a version and, for a compressed representation, its content coding. Source: RFC 9110, section 8.8.3.
+///
+/// The plain bytes of version 5 are `"5"`, the same bytes compressed are `"5-gzip"`. Every node must produce the same bytes for the
+/// same tag.
+public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
+    /// How tags are compared. Source: RFC 9110, section 8.8.3.2.
+    public enum Comparison: Sendable {
+        /// A weak tag matches nothing, as in `If-Match`.
+        case strong
+        /// A weak tag is as good as a strong one, as in `If-None-Match`.
+        case weak
+    }
+
+    public var version: Int64
+    /// `nil` for the plain bytes.
+    public var coding: ContentCoding?
+
+    public var description: String { "\"\(version)\(coding.map { "-\($0.rawValue)" } ?? "")\"" }
+
+    public init(version: Int64, coding: ContentCoding? = nil) {
+        self.version = version
+        self.coding = coding
+    }
+
+    /// Reads a tag that this server made. Returns `nil` for every other text.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.dropFirst().dropLast().split(separator: "-", maxSplits: 1)
+        guard let version = parts.first.flatMap({ Int64($0) }) else { return nil }
+        self.init(version: version, coding: parts.count > 1 ? ContentCoding(rawValue: String(parts[1])) : nil)
+        guard description == text else { return nil }
+    }
+
+    /// The tags of this server in the value of `If-Match` or `If-None-Match`. Tags of this form contain no comma, so the parts of
+    /// a foreign tag that contains one match nothing.
+    public static func list(_ header: String, comparison: Comparison) -> [EntityTag] {
+        header.split(separator: ",").compactMap { member in
+            let text = member.trimmingSpaces
+            return EntityTag(comparison == .weak && text.hasPrefix("W/") ? text.dropFirst(2) : text)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+public import HTTPTypes
+
+extension HTTPField.Name {
+    /// - Parameter name: a valid field name; anything else ends the program.
+    public init(literal name: StaticString) {
+        guard let field = HTTPField.Name("\(name)") else { preconditionFailure("\(name) is not a field name") }
+        self = field
+    }
+
+    public static let xRequestID = HTTPField.Name(literal: "x-request-id")
+    public static let xForwardedFor = HTTPField.Name(literal: "x-forwarded-for")
+    public static let xForwardedProto = HTTPField.Name(literal: "x-forwarded-proto")
+    public static let forwarded = HTTPField.Name(literal: "forwarded")
+    public static let rateLimit = HTTPField.Name(literal: "ratelimit")
+    public static let rateLimitPolicy = HTTPField.Name(literal: "ratelimit-policy")
+}
+
+extension HTTPFields {
+    /// The same value as `self[name]`. Faster for a field that occurs once, because nothing is joined.
+    public func value(of name: HTTPField.Name) -> String? {
+        guard let first = firstIndex(where: { $0.name == name }) else { return nil }
+        let hasMore = self[(first + 1)...].contains { $0.name == name }
+        return hasMore ? self[name] : self[first].value
+    }
+}
+
+extension Substring {
+    /// Without spaces and tabs at both ends: OWS in RFC 9110, section 5.6.3.
+    public var trimmingSpaces: Substring {
+        var trimmed = self
+        while trimmed.first == " " || trimmed.first == "\t" { trimmed.removeFirst() }
+        while trimmed.last == " " || trimmed.last == "\t" { trimmed.removeLast() }
+        return trimmed
+    }
+}

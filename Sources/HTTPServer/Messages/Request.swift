@@ -1,0 +1,49 @@
+public import HTTPTypes
+public import NIOCore
+
+/// A whole request: its head and its body.
+public struct Request: Sendable {
+    public var head: HTTPRequest
+    public var body: ByteBuffer
+
+    public init(head: HTTPRequest, body: ByteBuffer = ByteBuffer()) {
+        self.head = head
+        self.body = body
+    }
+
+    public var method: HTTPRequest.Method { head.method }
+    public var headers: HTTPFields { head.headerFields }
+
+    /// Path and query as the client sent them.
+    public var target: String { head.path ?? "/" }
+
+    /// The path as the client sent it: neither decoded nor normalised.
+    public var path: Substring {
+        let target = target
+        return target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
+    }
+
+    /// The text between `?` and `#`, not decoded. `nil` if the target has no query.
+    public var query: Substring? {
+        let target = target
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        let rest = target[target.index(after: mark)...]
+        return rest[..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
+    }
+
+    /// Whether the client holds a representation with this tag, by `If-None-Match`.
+    public func matchesIfNoneMatch(_ tag: EntityTag) -> Bool {
+        guard let header = headers.value(of: .ifNoneMatch) else { return false }
+        return header[...].trimmingSpaces == "*" || ifNoneMatchTags.contains { $0.version == tag.version }
+    }
+
+    /// The tags in `If-None-Match` that a response may confirm. For GET and HEAD, a tag of a compressed representation counts only
+    /// if the client accepts that coding now: a cache must not be confirmed in bytes that its client cannot decode.
+    public var ifNoneMatchTags: [EntityTag] {
+        guard let header = headers.value(of: .ifNoneMatch) else { return [] }
+        let tags = EntityTag.list(header, comparison: .weak)
+        guard method == .get || method == .head, tags.contains(where: { $0.coding != nil }) else { return tags }
+        let accepted = AcceptedCodings(headers.value(of: .acceptEncoding))
+        return tags.filter { $0.coding.map(accepted.accepts) ?? true }
+    }
+}

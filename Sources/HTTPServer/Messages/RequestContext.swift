@@ -1,0 +1,26 @@
+internal import HTTPTypes
+public import Telemetry
+
+/// What the server knows of a request besides the request itself.
+public struct RequestContext: Sendable {
+    public let stopwatch = Stopwatch()
+    public let connection: ConnectionInfo
+    /// The id that a trusted proxy sent, or a new one.
+    public let requestID: String
+    /// The route of the request. `nil` if there is none.
+    public internal(set) var route: RouteMatch?
+    /// The trace that the server began or continued. `nil` if requests are not traced.
+    public internal(set) var trace: RequestTrace?
+
+    init(_ request: Request, from connection: ConnectionInfo) {
+        self.connection = connection
+        let sent = connection.isTrustedProxy ? request.headers.value(of: .xRequestID) : nil
+        requestID = sent.flatMap { RequestID.isUsable($0) ? $0 : nil } ?? RequestID.new()
+    }
+
+    /// The part of the path that stands for the first parameter of the route. Empty if the route has none.
+    public var parameter: Substring { route?.parameter ?? "" }
+
+    /// The client, as far as the server can know it.
+    public func sender(of request: Request) -> Sender { connection.sender(request.headers) }
+}

@@ -1,0 +1,43 @@
+internal import Synchronization
+
+/// Ids of requests: 32 hexadecimal digits, of which 16 are random for the process and 16 are a counter.
+enum RequestID {
+    /// The longest id that is taken over from a proxy, in bytes.
+    private static let lengthLimit = 128
+
+    private static let process = UInt64.random(in: .min ... .max)
+    private static let next = Atomic(UInt64.random(in: .min ... .max))
+
+    static func new() -> String {
+        let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
+        return String(unsafeUninitializedCapacity: 32) { digits in
+            for place in 0..<16 {
+                digits[15 - place] = digit(process >> (4 * place))
+                digits[31 - place] = digit(number >> (4 * place))
+            }
+            return 32
+        }
+    }
+
+    /// Whether an id that a proxy sent may stand in responses and logs.
+    static func isUsable(_ id: String) -> Bool {
+        (1...lengthLimit).contains(id.utf8.count) && id.utf8.allSatisfy(\.isOfRequestID)
+    }
+
+    /// The digit of the lowest four bits.
+    private static func digit(_ number: UInt64) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: number & 0xF)
+        return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    }
+}
+
+extension UInt8 {
+    fileprivate var isOfRequestID: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,83 @@
+public import HTTPTypes
+
+/// The origins whose pages may use the server from a browser.
+public enum CORSOrigins: Sendable, Hashable {
+    case none
+    case all
+    case these(Set<String>)
+
+    /// - Parameter list: origins as browsers send them (`https://app.example.org`), separated by commas; or `*`
+    /// - Returns: `nil` if one of them is not an origin
+    public init?(_ list: String) {
+        if list == "*" {
+            self = .all
+            return
+        }
+        let origins = list.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmingSpaces) }
+        guard origins.allSatisfy({ $0.wholeMatch(of: /https?:\/\/[^\/?#,\s]+/) != nil }) else { return nil }
+        self = .these(Set(origins))
+    }
+
+    /// The value of `Access-Control-Allow-Origin` for a page of that origin.
+    fileprivate func allowed(_ origin: String) -> String? {
+        switch self {
+        case .none: nil
+        case .all: "*"
+        case .these(let origins): origins.contains(origin) ? origin : nil
+        }
+    }
+}
+
+/// Tells browsers which pages may send requests, and which response fields they may read. It stops no other client.
+/// Source: WHATWG *Fetch*, section 3.3.
+public struct CORS: Middleware {
+    /// How long a browser may keep the result of a preflight. Chromium takes no more than two hours.
+    private static let preflightSeconds = 7_200
+
+    private let origins: CORSOrigins
+    private let methods: String
+    private let requestHeaders: String
+    private let exposedHeaders: String
+
+    /// - Parameters:
+    ///   - methods: the methods that pages may use
+    ///   - requestHeaders: the request fields that pages may set
+    ///   - exposedHeaders: the response fields that pages may read
+    public init(
+        allowing origins: CORSOrigins, methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete],
+        requestHeaders: [HTTPField.Name] = [.accept, .contentType], exposedHeaders: [HTTPField.Name] = []
+    ) {
+        self.origins = origins
+        self.methods = methods.map(\.rawValue).joined(separator: ", ")
+        self.requestHeaders = requestHeaders.map(\.canonicalName).joined(separator: ", ")
+        self.exposedHeaders = exposedHeaders.map(\.canonicalName).joined(separator: ", ")
+    }
+
+    /// Answers a preflight.
+    public func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
+        guard request.method == .options, request.headers.contains(.accessControlRequestMethod),
+            allowedOrigin(request) != nil
+        else { return nil }
+        return Response(
+            status: .noContent,
+            headers: [
+                .accessControlAllowMethods: methods, .accessControlAllowHeaders: requestHeaders,
+                .accessControlMaxAge: String(Self.preflightSeconds),
+            ])
+    }
+
+    public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
+        if origins == .none { return }
+        if let origin = allowedOrigin(request) {
+            response.headers[.accessControlAllowOrigin] = origin
+            if !exposedHeaders.isEmpty { response.headers[.accessControlExposeHeaders] = exposedHeaders }
+        }
+        // A cache must not give the response to a page of another origin.
+        if origins != .all { response.headers.append(HTTPField(name: .vary, value: "Origin")) }
+    }
+
+    private func allowedOrigin(_ request: Request) -> String? {
+        if origins == .none { return nil }
+        return request.headers.value(of: .origin).flatMap(origins.allowed)
+    }
+}

@@ -1,0 +1,22 @@
+/// Changes requests before their route answers them, and responses afterwards.
+///
+/// Both functions run on the event loop or in a task, and must not wait. They have no effect besides what they return, since a
+/// request may be prepared for an immediate handler that then asks for a task. A ``RequestObserver`` may have effects.
+public protocol Middleware: Sendable {
+    /// Runs before the route.
+    /// - Returns: a response, if the request is not to reach its route
+    /// - Throws: ``HTTPError``, if the request is refused
+    func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response?
+
+    /// Runs after the route, and after a refusal.
+    func finish(_ response: inout Response, for request: Request, _ context: RequestContext)
+
+    /// Whether ``finish(_:for:_:)`` would take so long that it must not run on the event loop.
+    func finishNeedsTask(_ response: Response, for request: Request) -> Bool
+}
+
+extension Middleware {
+    public func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? { nil }
+    public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {}
+    public func finishNeedsTask(_ response: Response, for request: Request) -> Bool { false }
+}

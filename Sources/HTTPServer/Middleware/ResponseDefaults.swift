@@ -1,0 +1,21 @@
+internal import HTTPTypes
+
+/// Sends the id of each request back in `X-Request-Id`.
+public struct RequestIDs: Middleware {
+    public init() {}
+
+    public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
+        response.headers.append(HTTPField(name: .xRequestID, value: context.requestID))
+    }
+}
+
+/// Forbids caches to keep a response whose handler did not set `Cache-Control`: tokens, errors, and values of the moment.
+public struct NoStoreByDefault: Middleware {
+    public init() {}
+
+    public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
+        if !response.headers.contains(.cacheControl) {
+            response.headers.append(HTTPField(name: .cacheControl, value: "no-store"))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+public import HTTPTypes
+
+/// A route as a value: a method, a path, and one or two handlers.
+public struct Route: Sendable {
+    /// Answers in a task, and may wait.
+    public typealias Handler = @Sendable (Request, RequestContext) async throws -> Response
+    /// Answers on the event loop. It must not wait, and must not compute for more than a few hundred microseconds: all connections
+    /// of the loop wait meanwhile.
+    public typealias ImmediateHandler = @Sendable (Request, RequestContext) throws -> ImmediateResponse
+
+    public let method: HTTPRequest.Method
+    /// A template: `/v1/events/{id}`.
+    public let path: String
+    /// The name of the operation, for documents. Empty if it has none.
+    public let operation: String
+    /// The limit that counts the tasks of this route.
+    public let limit: InFlightRequests.Limit
+    public let respond: Handler
+    /// `nil` if every request of this route needs a task.
+    public let respondImmediately: ImmediateHandler?
+
+    /// - Parameters:
+    ///   - limit: `waiting` for a route that waits for something outside of the process, such as a database
+    ///   - respondImmediately: tried first. It must have no effect before it returns a response.
+    public init(
+        _ method: HTTPRequest.Method, _ path: String, _ operation: String = "", limit: InFlightRequests.Limit = .waiting,
+        immediately respondImmediately: ImmediateHandler? = nil, _ respond: @escaping Handler
+    ) {
+        self.method = method
+        self.path = path
+        self.operation = operation
+        self.limit = limit
+        self.respond = respond
+        self.respondImmediately = respondImmediately
+    }
+
+    /// A route that never needs a task.
+    public init(
+        _ method: HTTPRequest.Method, _ path: String, _ operation: String = "",
+        immediately respond: @escaping @Sendable (Request, RequestContext) throws -> Response
+    ) {
+        self.init(
+            method, path, operation, limit: .computing,
+            immediately: { request, context in .response(try respond(request, context)) },
+            { request, context in try respond(request, context) })
+    }
+}
+
+/// The result of an ``Route/ImmediateHandler``.
+public enum ImmediateResponse: Sendable {
+    case response(Response)
+    /// The request needs ``Route/respond``. The immediate handler has had no effect.
+    case needsTask
+}

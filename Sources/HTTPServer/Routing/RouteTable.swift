@@ -1,0 +1,85 @@
+internal import HTTPTypes
+
+/// The route of a request.
+public struct RouteMatch: Sendable {
+    /// The place of the route in the list that the router was made of.
+    public let index: Int
+    /// The template of the route's path.
+    public let template: String
+    /// The part of the path that stands for the route's first parameter. Empty if the route has none.
+    public let parameter: Substring
+}
+
+/// Finds routes by the parts of their paths, so that a request is not compared with each route. A part that a route names literally
+/// wins over a parameter.
+struct RouteTable: Sendable {
+    private let routes: [Route]
+    private var root = PathNode()
+    /// The methods that some route has, for `OPTIONS *`.
+    let allMethods: [HTTPRequest.Method]
+
+    init(_ routes: [Route]) {
+        self.routes = routes
+        var methods: [HTTPRequest.Method] = []
+        for (index, route) in routes.enumerated() {
+            root.insert(index, at: route.path.split(separator: "/")[...])
+            for method in Self.methods(of: route) where !methods.contains(method) { methods.append(method) }
+        }
+        allMethods = methods
+    }
+
+    subscript(match: RouteMatch) -> Route { routes[match.index] }
+
+    /// HEAD takes the routes of GET.
+    /// - Returns: `nil` if no route has that method and path
+    func match(_ method: HTTPRequest.Method, _ path: Substring) -> RouteMatch? {
+        guard let (indices, parameter) = root.find(path) else { return nil }
+        let method = method == .head ? .get : method
+        guard let index = indices.first(where: { routes[$0].method == method }) else { return nil }
+        return RouteMatch(index: index, template: routes[index].path, parameter: parameter)
+    }
+
+    /// The methods of the routes at a path. Empty if there are none.
+    func methods(at path: Substring) -> [HTTPRequest.Method] {
+        (root.find(path)?.indices ?? []).flatMap { Self.methods(of: routes[$0]) }
+    }
+
+    private static func methods(of route: Route) -> [HTTPRequest.Method] {
+        route.method == .get ? [.get, .head] : [route.method]
+    }
+}
+
+/// The parts that can follow at one place of a path.
+private struct PathNode: Sendable {
+    /// The routes whose paths end here.
+    private var indices: [Int] = []
+    private var literals: [(part: Substring, node: PathNode)] = []
+    /// The node behind a parameter: one or none.
+    private var parameter: [PathNode] = []
+
+    mutating func insert(_ index: Int, at path: ArraySlice<Substring>) {
+        guard let part = path.first else { return indices.append(index) }
+        if part.hasPrefix("{") {
+            if parameter.isEmpty { parameter.append(PathNode()) }
+            parameter[0].insert(index, at: path.dropFirst())
+        } else {
+            let place = literals.firstIndex { $0.part == part } ?? literals.endIndex
+            if place == literals.endIndex { literals.append((part, PathNode())) }
+            literals[place].node.insert(index, at: path.dropFirst())
+        }
+    }
+
+    /// Runs for every request, so it makes no list of the parts.
+    /// - Returns: `nil` if no route has that path
+    func find(_ path: Substring) -> (indices: [Int], parameter: Substring)? {
+        let slash = UInt8(ascii: "/")
+        let path = Substring(path.utf8.drop { $0 == slash })
+        guard !path.isEmpty else { return indices.isEmpty ? nil : (indices, "") }
+        let end = path.utf8.firstIndex(of: slash) ?? path.endIndex
+        if let next = literals.first(where: { $0.part == path[..<end] }), let found = next.node.find(path[end...]) {
+            return found
+        }
+        // The first parameter of a path is the one that is kept.
+        return parameter.first?.find(path[end...]).map { ($0.indices, path[..<end]) }
+    }
+}

@@ -1,0 +1,203 @@
+internal import HTTPTypes
+public import Logging
+internal import NIOCore
+internal import Tracing
+
+/// Answers requests: middleware, route, middleware, observers.
+///
+/// A request is prepared by each middleware in order, answered by its route, and finished by each middleware in reverse order. The
+/// server asks ``respondImmediately(to:from:)`` on the event loop; if the request needs a task, the server runs the task that the
+/// router returns. Both ways give the same response.
+public struct Router: Sendable {
+    /// Turns an error that is no ``HTTPError`` into one.
+    public typealias ErrorMapping = @Sendable (any Error, Request, RequestContext) -> HTTPError
+
+    private let routes: RouteTable
+    private let middleware: [any Middleware]
+    private let observers: [any RequestObserver]
+    private let targetLimitBytes: Int
+    private let mapError: ErrorMapping
+
+    /// - Parameters:
+    ///   - observers: count, trace or log requests; the last of them ends first
+    ///   - targetLimitBytes: the longest path and query; a longer one is refused with 414
+    ///   - mapError: called for errors that are no ``HTTPError``
+    public init(
+        routes: [Route], middleware: [any Middleware] = [], observers: [any RequestObserver] = [],
+        targetLimitBytes: Int = 8 * 1024, mapError: @escaping ErrorMapping
+    ) {
+        self.routes = RouteTable(routes)
+        self.middleware = middleware
+        self.observers = observers
+        self.targetLimitBytes = targetLimitBytes
+        self.mapError = mapError
+    }
+
+    /// A router that logs unknown errors and answers them with 500.
+    public init(
+        routes: [Route], middleware: [any Middleware] = [], observers: [any RequestObserver] = [],
+        targetLimitBytes: Int = 8 * 1024, logger: Logger
+    ) {
+        self.init(routes: routes, middleware: middleware, observers: observers, targetLimitBytes: targetLimitBytes) {
+            error, request, context in
+            logger.error(
+                "a request failed",
+                metadata: [
+                    "request_id": "\(context.requestID)", "method": "\(request.method)",
+                    "route": "\(context.route?.template ?? "-")", "error": "\(error)",
+                ])
+            return .internalServerError
+        }
+    }
+}
+
+// MARK: Responding
+
+extension Router {
+    /// The result of ``Router/respondImmediately(to:from:)``.
+    enum Result {
+        case response(Response)
+        case needsTask(RequestTask)
+    }
+
+    /// The rest of the work for a request.
+    struct RequestTask: Sendable {
+        /// The limit that counts this task.
+        let limit: InFlightRequests.Limit
+        let run: @Sendable () async -> Response
+    }
+
+    /// Answers on the event loop, or returns the task that will.
+    func respondImmediately(to request: Request, from connection: ConnectionInfo) -> Result {
+        var request = request
+        var context = RequestContext(request, from: connection)
+        let response: Response
+        do {
+            if let early = try prepare(&request, &context) {
+                response = early
+            } else {
+                let route = try route(of: request, context)
+                switch try route.respondImmediately?(request, context) ?? .needsTask {
+                case .response(let immediate): response = immediate
+                case .needsTask: return .needsTask(task(request, context, route))
+                }
+            }
+        } catch {
+            response = self.error(error, request, context).response
+        }
+        if middleware.contains(where: { $0.finishNeedsTask(response, for: request) }) {
+            return .needsTask(
+                RequestTask(limit: .computing) { [request, context] in
+                    var context = context
+                    begin(request, &context)
+                    return end(response, request, context)
+                })
+        }
+        begin(request, &context)
+        return .response(end(response, request, context))
+    }
+
+    /// Answers in the caller's task, without trying the immediate handler.
+    public func respond(to request: Request, from connection: ConnectionInfo) async -> Response {
+        var request = request
+        var context = RequestContext(request, from: connection)
+        let response: Response
+        do {
+            if let early = try prepare(&request, &context) {
+                response = early
+            } else {
+                return await task(request, context, try route(of: request, context)).run()
+            }
+        } catch {
+            response = self.error(error, request, context).response
+        }
+        begin(request, &context)
+        return end(response, request, context)
+    }
+
+    /// The response that a connection sends itself: to bytes that are no request, and to requests that come too slowly or are too many.
+    /// - Parameter head: `nil` if it could not be read
+    func respond(with error: HTTPError, to head: HTTPRequest?, from connection: ConnectionInfo) -> Response {
+        var request = Request(head: head ?? Self.unreadable)
+        var context = RequestContext(request, from: connection)
+        if head != nil { _ = try? prepare(&request, &context) }
+        begin(request, &context)
+        return end(error.response, request, context)
+    }
+
+    private static let unreadable = HTTPRequest(method: .unreadable, scheme: nil, authority: nil, path: nil)
+
+    private func task(_ request: Request, _ context: RequestContext, _ route: Route) -> RequestTask {
+        RequestTask(limit: route.limit) {
+            var context = context
+            begin(request, &context)
+            let response: Response
+            do {
+                if let trace = context.trace {
+                    response = try await ServiceContext.withValue(trace.context) { [context] in
+                        try await route.respond(request, context)
+                    }
+                } else {
+                    response = try await route.respond(request, context)
+                }
+            } catch {
+                response = self.error(error, request, context).response
+            }
+            return end(response, request, context)
+        }
+    }
+}
+
+// MARK: Steps
+
+extension Router {
+    private func prepare(_ request: inout Request, _ context: inout RequestContext) throws(HTTPError) -> Response? {
+        for middleware in middleware {
+            if let response = try middleware.prepare(&request, context) { return response }
+        }
+        context.route = routes.match(request.method, request.path)
+        return nil
+    }
+
+    private func route(of request: Request, _ context: RequestContext) throws(HTTPError) -> Route {
+        if request.target.utf8.count > targetLimitBytes { throw .targetTooLong(limitBytes: targetLimitBytes) }
+        if let route = context.route { return routes[route] }
+        // CONNECT names no resource of this server: its target is another host. Source: RFC 9110, section 9.3.6.
+        if request.method == .connect { throw .methodNotAllowed(allowed: routes.allMethods) }
+        if request.target == "*" { throw request.method == .options ? serverOptions : .malformed }
+        let allowed = routes.methods(at: request.path)
+        guard allowed.isEmpty else { throw .methodNotAllowed(allowed: allowed) }
+        throw StandardMethods.contains(request.method.rawValue) ? .notFound : .notImplemented
+    }
+
+    /// The response to `OPTIONS *`, which is about the server and not about a resource. Source: RFC 9110, section 9.3.7.
+    private var serverOptions: HTTPError {
+        let methods = routes.allMethods + [.options]
+        return HTTPError(.noContent, body: nil, headers: [.allow: methods.map(\.rawValue).joined(separator: ", ")])
+    }
+
+    private func error(_ error: any Error, _ request: Request, _ context: RequestContext) -> HTTPError {
+        error as? HTTPError ?? mapError(error, request, context)
+    }
+
+    private func begin(_ request: Request, _ context: inout RequestContext) {
+        for observer in observers { observer.requestBegan(request, &context) }
+    }
+
+    private func end(_ response: consuming Response, _ request: Request, _ context: RequestContext) -> Response {
+        var response = response
+        if !context.connection.admits(response) { response = HTTPError.unavailable.response }
+        for middleware in middleware.reversed() { middleware.finish(&response, for: request, context) }
+        if request.method == .head { response.removeBody() }
+        for observer in observers.reversed() { observer.requestEnded(request, context, response) }
+        return response
+    }
+}
+
+extension HTTPRequest.Method {
+    /// The method of a request that could not be read, for observers.
+    static let unreadable: HTTPRequest.Method = {
+        guard let method = HTTPRequest.Method("-") else { preconditionFailure("- is a token") }
+        return method
+    }()
+}

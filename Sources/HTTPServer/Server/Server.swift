@@ -1,0 +1,84 @@
+public import Logging
+internal import NIOCertificateReloading
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+public import ServiceLifecycle
+
+/// An HTTP server as a service: it listens while it runs, and on graceful shutdown ends when every request is answered.
+public struct Server: Service {
+    private let router: Router
+    private let configuration: ServerConfiguration
+    private let logger: Logger
+    private let onListening: @Sendable (_ port: Int?) -> Void
+    let state: ServerState
+
+    /// - Parameter onListening: called when clients can connect, with the port; `nil` for a Unix socket
+    public init(
+        _ router: Router, _ configuration: ServerConfiguration, logger: Logger,
+        onListening: @escaping @Sendable (_ port: Int?) -> Void = { _ in }
+    ) {
+        self.router = router
+        self.configuration = configuration
+        self.logger = logger
+        self.onListening = onListening
+        state = ServerState(router, configuration)
+    }
+
+    /// Serves until graceful shutdown, which lets requests end, or cancellation, which cuts them off.
+    /// - Throws: `IOError` if the address cannot be listened on, `NIOSSLError` if the certificate cannot be used
+    public func run() async throws {
+        let registry = ConnectionRegistry(maximum: configuration.maximumConnections)
+        let listener = try await listen(registry)
+        logger.info("listening", metadata: ["address": "\(listener.localAddress.map { "\($0)" } ?? "unknown")"])
+        await withThrowingTaskGroup(of: Void.self) { group in
+            if let reloader = configuration.certificate?.reloader { group.addTask { try await reloader.run() } }
+            onListening(listener.localAddress?.port)
+            await serve(on: listener, registry)
+            group.cancelAll()
+            while (try? await group.next()) != nil {}
+        }
+    }
+
+    private func serve(on listener: any Channel, _ registry: ConnectionRegistry) async {
+        await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                try? await listener.closeFuture.get()
+                while !registry.isEmpty, !Task.isCancelled {
+                    // Again and again: a connection that was accepted last may not have had its handlers the first time.
+                    registry.quiesce()
+                    try? await Task.sleep(for: Self.pollInterval)
+                }
+                // Also the requests of clients that have gone away.
+                while state.inFlight.count > 0, !Task.isCancelled { try? await Task.sleep(for: Self.pollInterval) }
+            } onGracefulShutdown: {
+                listener.close(promise: nil)
+            }
+        } onCancel: {
+            listener.close(promise: nil)
+            registry.closeAll()
+        }
+    }
+
+    private static let pollInterval = Duration.milliseconds(20)
+
+    private func listen(_ registry: ConnectionRegistry) async throws -> any Channel {
+        let tls = try configuration.certificate.map { try NIOSSLContext(configuration: $0.configuration) }
+        let initializer = ChannelInitializer(server: state, tls: tls)
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: configuration.backlog)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptHandler(registry))
+                }
+            }
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer(initializer.initialize)
+        return switch configuration.address {
+        case .hostname(let host, let port): try await bootstrap.bind(host: host, port: port).get()
+        case .unixSocket(let path):
+            try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// Everything that a ``Server`` can be told, with defaults.
+public struct ServerConfiguration: Sendable {
+    /// Where the server listens.
+    public enum Address: Sendable, Hashable {
+        /// - Parameters:
+        ///   - host: an IPv4 or IPv6 address, or a name; `::` listens on both
+        ///   - port: 0 takes a free one
+        case hostname(_ host: String, port: Int)
+        /// An existing socket file is replaced.
+        case unixSocket(path: String)
+    }
+
+    public var address: Address
+    /// `nil` for plain HTTP/1.1. With a certificate the server speaks TLS only, with HTTP/2 for clients that offer it.
+    public var certificate: ServerCertificate?
+    public var limits = ConnectionLimits()
+    /// Maximum number of connections. Further ones wait in the kernel's queue.
+    public var maximumConnections = 10_000
+    /// Length of the kernel's queue, which the system may cut (`net.core.somaxconn`).
+    public var backlog: Int32 = 4_096
+    public var trustedProxies = TrustedProxies.loopback
+    /// Share it between servers to limit them together.
+    public var inFlight = InFlightRequests()
+    public var budget = BufferBudget()
+    public var drain = Drain()
+
+    public init(address: Address, certificate: ServerCertificate? = nil) {
+        self.address = address
+        self.certificate = certificate
+    }
+}

@@ -1,0 +1,29 @@
+internal import NIOCore
+internal import Synchronization
+
+/// State that all connections of a server share.
+final class ServerState: Sendable {
+    let router: Router
+    let limits: ConnectionLimits
+    let inFlight: InFlightRequests
+    let budget: BufferBudget
+    let drain: Drain
+    let proxies: TrustedProxies
+    let scheme: Scheme
+    /// Handlers of connections and streams that are in memory now. A test holds that none is left over.
+    let handlers = Atomic(0)
+
+    init(_ router: Router, _ configuration: ServerConfiguration) {
+        self.router = router
+        limits = configuration.limits
+        inFlight = configuration.inFlight
+        budget = configuration.budget
+        drain = configuration.drain
+        proxies = configuration.trustedProxies
+        scheme = configuration.certificate == nil ? .http : .https
+    }
+
+    func connectionInfo(_ peer: SocketAddress?) -> ConnectionInfo {
+        ConnectionInfo(Peer(peer), scheme, trusting: proxies, budget: budget)
+    }
+}

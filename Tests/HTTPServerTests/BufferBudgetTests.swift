@@ -1,0 +1,90 @@
+import HTTPServer
+import NIOCore
+import Synchronization
+import TestHTTP
+import TestServer
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `The budget of unsent bytes` {
+    private static func budget(_ bytes: Int) -> ServerConfiguration {
+        Wire.configuration { $0.budget = BufferBudget(limitBytes: bytes) }
+    }
+
+    private static func status(_ connection: RawConnection) async throws -> String {
+        let answer = try await connection.receive { $0.hasSuffix("x") || $0.hasSuffix("}") || $0.hasSuffix("small") }
+        return String(answer.text.dropFirst(9).prefix(3))
+    }
+
+    @Test func `holds however many clients do not read`() async throws {
+        let limit = 20 * Wire.largeBytes
+        try await Wire.router.withServer(Self.budget(limit)) { server, port in
+            let budget = server.state.budget
+            var slow: [RawConnection] = []
+            // Buffers of both systems take some of each response.
+            for _ in 0..<200 {
+                let connection = try RawConnection(port: port)
+                try connection.send(String(repeating: Wire.get("/large"), count: 8))
+                slow.append(connection)
+                #expect(budget.usedBytes <= limit)
+            }
+            try await eventually("a refusal or the end of a slow reader") {
+                budget.refusals > 0 || budget.closedConnections > 0
+            }
+            #expect(budget.usedBytes <= limit)
+            // Small responses are sent in any case.
+            let reader = try RawConnection(port: port)
+            try reader.send(Wire.get("/"))
+            #expect(try await Self.status(reader) == "200")
+        }
+    }
+
+    @Test func `refuses a large response that has no room, and no small one`() async throws {
+        try await Wire.router.withServer(Self.budget(Wire.largeBytes / 2)) { server, port in
+            let connection = try RawConnection(port: port)
+            try connection.send(Wire.get("/large"))
+            let refused = try await connection.receive { $0.hasSuffix("}") }
+            #expect(refused.text.hasPrefix("HTTP/1.1 503 ") && refused.text.contains("\r\nRetry-After: 1\r\n"), "\(refused.text)")
+            try connection.send(Wire.get("/"))
+            #expect(try await Self.status(connection) == "200")
+            #expect(server.state.budget.refusals == 1)
+            #expect(server.state.budget.usedBytes == 0)
+        }
+    }
+
+    @Test func `closes a client that reads nothing, and none that reads`() async throws {
+        // More than half of the limit lies in memory: what is left of the responses when the systems' buffers are full.
+        try await Wire.router.withServer(Self.budget(40 * Wire.largeBytes)) { server, port in
+            let slow = try RawConnection(port: port)
+            try slow.send(String(repeating: Wire.get("/large"), count: 2))
+            let budget = server.state.budget
+            // Other connections have the rest in use.
+            budget.add(30 * Wire.largeBytes)
+            defer { budget.remove(30 * Wire.largeBytes) }
+            let stuck = try RawConnection(port: port)
+            try stuck.send(String(repeating: Wire.get("/large"), count: 9))
+            try await eventually("the end of the slow reader") { budget.closedConnections > 0 }
+            let reader = try RawConnection(port: port)
+            try reader.send(Wire.get("/large"))
+            #expect(try await Self.status(reader) == "200")
+        }
+    }
+
+    @Test func `counts bodies while they arrive, and refuses those without room`() async throws {
+        try await Wire.router.withServer(Self.budget(100_000)) { server, port in
+            let head = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"
+            let part = String(repeating: "x", count: 59_999)
+            let first = try RawConnection(port: port)
+            try first.send(head + part)
+            try await eventually("the arrival of a body") { server.state.budget.usedBytes == part.utf8.count }
+            let second = try RawConnection(port: port)
+            try second.send(head + part)
+            let refused = try await second.receive()
+            #expect(refused.text.hasPrefix("HTTP/1.1 503 ") && refused.isEnded, "\(refused.text)")
+            try first.send("x")
+            #expect(try await first.receive { $0.hasSuffix("xxx") }.text.hasPrefix("HTTP/1.1 200 "))
+            try await eventually("the end of the use") { server.state.budget.usedBytes == 0 }
+        }
+    }
+}

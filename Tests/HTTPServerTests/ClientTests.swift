@@ -1,0 +1,152 @@
+import HTTPTypes
+import NIOCore
+import TestChance
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `Who sent a request` {
+    private static func connection(
+        from peer: String, believing proxies: String = "10.0.0.0/8,2001:db8::/32,unix"
+    ) throws -> ConnectionInfo {
+        let peer: Peer = peer == "unix" ? .unixSocket : .address(try #require(NetworkAddress(peer)))
+        return ConnectionInfo(peer, .http, trusting: try #require(TrustedProxies(proxies)))
+    }
+
+    private static func client(_ headers: HTTPFields, from peer: String) throws -> Sender {
+        try connection(from: peer).sender(headers)
+    }
+
+    private static func fields(_ pairs: KeyValuePairs<String, String>) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in pairs { HTTPField.Name(name).map { fields[values: $0].append(value) } }
+        return fields
+    }
+
+    @Test(arguments: [
+        ("192.0.2.9", "198.51.100.1", "192.0.2.9"),
+        ("10.0.0.1", "198.51.100.1", "198.51.100.1"),
+        ("10.0.0.1", "198.51.100.1, 10.0.0.2", "198.51.100.1"),
+        ("10.0.0.1", "1.1.1.1,198.51.100.1, 10.0.0.2,10.3.4.5", "198.51.100.1"),
+        ("10.0.0.1", "1.1.1.1, 203.0.113.7, 198.51.100.1", "198.51.100.1"),
+        ("10.0.0.1", "10.0.0.9, 10.0.0.8", "10.0.0.9"),
+        ("10.0.0.1", "198.51.100.1:443", "198.51.100.1"),
+        ("10.0.0.1", "[2001:db9::7]:443, 2001:db8::1", "2001:db9::7"),
+        ("10.0.0.1", "2001:db9::7", "2001:db9::7"),
+        ("2001:db8::1", "198.51.100.1", "198.51.100.1"),
+        ("::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"),
+        ("unix", "198.51.100.1", "198.51.100.1"),
+        ("10.0.0.1", "198.51.100.1, unknown", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1, nonsense, 10.0.0.3", "10.0.0.3"),
+        ("10.0.0.1", "", "10.0.0.1"), ("10.0.0.1", ",,,", "10.0.0.1"), ("10.0.0.1", "300.1.1.1", "10.0.0.1"),
+    ])
+    func `is the last address that is no proxy's`(peer: String, header: String, address: String) throws {
+        let headers = Self.fields(["x-forwarded-for": header])
+        #expect(try Self.client(headers, from: peer).address?.description == address)
+    }
+
+    @Test(arguments: [
+        (#"for=198.51.100.1;proto=https"#, "198.51.100.1", Scheme.https),
+        (#"for=1.1.1.1, For="198.51.100.1:80" ; Proto=HTTPS, for=10.0.0.7;proto=http"#, "198.51.100.1", .https),
+        (#"for="[2001:db9::7]:1234";by=10.0.0.1;host="a,b;c""#, "2001:db9::7", .http),
+        (#"for=198.51.100.1;proto=gopher"#, "198.51.100.1", .http),
+        (#"for=_hidden, for=10.0.0.7"#, "10.0.0.7", .http),
+        (#"for=unknown"#, "10.0.0.1", .http), (#"for="198.51.100.1"#, "10.0.0.1", .http), (#"for"#, "10.0.0.1", .http),
+        (#"by="for=1.1.1.1, for=2.2.2.2";for=198.51.100.1"#, "198.51.100.1", .http),
+    ])
+    func `is told by Forwarded too`(header: String, address: String, scheme: Scheme) throws {
+        let client = try Self.client(Self.fields(["forwarded": header]), from: "10.0.0.1")
+        #expect((client.address?.description, client.scheme) == (address, scheme))
+    }
+
+    @Test func `is not told by Forwarded where the proxy writes the other kind`() throws {
+        let headers = Self.fields(["forwarded": "for=1.1.1.1", "x-forwarded-for": "198.51.100.1"])
+        #expect(try Self.client(headers, from: "10.0.0.1").address?.description == "198.51.100.1")
+        let withoutAddress = Self.fields(["forwarded": "for=1.1.1.1", "x-forwarded-proto": "https"])
+        let client = try Self.client(withoutAddress, from: "10.0.0.1")
+        #expect((client.address?.description, client.scheme) == ("10.0.0.1", .https))
+    }
+
+    @Test func `is read from several headers as from one`() throws {
+        let headers = Self.fields(["x-forwarded-for": "1.1.1.1", "X-Forwarded-For": "198.51.100.1, 10.0.0.2"])
+        #expect(try Self.client(headers, from: "10.0.0.1").address?.description == "198.51.100.1")
+    }
+
+    @Test(arguments: [
+        ("https", Scheme.https), ("http, https, http", .https), ("HTTPS", .https), ("ftp", .http), ("", .http),
+    ])
+    func `speaks what its proxy says`(header: String, scheme: Scheme) throws {
+        let headers = Self.fields(["x-forwarded-for": "1.1.1.1, 198.51.100.1, 10.0.0.2", "x-forwarded-proto": header])
+        #expect(try Self.client(headers, from: "10.0.0.1").scheme == scheme)
+        #expect(try Self.client(headers, from: "192.0.2.1").scheme == .http)
+    }
+
+    @Test(arguments: [("10.1.2.3", true), ("11.0.0.1", false), ("unix", true), ("2001:db8:ffff::1", true), ("2001:db9::", false)])
+    func `is vouched for by proxies alone`(peer: String, isTrustedProxy: Bool) throws {
+        #expect(try Self.connection(from: peer).isTrustedProxy == isTrustedProxy)
+        #expect(try !Self.connection(from: peer, believing: "none").isTrustedProxy)
+    }
+
+    @Test func `is believed on this machine if nothing else is said`() throws {
+        for address in ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"] {
+            #expect(TrustedProxies.loopback.contains(try #require(NetworkAddress(address))))
+        }
+        #expect(TrustedProxies.loopback.contains(.unixSocket))
+        #expect(!TrustedProxies.loopback.contains(.unknown))
+        #expect(!TrustedProxies.loopback.contains(try #require(NetworkAddress("10.0.0.1"))))
+    }
+
+    @Test(arguments: [
+        "", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/-1", "10.0.0/8", "2001:db8::/129", "unix,", "all", "::1%lo", "::/0x1",
+        "10.0.0.0/9223372036854775807", "::/9223372036854775807", "10.0.0.0/99999999999999999999",
+    ])
+    func `is not said by a list that cannot be read`(list: String) { #expect(TrustedProxies(list) == nil) }
+
+    @Test(arguments: [
+        ("0.0.0.0/0", "255.255.255.255", true), ("0.0.0.0/0", "2001:db8::1", false), ("::/0", "10.0.0.1", true),
+        ("192.0.2.128/25", "192.0.2.127", false), ("192.0.2.128/25", "192.0.2.128", true), ("192.0.2.1", "192.0.2.1", true),
+        ("192.0.2.1/32", "192.0.2.2", false), ("::1/128", "::1", true), ("::ffff:10.0.0.0/104", "10.9.9.9", true),
+    ])
+    func `is in a network or is not`(network: String, address: String, isInside: Bool) throws {
+        #expect(try #require(Network(network)).contains(#require(NetworkAddress(address))) == isInside)
+    }
+
+    @Test(arguments: [
+        "", "1", "1.2.3", "1.2.3.4\u{0}", "1.2.3.4 ", "01.2.3.4x", "::1%lo", "[::1]", "1.2.3.4:5", ":::", "é.1.1.1",
+    ])
+    func `has no address that is none`(text: String) { #expect(NetworkAddress(text) == nil) }
+
+    @Test func `counts as one subscriber with its neighbours in IPv6 alone`() throws {
+        func subscriber(_ text: String) throws -> String { try #require(NetworkAddress(text)).subscriber.description }
+        #expect(try subscriber("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::")
+        #expect(try subscriber("192.0.2.7") == "192.0.2.7")
+    }
+
+    /// Whatever is sent: nothing goes wrong, and nobody becomes an address that no proxy wrote.
+    @Test(arguments: 0..<8) func `is found in whatever is sent`(part: Int) throws {
+        var generator = SeededGenerator(seed: 19, part)
+        let pieces = [
+            "10.0.0.1", "198.51.100.1", "[2001:db8::1]", "2001:db9::9", "for=", "proto=https", ",", ";", "\"", "\\", "=", " ",
+            ":", "[",
+            "]", "%", "::", "é", "\t", "unknown", "443", ".", "/", "_x",
+        ]
+        let connection = try Self.connection(from: "10.0.0.1", believing: "10.0.0.0/8,2001:db8::/32")
+        for _ in 0..<300 {
+            func text() -> String {
+                (0..<Int.random(in: 0...14, using: &generator)).map { _ in pieces.randomElement(using: &generator) ?? "" }
+                    .joined()
+            }
+            let (sent, truth) = (text(), "203.0.113.\(Int.random(in: 1...254, using: &generator))")
+            let forwardedFor = Self.fields(["x-forwarded-for": sent])
+            let client = connection.sender(forwardedFor)
+            // An address is read from one entry as it stands, or is the peer's.
+            let entries = sent.split(separator: ",", omittingEmptySubsequences: false)
+            let isOfEntry = entries.contains { $0.contains(client.address?.description ?? "-") }
+            #expect(isOfEntry || client.address?.description == "10.0.0.1", "\(sent)")
+            _ = connection.sender(Self.fields(["forwarded": sent]))
+            // What a proxy adds counts, whatever stood there before.
+            let added = connection.sender(Self.fields(["x-forwarded-for": sent + "," + truth]))
+            #expect(added.address?.description == truth, "\(sent)")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPServer
+import Synchronization
+import TestHTTP
+import TestServer
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `A connection that ends` {
+    /// What a client sends, how many responses it waits for, and how it leaves.
+    struct Ending: Sendable {
+        enum Leaving: Sendable {
+            /// The client waits until the server closes the connection.
+            case isClosed
+            /// The client closes its side, and reads until the server closes the other.
+            case halfClose
+            /// The client closes both sides, perhaps with bytes that it has not read.
+            case close
+        }
+
+        var name: String
+        var sends: String
+        var leaving: Leaving
+    }
+
+    static let endings = [
+        Ending(name: "nothing", sends: "", leaving: .close),
+        Ending(name: "nothing, half closed", sends: "", leaving: .halfClose),
+        Ending(name: "a request", sends: Wire.get("/"), leaving: .halfClose),
+        Ending(name: "a request, unread", sends: Wire.get("/"), leaving: .close),
+        Ending(name: "a last request", sends: Wire.get("/", "Connection: close\r\n"), leaving: .isClosed),
+        Ending(name: "a request in a task", sends: Wire.get("/task"), leaving: .halfClose),
+        Ending(name: "a last request in a task", sends: Wire.get("/task", "Connection: close\r\n"), leaving: .isClosed),
+        Ending(name: "HTTP/1.0", sends: Wire.get("/", version: "1.0"), leaving: .isClosed),
+        Ending(name: "an upgrade", sends: Wire.get("/", "Connection: upgrade\r\nUpgrade: x\r\n") + "more", leaving: .isClosed),
+        Ending(name: "no HTTP", sends: "NONSENSE\r\n\r\n", leaving: .isClosed),
+        Ending(name: "half a head", sends: "GET / HTTP/1.1\r\nHo", leaving: .halfClose),
+        Ending(
+            name: "half a body",
+            sends: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 65000\r\n\r\n"
+                + String(repeating: "x", count: 60_000), leaving: .close),
+        Ending(
+            name: "half a body, half closed", sends: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx",
+            leaving: .halfClose),
+        Ending(name: "a large response, unread", sends: Wire.get("/large"), leaving: .close),
+    ]
+
+    @Test func `leaves no handler and no byte behind, in whatever way it ends`() async throws {
+        try await Wire.router.withServer { server, port in
+            for ending in Self.endings {
+                for _ in 0..<20 {
+                    try await withThrowingTaskGroup(of: Void.self) { clients in
+                        for _ in 0..<10 { clients.addTask { try await Self.run(ending, port: port) } }
+                        try await clients.waitForAll()
+                    }
+                }
+                try await eventually("the end of all connections with \(ending.name)") {
+                    server.state.handlers.load(ordering: .relaxed) == 0
+                }
+            }
+            #expect(server.state.budget.usedBytes == 0)
+            #expect(server.state.inFlight.count == 0)
+        }
+    }
+
+    private static func run(_ ending: Ending, port: Int) async throws {
+        let connection = try RawConnection(port: port)
+        try connection.send(ending.sends)
+        switch ending.leaving {
+        case .isClosed: #expect(try await connection.receive().isEnded, "\(ending.name)")
+        case .halfClose:
+            connection.endSending()
+            #expect(try await connection.receive().isEnded, "\(ending.name)")
+        case .close: break
+        }
+    }
+
+    @Test func `leaves no handler behind where the server ends it`() async throws {
+        let configuration = Wire.configuration { ($0.limits.arrivalSeconds, $0.limits.idleSeconds) = (1, 1) }
+        try await Wire.router.withServer(configuration) { server, port in
+            var connections: [RawConnection] = []
+            for sent in ["", "GET / HTTP/1.1\r\n", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx", Wire.get("/")]
+            {
+                for _ in 0..<50 {
+                    let connection = try RawConnection(port: port)
+                    try connection.send(sent)
+                    connections.append(connection)
+                }
+            }
+            for connection in connections { #expect(try await connection.receive().isEnded) }
+            try await eventually("the end of all connections") { server.state.handlers.load(ordering: .relaxed) == 0 }
+            #expect(server.state.budget.usedBytes == 0)
+        }
+    }
+
+    @Test(arguments: ["Connection: Upgrade\r\nUpgrade: x\r\n", "Connection: close\r\n"])
+    func `keeps nothing of the bytes behind its last request`(field: String) async throws {
+        try await Wire.router.withServer { _, port in
+            let sentBytes = 400_000_000
+            let block = String(repeating: "x", count: 1_000_000)
+            let before = try residentBytes()
+            // An unread response holds the connection open.
+            let connection = try RawConnection(port: port)
+            try connection.send(Wire.get("/large", field))
+            _ = try? await connection.sendUntilNoMoreIsTaken(block, atMost: sentBytes)
+            #expect(try residentBytes() - before < sentBytes / 2)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPServer
+import HTTPTypes
+import Synchronization
+import TestHTTP
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `Requests in tasks` {
+    /// Holds requests until it opens.
+    private final class Barrier: Sendable {
+        private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
+
+        func wait() async {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiters.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+
+        func open() {
+            let waiters = state.withLock { state in
+                state.isOpen = true
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+
+    @Test func `that wait fill their own limit, and not that of requests which only compute`() async throws {
+        let barrier = Barrier()
+        let routes = [
+            Route(.get, "/database") { _, _ in
+                await barrier.wait()
+                return Response(text: "late")
+            },
+            Route(.get, "/compute", limit: .computing) { _, _ in Response(text: "computed") },
+            Route(.get, "/health", limit: .unlimited) { _, _ in Response(text: "ok") },
+            Route(.get, "/list", immediately: { _, _ in Response(text: String(repeating: "list ", count: 60_000)) }),
+        ]
+        let router = Router(routes: routes, middleware: [Compression()], logger: .silent)
+        try await router.test(.live, Wire.configuration { $0.inFlight = InFlightRequests(waitingLimit: 2) }) { client in
+            try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { waiting in
+                for _ in 0..<20 { waiting.addTask { try await client.send(.get, "/database").status } }
+                // Those beyond the limit are refused at once; two wait.
+                for _ in 0..<18 { #expect(try await waiting.next() == .serviceUnavailable) }
+                for path in ["/compute", "/health", "/list"] {
+                    for coding in ["identity", "gzip", "zstd"] {
+                        let response = try await client.send(.get, path, headers: [.acceptEncoding: coding])
+                        #expect(response.status == .ok, "\(path)")
+                    }
+                }
+                barrier.open()
+                for _ in 0..<2 { #expect(try await waiting.next() == .ok) }
+            }
+        }
+    }
+
+    @Test func `are counted and refused by limit`() {
+        let requests = InFlightRequests(waitingLimit: 1)
+        #expect(requests.begin(.waiting) && !requests.begin(.waiting))
+        #expect(requests.begin(.computing) && requests.begin(.unlimited) && requests.begin(.unlimited))
+        #expect((requests.count, requests[.waiting], requests.refusals) == (4, 1, 1))
+        requests.end(.waiting)
+        #expect(requests.begin(.waiting))
+    }
+}

@@ -1,0 +1,44 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `The table of routes` {
+    private static let routes = [
+        Route(.get, "/v1/events/nearests", "nearest") { _, _ in Response() },
+        Route(.post, "/v1/events", "create") { _, _ in Response() },
+        Route(.get, "/v1/events/{id}", "get") { _, _ in Response() },
+        Route(.patch, "/v1/events/{id}", "update") { _, _ in Response() },
+        Route(.get, "/v1/events/{id}/attendances", "attendances") { _, _ in Response() },
+    ]
+    private let table = RouteTable(routes)
+
+    private func found(_ method: HTTPRequest.Method, _ path: Substring) -> String? {
+        table.match(method, path).map { "\(table[$0].operation)(\($0.parameter))" }
+    }
+
+    @Test func `finds a route by its path and method, and what stands for its parameter`() {
+        #expect(found(.post, "/v1/events") == "create()")
+        #expect(found(.get, "/v1/events/7") == "get(7)")
+        #expect(found(.patch, "/v1/events/7") == "update(7)")
+        #expect(found(.get, "/v1/events/7/attendances") == "attendances(7)")
+        #expect(found(.head, "/v1/events/7") == "get(7)")
+        #expect(found(.get, "//v1/events//7/") == "get(7)")
+    }
+
+    @Test func `takes no name of a route for an id, where the route ends there`() {
+        #expect(found(.get, "/v1/events/nearests") == "nearest()")
+        #expect(found(.patch, "/v1/events/nearests") == nil)
+        #expect(found(.get, "/v1/events/nearests/attendances") == "attendances(nearests)")
+    }
+
+    @Test func `tells which methods there are at a path, and that there are none where there is no path`() {
+        #expect(table.methods(at: "/v1/events/7") == [.get, .head, .patch])
+        #expect(table.methods(at: "/v1/events/nearests") == [.get, .head])
+        #expect(table.methods(at: "/v1/events/") == [.post])
+        for path: Substring in ["", "/", "/v1", "/v1/event", "/v1/events/7/8", "/v1/eventss"] {
+            #expect(table.methods(at: path).isEmpty, "\(path)")
+            #expect(found(.get, path) == nil, "\(path)")
+        }
+    }
+}

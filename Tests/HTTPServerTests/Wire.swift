@@ -1,0 +1,57 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import Logging
+import NIOCore
+import TestHTTP
+import TestServer
+import Testing
+
+/// Routes for tests of connections.
+enum Wire {
+    static let largeBytes = 1_000_000
+    private static let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: largeBytes)
+
+    static let routes = [
+        Route(.get, "/", immediately: { _, _ in Response(text: "small") }),
+        Route(.get, "/large", immediately: { _, _ in Response(body: large) }),
+        Route(.post, "/echo") { request, _ in Response(body: request.body) },
+        Route(.get, "/task") { _, _ in Response(text: "task") },
+    ]
+
+    static let router = Router(routes: routes, logger: .silent)
+
+    static func configuration(_ change: (inout ServerConfiguration) -> Void = { _ in }) -> ServerConfiguration {
+        var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
+        change(&configuration)
+        return configuration
+    }
+
+    static func get(_ path: String, _ fields: String = "", version: String = "1.1") -> String {
+        "GET \(path) HTTP/\(version)\r\nHost: localhost\r\n\(fields)\r\n"
+    }
+}
+
+extension Logger {
+    static let silent: Logger = {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return logger
+    }()
+}
+
+/// Waits until a condition holds.
+/// - Throws: an issue, if it does not within a minute
+func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while try await !condition() {
+        try #require(.now < end, "\(what) did not happen within a minute")
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}
+
+/// Bytes of memory that this process has in use now.
+func residentBytes() throws -> Int {
+    let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+    return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
+}
