@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide attack topology torture mutate bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide attack conformance topology torture mutate bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -40,6 +40,11 @@ guide: build
 attack: build
 	@scripts/install python3-venv
 	python3 scripts/attack $(ATTACK)
+
+## conformance   hold the HTTP server against curl, h11, h2, nghttp2 and wrk (needs PyPI once); CONFORMANCE="--short" and the like
+conformance: build
+	@scripts/install python3-venv curl openssl nghttp2-client wrk
+	python3 scripts/conformance $(CONFORMANCE)
 
 ## torture       the long one, five to ten minutes: TORTURE_FAULTS faults (150) of the seed TORTURE_SEED (by chance)
 torture: build

@@ -1,0 +1,222 @@
+"""The clients, and what each of them checks."""
+
+import json, re, socket, ssl, time
+
+import h11, h2.config, h2.connection, h2.events, h2.settings
+
+from place import Failed
+
+EVENT = {"name": "Street Food Friday", "lat": 37.76, "lon": -122.43, "started_at": "2030-09-13T17:00:00Z"}
+NEAR = "/v1/events/nearests?lat=37.76&lon=-122.43"
+
+
+def without_tls(server, short):
+    populate(server)
+    for version in ("--http1.0", "--http1.1"):
+        expect(curl(server, version, "/v1/events/1") == (version[6:], 200), f"curl {version}")
+    curl_expectations(server)
+    h11_requests(server)
+    wrk(server, 1 if short else 10)
+    passed("HTTP without TLS")
+
+
+def with_tls(server, short):
+    for version, told in (("--http1.0", "1.0"), ("--http1.1", "1.1"), ("--http2", "2")):
+        expect(curl(server, version, "/v1/events/1")[1] == 200, f"curl {version} over TLS")
+    expect(curl(server, "--http2", "/docs") == ("2", 200), "curl --http2")
+    h2_requests(server)
+    nghttp(server)
+    h2load(server, 2_000 if short else 20_000)
+    passed("HTTP over TLS")
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+def passed(what):
+    print(f"Passed: {what}", flush=True)
+
+
+# curl
+
+
+def curl(server, version, path, *more):
+    """The version and status of the response."""
+    form = "%{http_version} %{http_code}"
+    words = ["curl", "--silent", "--insecure", "--output", "/dev/null", "--write-out", form, version, *more, server.url + path]
+    told = server.place.run(words).split()
+    # curl says 1 for HTTP/1.0, and names the version of the response's status line.
+    return ("1.0" if version == "--http1.0" else told[0]), int(told[1])
+
+
+def curl_expectations(server):
+    """A client that asks first is told at once to go on, or that its body is too large."""
+    for size, status in ((2_000, 400), (5_000_000, 413)):
+        body = server.place.write(f"body-{size}", "x" * size)
+        begin = time.monotonic()
+        words = ["--header", "Expect: 100-continue", "--header", "tb-device-token: " + server.token]
+        words += ["--header", "Content-Type: application/json", "--data-binary", f"@{body}"]
+        expect(curl(server, "--http1.1", "/v1/events", *words)[1] == status, f"curl with Expect and {size} bytes")
+        expect(time.monotonic() - begin < 0.9, f"curl waited for 100 Continue with {size} bytes")
+
+
+# h11
+
+
+class H11:
+    """A connection that raises `RemoteProtocolError` when the server breaks HTTP/1.1."""
+
+    def __init__(self, server):
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+        self.connection = h11.Connection(h11.CLIENT)
+
+    def send(self, *events):
+        for event in events:
+            self.socket.sendall(self.connection.send(event))
+
+    def receive(self):
+        """The next final response, with its body, and the informational ones before it."""
+        body, informational, response = b"", [], None
+        while True:
+            event = self.connection.next_event()
+            if event is h11.NEED_DATA:
+                self.connection.receive_data(self.socket.recv(65_536))
+            elif isinstance(event, h11.InformationalResponse):
+                informational.append(event.status_code)
+            elif isinstance(event, h11.Response):
+                response = event
+            elif isinstance(event, h11.Data):
+                body += bytes(event.data)
+            elif isinstance(event, (h11.EndOfMessage, h11.ConnectionClosed)):
+                break
+        expect(response is not None, "the server closed the connection without a response")
+        if self.connection.our_state is h11.DONE and self.connection.their_state is h11.DONE:
+            self.connection.start_next_cycle()
+        return response.status_code, dict(response.headers), body, informational
+
+    def ask(self, method, target, headers=(), body=b"", chunks=None):
+        fields = [("Host", "localhost"), *headers]
+        if chunks:
+            fields.append(("Transfer-Encoding", "chunked"))
+        elif body:
+            fields.append(("Content-Length", str(len(body))))
+        self.send(h11.Request(method=method, target=target, headers=fields))
+        for part in chunks or ([body] if body else []):
+            self.send(h11.Data(data=part))
+        self.send(h11.EndOfMessage())
+        return self.receive()
+
+
+def populate(server):
+    connection = H11(server)
+    secret, token = ("tb-app-secret", server.secret), ("tb-device-token", server.token)
+    expect(connection.ask("POST", "/v1/users", [secret, token])[0] == 200, "a sign-up")
+    body = json.dumps(EVENT).encode()
+    for _ in range(50):
+        expect(connection.ask("POST", "/v1/events", [token, ("Content-Type", "application/json")], body)[0] == 200, "a write")
+
+
+def h11_requests(server):
+    connection = H11(server)
+    status, headers, body, _ = connection.ask("GET", "/v1/events/1")
+    expect(status == 200 and json.loads(body)["id"] == 1, "h11: GET")
+    tag = headers[b"etag"].decode()
+    status, head, body, _ = connection.ask("HEAD", "/v1/events/1")
+    expect((status, body, head[b"content-length"]) == (200, b"", headers[b"content-length"]), "h11: HEAD")
+    expect(connection.ask("GET", "/v1/events/1", [("If-None-Match", tag)])[0] == 304, "h11: 304 without a body")
+    status, headers, body, _ = connection.ask("GET", NEAR, [("Accept-Encoding", "gzip")])
+    expect((status, headers[b"content-encoding"]) == (200, b"gzip"), "h11: a compressed list")
+    expect(connection.ask("OPTIONS", "*")[0] == 204, "h11: OPTIONS *")
+    expect(connection.ask("GET", "/nowhere")[0] == 404, "h11: 404")
+    expect(connection.ask("DELETE", "/v1/events/1")[0] == 405, "h11: 405")
+    # Chunks of one byte, behind all the others on the same connection.
+    body = json.dumps(EVENT).encode()
+    fields = [("tb-device-token", server.token), ("Content-Type", "application/json")]
+    status, *_ = connection.ask("POST", "/v1/events", fields, chunks=[bytes([byte]) for byte in body])
+    expect(status == 200, "h11: a chunked body")
+    connection.send(
+        h11.Request(method="POST", target="/v1/events", headers=[("Host", "a"), ("Content-Length", str(len(body))), *fields, ("Expect", "100-continue")])
+    )
+    while not isinstance(event := connection.connection.next_event(), h11.InformationalResponse):
+        expect(event is h11.NEED_DATA, f"h11: {event} instead of 100 Continue")
+        connection.connection.receive_data(connection.socket.recv(65_536))
+    connection.send(h11.Data(data=body), h11.EndOfMessage())
+    expect(connection.receive()[0] == 200, "h11: a body behind 100 Continue")
+    status, headers, _, _ = connection.ask("GET", "/v1/events/1", [("Connection", "close")])
+    expect((status, headers[b"connection"]) == (200, b"close"), "h11: the last response")
+    expect(connection.socket.recv(1) == b"", "h11: the end behind it")
+
+
+# h2
+
+
+def h2_requests(server):
+    """Streams beside each other, through small windows; a large body is reset; a graceful end."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    stream = context.wrap_socket(socket.create_connection(("127.0.0.1", server.port), timeout=20), server_hostname="localhost")
+    expect(stream.selected_alpn_protocol() == "h2", "ALPN does not choose h2")
+    # h2 raises ProtocolError when the server breaks HTTP/2.
+    connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding="utf-8"))
+    connection.initiate_connection()
+    connection.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 1_000})
+    stream.sendall(connection.data_to_send())
+
+    def head(method, path, *more):
+        return [(":method", method), (":scheme", "https"), (":authority", "localhost"), (":path", path), *more]
+
+    requests = [head("GET", f"/v1/events/{number % 60 + 1}") for number in range(60)]
+    requests += [head("GET", "/docs"), head("HEAD", "/docs"), head("GET", "/nowhere"), head("BREW", "/nowhere")]
+    for headers in requests:
+        connection.send_headers(connection.get_next_available_stream_id(), headers, end_stream=True)
+    large = connection.get_next_available_stream_id()
+    fields = [("tb-device-token", server.token), ("content-type", "application/json"), ("content-length", "5000000")]
+    connection.send_headers(large, head("POST", "/v1/events", *fields))
+    connection.ping(b"conforms")
+    stream.sendall(connection.data_to_send())
+    statuses, bodies, ended, pinged = {}, {}, set(), False
+    while len(ended) < len(requests) + 1 or not pinged:
+        data = stream.recv(65_536)
+        expect(data, "h2: the server closed the connection")
+        for event in connection.receive_data(data):
+            if isinstance(event, h2.events.ResponseReceived):
+                statuses[event.stream_id] = int(dict(event.headers)[":status"])
+            elif isinstance(event, h2.events.DataReceived):
+                bodies[event.stream_id] = bodies.get(event.stream_id, 0) + len(event.data)
+                connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+            elif isinstance(event, h2.events.StreamEnded):
+                ended.add(event.stream_id)
+            elif isinstance(event, h2.events.PingAckReceived):
+                pinged = event.ping_data == b"conforms"
+            elif isinstance(event, h2.events.StreamReset):
+                expect(event.stream_id == large, f"h2: stream {event.stream_id} was reset")
+        stream.sendall(connection.data_to_send())
+    expect(statuses[1] == 200 and bodies[1] > 100, "h2: GET")
+    docs = 2 * 60 + 1
+    expect((statuses[docs], statuses[docs + 2], statuses[docs + 4]) == (200, 200, 404), f"h2: {statuses}")
+    expect(bodies[docs] > 10_000 and not bodies.get(docs + 2), "h2: a large body through a small window, and none for HEAD")
+    expect(statuses[docs + 6] == 501, "h2: an unknown method")
+    expect(statuses[large] == 413, "h2: a body that is too large")
+
+
+# nghttp2 and wrk
+
+
+def nghttp(server):
+    told = server.place.run(["nghttp", "--null-out", "--verbose", server.url + NEAR])
+    expect(":status: 200" in told and not re.search(r"error_code=(?!NO_ERROR)|\[ERROR\]", told), f"nghttp: {told}")
+
+
+def h2load(server, requests):
+    for path in ("/v1/events/1", "/docs"):
+        told = server.place.run(["h2load", f"--requests={requests}", "--clients=10", "--max-concurrent-streams=10", server.url + path])
+        expect(f"{requests} succeeded, 0 failed, 0 errored, 0 timeout" in told, f"h2load {path}: {told}")
+
+
+def wrk(server, seconds):
+    for words in ([], ["--header", "Connection: close"], ["--header", "Accept-Encoding: gzip"]):
+        told = server.place.run(["wrk", "--threads=1", "--connections=32", f"--duration={seconds}s", *words, server.url + NEAR])
+        expect(not re.search(r"Non-2xx|Socket errors: connect [1-9]|write [1-9]|timeout [1-9]", told), f"wrk: {told}")
