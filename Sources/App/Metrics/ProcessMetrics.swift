@@ -11,7 +11,7 @@ enum ProcessMetrics {
         return [
             .gauge("process_resident_memory_bytes", "Resident memory.", value(bytes(pages: pages, at: 1))),
             .gauge("process_virtual_memory_bytes", "Virtual memory.", value(bytes(pages: pages, at: 0))),
-            .counter("process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds),
+            .counter("process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds(status)),
             .gauge("process_open_fds", "Open file descriptors.", value(openDescriptors)),
             .gauge("process_max_fds", "How many there may be.", value(descriptorLimit)),
             .gauge("process_threads", "Threads.", value(number(status, at: 17))),
@@ -51,11 +51,12 @@ enum ProcessMetrics {
         number(pages, at: index).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) }
     }
 
-    private static var cpuSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    /// User and system time.
+    private static func cpuSeconds(_ status: [Substring]) -> Double {
+        ((number(status, at: 11) ?? 0) + (number(status, at: 12) ?? 0)) / ticksPerSecond
     }
+
+    private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
 
     private static var openDescriptors: Double? {
         // One of them lists the others.
@@ -69,15 +70,10 @@ enum ProcessMetrics {
 
     /// Found once: the clock may be set meanwhile, and the process has not begun anew for that.
     private static let startSeconds: Double? = {
-        var (sinceBoot, now) = (timespec(), timespec())
-        clock_gettime(CLOCK_BOOTTIME, &sinceBoot)
-        clock_gettime(CLOCK_REALTIME, &now)
-        return number(status, at: 19).map { ticks in
-            seconds(now) - seconds(sinceBoot) + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
-        }
+        let now = Date().timeIntervalSince1970
+        guard let ticks = number(status, at: 19), let uptime = number(words(of: text("/proc/uptime")[...]), at: 0) else { return nil }
+        return now - uptime + ticks / ticksPerSecond
     }()
-
-    private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
 
     private static func number(_ words: [Substring], at index: Int) -> Double? {
         words.indices.contains(index) ? Double(words[index]) : nil
