@@ -11,7 +11,8 @@ enum ProcessMetrics {
         return [
             .gauge("process_resident_memory_bytes", "Resident memory.", value(bytes(pages: pages, at: 1))),
             .gauge("process_virtual_memory_bytes", "Virtual memory.", value(bytes(pages: pages, at: 0))),
-            .counter("process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds(status)),
+            .counter(
+                "process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds(status)),
             .gauge("process_open_fds", "Open file descriptors.", value(openDescriptors)),
             .gauge("process_max_fds", "How many there may be.", value(descriptorLimit)),
             .gauge("process_threads", "Threads.", value(number(status, at: 17))),
@@ -71,7 +72,9 @@ enum ProcessMetrics {
     /// Found once: the clock may be set meanwhile, and the process has not begun anew for that.
     private static let startSeconds: Double? = {
         let now = Date().timeIntervalSince1970
-        guard let ticks = number(status, at: 19), let uptime = number(words(of: text("/proc/uptime")[...]), at: 0) else { return nil }
+        guard let ticks = number(status, at: 19), let uptime = number(words(of: text("/proc/uptime")[...]), at: 0) else {
+            return nil
+        }
         return now - uptime + ticks / ticksPerSecond
     }()
 
