@@ -15,6 +15,8 @@ struct OpenSnapshot: Sendable {
         let under = try await database.administer { client in
             try await client.withTransaction { snapshot in
                 try await snapshot.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                // Our clients' sessions end idle transactions after a minute; a dump's do not.
+                try await snapshot.query("SET LOCAL idle_in_transaction_session_timeout = 0")
                 try await snapshot.query("SELECT log.tail(), pg_current_xact_id()::text")
                 progress("\(holdSeconds) seconds of appends under an open snapshot")
                 _ = try await LogAppends(
