@@ -7,7 +7,7 @@ SWIFT_FILES = Package.swift Sources Tests Benchmarks
 help:
 	@sed -n 's/^## /make /p' $(MAKEFILE_LIST)
 
-## install       install what is missing: the headers of libpq, jemalloc, libdeflate and zstd, and PostgreSQL (Debian packages)
+## install       install missing packages: the headers of libpq, jemalloc, libdeflate and zstd, and PostgreSQL (Debian packages)
 install:
 	@scripts/install
 

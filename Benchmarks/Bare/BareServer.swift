@@ -10,7 +10,10 @@ struct BareServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "BareServer",
         abstract:
-            "Serves GET /bare, a constant of the size of an event, and GET /bare/BYTES, on 127.0.0.1 until SIGTERM or Ctrl-C."
+            """
+            Serves GET /bare, a constant of the size of an event, GET /bare/BYTES, and GET /typical/ID, the same constant behind \
+            middleware for logs, metrics and CORS, on 127.0.0.1 until SIGTERM or Ctrl-C.
+            """
     )
 
     @Argument(help: "The port to listen on.")
@@ -35,6 +38,20 @@ struct BareServer: AsyncParsableCommand {
                 status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
                 body: ResponseBody(byteBuffer: bytes.getSlice(at: 0, length: count) ?? bytes))
         }
+        // As most services have it. No metrics backend is installed and the log level is above these records, as in the runs of humon.
+        router.group("typical")
+            .add(middleware: LogRequestsMiddleware(.info))
+            .add(middleware: MetricsMiddleware())
+            .add(
+                middleware: CORSMiddleware(
+                    allowOrigin: .originBased, allowHeaders: [.accept, .contentType], allowMethods: [.get])
+            )
+            .get("{id}") { _, context in
+                guard try context.parameters.require("id", as: Int.self) > 0 else { throw HTTPError(.notFound) }
+                return Response(
+                    status: .ok, headers: [.contentType: "application/json; charset=utf-8", .eTag: "\"1\""],
+                    body: ResponseBody(byteBuffer: body))
+            }
         var logger = Logger(label: "bare")
         logger.logLevel = .notice
         let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))

@@ -12,7 +12,7 @@ extension API {
             Route(.get, "/v1/openapi.json", "getOpenAPI", immediately: { request, _ in document.response(to: request) }),
             Route(.get, "/docs", "getDocumentation", immediately: { request, _ in page.response(to: request) }),
             Route(.get, "/health/live", "getLiveness", immediately: { _, _ in alive }),
-            // An overloaded node must still be able to say so.
+            // Not limited: an overloaded node must answer this.
             Route(.get, "/health", "getHealth", limit: .unlimited) { _, _ in await health().response },
         ]
     }

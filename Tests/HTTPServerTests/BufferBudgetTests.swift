@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `closes a client that reads nothing, and none that reads`() async throws {
-        // More than half of the limit lies in memory: what is left of the responses when the systems' buffers are full.
+        // The responses that the systems' buffers do not take use more than half of the limit.
         try await Wire.router.withServer(Self.budget(40 * Wire.largeBytes)) { server, port in
             let slow = try RawConnection(port: port)
             try slow.send(String(repeating: Wire.get("/large"), count: 2))

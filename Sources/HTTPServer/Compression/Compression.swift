@@ -27,7 +27,7 @@ public struct Compression: Middleware {
 }
 
 extension Response {
-    /// Compresses the body if it is large enough and the client asks for it, and sets the fields that say so.
+    /// Compresses the body if it is large enough and the client asks for it, and sets `Vary`, `Content-Encoding` and `ETag`.
     mutating func compress(for request: Request) {
         if status == .notModified { return nameHeldRepresentation(for: request) }
         guard body.readableBytes >= Compression.minimumBytes else { return }

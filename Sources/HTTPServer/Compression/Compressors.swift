@@ -16,7 +16,7 @@ private final class CompressorPool: Sendable {
 
     init(_ make: @escaping @Sendable () -> OpaquePointer?) { self.make = make }
 
-    /// - Returns: `nil` if there is no memory for another compressor
+    /// - Returns: `nil` if memory for another compressor is missing
     func withCompressor<Value>(_ body: (OpaquePointer) -> Value) -> Value? {
         guard let compressor = free.withLock({ $0.popLast() }) ?? make().map(Compressor.init) else { return nil }
         defer { free.withLock { $0.append(compressor) } }
@@ -35,7 +35,7 @@ enum DeflateCompressor {
     private static let level: Int32 = 1
     private static let pool = CompressorPool { libdeflate_alloc_compressor(level) }
 
-    /// - Returns: `nil` if there is no memory for it
+    /// - Returns: `nil` if memory is missing
     static func compress(_ plain: ByteBuffer, format: Format) -> ByteBuffer? {
         pool.withCompressor { compressor in
             let count = plain.readableBytes
@@ -62,7 +62,7 @@ enum ZstdCompressor {
     private static let level: Int32 = 1
     private static let pool = CompressorPool { ZSTD_createCCtx() }
 
-    /// - Returns: `nil` if there is no memory for it
+    /// - Returns: `nil` if memory is missing
     static func compress(_ plain: ByteBuffer) -> ByteBuffer? {
         pool.withCompressor { context in
             plain.compressed(bound: ZSTD_compressBound(plain.readableBytes)) { input, output in

@@ -8,7 +8,7 @@ public enum ContentCoding: String, CaseIterable, Sendable {
     /// The zlib format, not bare deflate.
     case deflate
 
-    /// - Returns: `nil` if there is no memory for it
+    /// - Returns: `nil` if memory is missing
     func compress(_ plain: ByteBuffer) -> ByteBuffer? {
         switch self {
         case .zstd: ZstdCompressor.compress(plain)

@@ -9,14 +9,14 @@ struct ConnectionPhase {
         case head(since: NIODeadline, hasBegun: Bool)
         /// - Parameter since: the begin of the head
         case body(since: NIODeadline)
-        /// The rest of a body whose request has been passed on without it.
+        /// The rest of a body. Its request has been passed on without it.
         case rest(since: NIODeadline)
     }
 
     /// What the connection must do now.
     enum DueAction: Hashable {
         case wait(until: NIODeadline)
-        /// Nobody waits for a response.
+        /// No client waits for a response.
         case close
         /// A request has not arrived in time.
         case refuseSlowArrival

@@ -273,7 +273,7 @@ extension HTTP1Connection {
         lingering = LingeringClose(context, hasInputEnded: hasInputEnded, within: server.limits.responseSeconds)
     }
 
-    /// Does what is due, and schedules the next look.
+    /// Performs the due action, and schedules the next check.
     private func checkTimers(_ context: ChannelHandlerContext) {
         timer = nil
         guard !hasEnded else { return }

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Stands between the socket and the HTTP/1.1 decoder, and drops what comes behind the last request of a connection.
+/// Stands between the socket and the HTTP/1.1 decoder, and drops the bytes behind the last request of a connection.
 ///
 /// NIO's decoder stops at a request with `Upgrade` or `CONNECT` and keeps every further byte. The server ignores `Upgrade` and refuses
 /// `CONNECT`, so that nothing behind such a request can have a meaning (RFC 9110, sections 7.8 and 9.3.6).

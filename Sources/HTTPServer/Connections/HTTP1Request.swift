@@ -72,7 +72,7 @@ private struct RequestTarget {
     }
 }
 
-/// The header fields of a request, sorted into those of the connection and the others.
+/// The header fields of a request, with the framing fields apart.
 private struct HTTP1Fields {
     /// Without `Host`.
     var others = HTTPFields()

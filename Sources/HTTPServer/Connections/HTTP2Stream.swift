@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOHTTPTypes
 internal import Synchronization
 
-/// A stream of HTTP/2: one request and its response. The limits and refusals are those of ``HTTP1Connection``.
+/// A stream of HTTP/2: one request and its response. Limits and refusals are the same as in ``HTTP1Connection``.
 final class HTTP2Stream: ChannelInboundHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
@@ -135,11 +135,11 @@ final class HTTP2Stream: ChannelInboundHandler {
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
         guard phase.isReceiving || phase.isRest else { return }
-        // The client is told to stop sending the body. Source: RFC 9113, section 8.1.
+        // A reset stops the client from sending the body. Source: RFC 9113, section 8.1.
         sent.futureResult.assumeIsolated().whenSuccess { context.close(promise: nil) }
     }
 
-    /// Does what is due, and schedules the next look. After the response the stream has the time of a silent connection to send it.
+    /// Performs the due action, and schedules the next check. After the response the stream has the time of a silent connection to send it.
     private func checkTimers(_ context: ChannelHandlerContext) {
         timer = nil
         guard context.channel.isActive || !hasEnded else { return }

@@ -30,7 +30,7 @@ extension HTTPFields {
 }
 
 extension Response {
-    /// - Parameter allowance: `nil` if there is no limit
+    /// - Parameter allowance: `nil` for a caller without a limit
     public mutating func addRateLimitHeaders(_ allowance: RateAllowance?) {
         if let allowance { headers.addRateLimitHeaders(allowance) }
     }

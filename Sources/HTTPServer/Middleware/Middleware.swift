@@ -1,6 +1,6 @@
 /// Changes requests before their route answers them, and responses afterwards.
 ///
-/// Both functions run on the event loop or in a task, and must not wait. They have no effect besides what they return, since a
+/// Both functions run on the event loop or in a task, and must not wait. They have no effect besides their results, since a
 /// request may be prepared for an immediate handler that then asks for a task. A ``RequestObserver`` may have effects.
 public protocol Middleware: Sendable {
     /// Runs before the route.

@@ -21,7 +21,7 @@ public final class RequestMetrics: RequestObserver {
 
     /// - Parameters:
     ///   - prefix: of the names of the metrics: `humon` makes `humon_http_requests_total`
-    ///   - routes: those of the router, in the same order
+    ///   - routes: the list that the router has, in the same order
     ///   - bodyLimitBytes: counted at most for one request, whatever it announces
     public init(prefix: String, routes: [Route], bodyLimitBytes: Int) {
         self.prefix = prefix

@@ -10,7 +10,7 @@ public struct RequestRecord: Sendable, Hashable {
     /// The template; `-` for a request without a route.
     public var route: String
     public var status: Int
-    /// From the head of the request until its response is ready to be sent.
+    /// Time from the head of the request until its response is ready to be sent.
     public var nanoseconds: Int
     /// Bytes of the response's body.
     public var bytes: Int

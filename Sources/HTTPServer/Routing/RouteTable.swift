@@ -51,7 +51,7 @@ struct RouteTable: Sendable {
 
 /// The parts that can follow at one place of a path.
 private struct PathNode: Sendable {
-    /// The routes whose paths end here.
+    /// The routes with a path that ends here.
     private var indices: [Int] = []
     private var literals: [(part: Substring, node: PathNode)] = []
     /// The node behind a parameter: one or none.
