@@ -93,6 +93,9 @@ class Server:
         with open(self.place.path(f"{self.name}.log"), errors="replace") as file:
             return file.read()
 
+    def open_descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
     def stop(self):
         self.place.stop(self.name)
         if re.search(r"\b(error|critical)\b", self.log()):

@@ -26,7 +26,9 @@ def with_tls(server, short):
     expect(curl(server, "--http2", "/docs") == ("2", 200), "curl --http2")
     h2_requests(server)
     nghttp(server)
+    before = server.open_descriptors()
     h2load(server, 2_000 if short else 20_000)
+    server.place.until("the connections of h2load to be closed", lambda: server.open_descriptors() <= before + 5)
     passed("HTTP over TLS")
 
 
@@ -175,15 +177,22 @@ def h2_requests(server):
     large = connection.get_next_available_stream_id()
     fields = [("tb-device-token", server.token), ("content-type", "application/json"), ("content-length", "5000000")]
     connection.send_headers(large, head("POST", "/v1/events", *fields))
+    asking = connection.get_next_available_stream_id()
+    body = json.dumps(EVENT).encode()
+    fields = [*fields[:2], ("content-length", str(len(body))), ("expect", "100-continue")]
+    connection.send_headers(asking, head("POST", "/v1/events", *fields))
     connection.ping(b"conforms")
     stream.sendall(connection.data_to_send())
     statuses, bodies, ended, pinged = {}, {}, set(), False
-    while len(ended) < len(requests) + 1 or not pinged:
+    while len(ended) < len(requests) + 2 or not pinged:
         data = stream.recv(65_536)
         expect(data, "h2: the server closed the connection")
         for event in connection.receive_data(data):
             if isinstance(event, h2.events.ResponseReceived):
                 statuses[event.stream_id] = int(dict(event.headers)[":status"])
+            elif isinstance(event, h2.events.InformationalResponseReceived):
+                expect(event.stream_id == asking, "h2: 100 Continue on another stream")
+                connection.send_data(asking, body, end_stream=True)
             elif isinstance(event, h2.events.DataReceived):
                 bodies[event.stream_id] = bodies.get(event.stream_id, 0) + len(event.data)
                 connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
@@ -199,6 +208,7 @@ def h2_requests(server):
     expect((statuses[docs], statuses[docs + 2], statuses[docs + 4]) == (200, 200, 404), f"h2: {statuses}")
     expect(bodies[docs] > 10_000 and not bodies.get(docs + 2), "h2: a large body through a small window, and none for HEAD")
     expect(statuses[docs + 6] == 501, "h2: an unknown method")
+    expect(statuses[asking] == 200, "h2: a body behind 100 Continue")
     expect(statuses[large] == 413, "h2: a body that is too large")
 
 

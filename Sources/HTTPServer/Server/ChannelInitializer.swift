@@ -71,6 +71,6 @@ struct ChannelInitializer: Sendable {
                 ])
             }
         }
-        try channel.pipeline.syncOperations.addHandler(manager)
+        try channel.pipeline.syncOperations.addHandlers([manager, HTTP2ConnectionEnd()])
     }
 }

@@ -28,25 +28,24 @@ public struct Server: Service {
     /// Serves until graceful shutdown, which lets requests end, or cancellation, which cuts them off.
     /// - Throws: `IOError` if the address cannot be listened on, `NIOSSLError` if the certificate cannot be used
     public func run() async throws {
-        let registry = ConnectionRegistry(maximum: configuration.maximumConnections)
-        let listener = try await listen(registry)
+        let listener = try await listen()
         logger.info("listening", metadata: ["address": "\(listener.localAddress.map { "\($0)" } ?? "unknown")"])
         await withThrowingTaskGroup(of: Void.self) { group in
             if let reloader = configuration.certificate?.reloader { group.addTask { try await reloader.run() } }
             onListening(listener.localAddress?.port)
-            await serve(on: listener, registry)
+            await serve(on: listener)
             group.cancelAll()
             while (try? await group.next()) != nil {}
         }
     }
 
-    private func serve(on listener: any Channel, _ registry: ConnectionRegistry) async {
+    private func serve(on listener: any Channel) async {
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 try? await listener.closeFuture.get()
-                while !registry.isEmpty, !Task.isCancelled {
+                while !state.connections.isEmpty, !Task.isCancelled {
                     // Again and again: a connection that was accepted last may not have had its handlers the first time.
-                    registry.quiesce()
+                    state.connections.quiesce()
                     try? await Task.sleep(for: Self.pollInterval)
                 }
                 // Also the requests of clients that have gone away.
@@ -56,21 +55,21 @@ public struct Server: Service {
             }
         } onCancel: {
             listener.close(promise: nil)
-            registry.closeAll()
+            state.connections.closeAll()
         }
     }
 
     private static let pollInterval = Duration.milliseconds(20)
 
-    private func listen(_ registry: ConnectionRegistry) async throws -> any Channel {
+    private func listen() async throws -> any Channel {
         let tls = try configuration.certificate.map { try NIOSSLContext(configuration: $0.configuration) }
         let initializer = ChannelInitializer(server: state, tls: tls)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { channel in
+            .serverChannelInitializer { [state] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptHandler(registry))
+                    try channel.pipeline.syncOperations.addHandler(AcceptHandler(state.connections))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)

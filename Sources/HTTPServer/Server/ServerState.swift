@@ -10,6 +10,7 @@ final class ServerState: Sendable {
     let drain: Drain
     let proxies: TrustedProxies
     let scheme: Scheme
+    let connections: ConnectionRegistry
     /// Handlers of connections and streams that are in memory now. A test holds that none is left over.
     let handlers = Atomic(0)
 
@@ -20,6 +21,7 @@ final class ServerState: Sendable {
         budget = configuration.budget
         drain = configuration.drain
         proxies = configuration.trustedProxies
+        connections = ConnectionRegistry(maximum: configuration.maximumConnections)
         scheme = configuration.certificate == nil ? .http : .https
     }
 
