@@ -104,11 +104,13 @@ struct AppendTransaction: Sendable {
     }
 
     /// Catches the read models up outside of the log's lock, so that little is left to do under it.
-    /// - Throws: ``ReadModelError/behind(_:)`` if that fails, `PostgresError` if the database is away, `CancellationError`
+    /// - Throws: ``ReadModelError/behind(_:)`` if that fails, `FormatError` if this program cannot read what it has to apply, `PostgresError` if the database is away, `CancellationError`
     private func catchUp() async throws {
         do {
             try await ReadModels(projections: projections, client: client, logger: logger).catchUp()
-        } catch let error where error is CancellationError || (error as? PostgresError)?.isUnavailability == true {
+        } catch let error
+            where error is CancellationError || error is FormatError || (error as? PostgresError)?.isUnavailability == true
+        {
             throw error
         } catch {
             logger.error("a read model cannot be brought along", metadata: ["error": "\(error)"])

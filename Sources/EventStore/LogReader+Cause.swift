@@ -4,8 +4,8 @@ extension LogReader {
     /// How many recorded events are looked at with one statement.
     private static let causePage: Int64 = 100_000
 
-    /// Finds the first position whose recorded event has another request id. Reads the whole log if all have the given one.
-    /// - Returns: nil if all have it, if the log is empty, and if the database was never migrated
+    /// Finds the position of the first recorded event with another request id. Reads the whole log if there is none.
+    /// - Returns: nil if there is none, if the log is empty, and if the database was never migrated
     /// - Throws: ``PostgresError``
     public func firstPosition(notCausedBy requestID: String) async throws -> Int64? {
         let hasLog = try await client.query("SELECT to_regclass('log.recorded_events') IS NOT NULL").decode(Bool.self)

@@ -26,9 +26,9 @@ struct PoolState: Sendable {
 
         /// nil: the caller may wait longer.
         func whyExpired<Value>(_ waiting: Waiting<Value>) -> PostgresError? {
-            guard now < waiting.deadline else { return .deadlineExceeded(mayHaveRun: false) }
-            guard let unservedSince else { return nil }
-            return now < max(waiting.askedAt, unservedSince) + seconds ? nil : noConnection
+            // First the cause: a thread that looks late must not hide that there is no connection.
+            if let unservedSince, now >= max(waiting.askedAt, unservedSince) + seconds { return noConnection }
+            return now < waiting.deadline ? nil : .deadlineExceeded(mayHaveRun: false)
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
     /// What does not change while nothing is wrong with a server, and what it is.
     private static let steady = [
         "humon_build_info", "humon_http_buffer_limit_bytes", "humon_memory_limit_bytes", "humon_memory_phase",
-        "humon_postgres_up", "humon_writer_queue_limit",
+        "humon_memory_stands_before_unreadable", "humon_postgres_up", "humon_writer_queue_limit",
         "process_max_fds", "process_start_time_seconds", "process_threads", "process_virtual_memory_bytes",
     ]
     /// What a test of its own moves, where it can be brought about.
@@ -133,7 +133,8 @@ import Testing
             #expect(during["humon_log_position"] == 2)
             #expect(during[#"humon_follower_lag_events{follower="feed"}"#] == 1)
             #expect(during[#"humon_read_model_lag_events{read_model="events_v1"}"#] == 0)
-            #expect(during[#"humon_postgres_connections{client="readers",state="lent"}"#] == 1)
+            // One listens, and one says which formats this program reads.
+            #expect(during[#"humon_postgres_connections{client="readers",state="lent"}"#] == 2)
             #expect(after[#"humon_writer_appends_total{outcome="recorded"}"#] == 8)
             #expect(after["humon_writer_batch_size_sum"] == 8)
             #expect(after["humon_http_requests_in_flight"] == 0)

@@ -41,6 +41,12 @@ import Testing
             let half = "\(directory)/cluster.unfinished"
             try FileManager.default.createDirectory(atPath: "\(half)/base", withIntermediateDirectories: true)
             try "15\n".write(toFile: "\(half)/PG_VERSION", atomically: true, encoding: .utf8)
+            // initdb runs as the account that PostgreSQL runs as.
+            if let account = try Account.toRunPostgres().identity {
+                for path in [half, "\(half)/base", "\(half)/PG_VERSION"] {
+                    try #require(chown(path, account.user, account.group) == 0)
+                }
+            }
             try await withCluster(in: directory) { cluster async throws in
                 #expect(try await cluster.query("SELECT 'whole'::text") == ["whole"])
                 #expect(!FileManager.default.fileExists(atPath: half))

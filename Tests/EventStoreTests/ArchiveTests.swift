@@ -63,21 +63,19 @@ import Testing
     }
 
     @Test func `is the same log in another database, to the byte and the microsecond`() async throws {
-        try await TestStore.with { store in
+        try await TestStore.withTwo { store, other in
             try await Self.fill(store)
             let (bytes, summary) = try await Self.export(store.client)
             #expect((summary.recordedEvents, summary.commands) == (10, 2))
             let first = try await store.client.query(Self.contents).decode(String.self)
-            try await TestDatabase.with { other in
-                _ = try await other.withClient { client in
-                    try await Self.import(bytes, into: client, pieceSize: 7)
-                    #expect(try await Self.contents(client) == first)
-                    #expect(try await Self.export(client).bytes == bytes)
-                    let next = try await client.query("SELECT nextval('log.event_ids')").decode(Int64.self)
-                    #expect(next == [13])
-                    let error = await #expect(throws: LogArchiveError.self) { try await Self.import(bytes, into: client) }
-                    #expect(error?.reason.contains("is not empty") == true)
-                }
+            _ = try await other.withClient { client in
+                try await Self.import(bytes, into: client, pieceSize: 7)
+                #expect(try await Self.contents(client) == first)
+                #expect(try await Self.export(client).bytes == bytes)
+                let next = try await client.query("SELECT nextval('log.event_ids')").decode(Int64.self)
+                #expect(next == [13])
+                let error = await #expect(throws: LogArchiveError.self) { try await Self.import(bytes, into: client) }
+                #expect(error?.reason.contains("is not empty") == true)
             }
         }
     }
@@ -197,53 +195,49 @@ import Testing
     }
 
     @Test func `in which anything was changed is refused with its line, and leaves nothing behind`() async throws {
-        try await TestStore.with { store in
+        try await TestStore.withTwo { store, other in
             try await Self.fill(store)
             let original = try await Self.export(store.client).bytes
             let lines = String(decoding: original, as: UTF8.self).split(separator: "\n").map(String.init)
             try #require(lines.count == 14)
             #expect(Self.bytes(lines, isSealed: true) == original)
-            try await TestDatabase.with { other in
-                _ = try await other.withClient { client in
-                    for tampering in Self.tamperings {
-                        var changed = lines
-                        tampering.change(&changed)
-                        let bytes = Self.bytes(changed, isSealed: tampering.isSealed)
-                        do {
-                            try await Self.import(bytes, into: client)
-                            Issue.record("\(tampering.name) went in")
-                        } catch let error as LogArchiveError {
-                            #expect(error.line == tampering.line, "\(tampering.name): \(error)")
-                            #expect(error.reason.contains(tampering.reason), "\(tampering.name): \(error)")
-                        }
-                        #expect(try await Self.contents(client).isEmpty, "\(tampering.name)")
+            _ = try await other.withClient { client in
+                for tampering in Self.tamperings {
+                    var changed = lines
+                    tampering.change(&changed)
+                    let bytes = Self.bytes(changed, isSealed: tampering.isSealed)
+                    do {
+                        try await Self.import(bytes, into: client)
+                        Issue.record("\(tampering.name) went in")
+                    } catch let error as LogArchiveError {
+                        #expect(error.line == tampering.line, "\(tampering.name): \(error)")
+                        #expect(error.reason.contains(tampering.reason), "\(tampering.name): \(error)")
                     }
-                    // A last line feed that is missing is a cut, too.
-                    await #expect(throws: LogArchiveError.self) {
-                        try await Self.import(Array(original.dropLast()), into: client)
-                    }
-                    try await Self.import(original, into: client)
+                    #expect(try await Self.contents(client).isEmpty, "\(tampering.name)")
                 }
+                // A last line feed that is missing is a cut, too.
+                await #expect(throws: LogArchiveError.self) {
+                    try await Self.import(Array(original.dropLast()), into: client)
+                }
+                try await Self.import(original, into: client)
             }
         }
     }
 
     @Test func `with any one byte flipped is refused`() async throws {
-        try await TestStore.with { store in
+        try await TestStore.withTwo { store, other in
             try await Self.fill(store)
             let original = try await Self.export(store.client).bytes
-            try await TestDatabase.with { other in
-                _ = try await other.withClient { client in
-                    for offset in stride(from: 0, to: original.count, by: 97) {
-                        var bytes = original
-                        bytes[offset] ^= 0x01
-                        await #expect(throws: LogArchiveError.self, "byte \(offset)") {
-                            try await Self.import(bytes, into: client)
-                        }
+            _ = try await other.withClient { client in
+                for offset in stride(from: 0, to: original.count, by: 97) {
+                    var bytes = original
+                    bytes[offset] ^= 0x01
+                    await #expect(throws: LogArchiveError.self, "byte \(offset)") {
+                        try await Self.import(bytes, into: client)
                     }
-                    let contents = try await Self.contents(client)
-                    #expect(contents.isEmpty)
                 }
+                let contents = try await Self.contents(client)
+                #expect(contents.isEmpty)
             }
         }
     }

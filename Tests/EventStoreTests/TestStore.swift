@@ -68,14 +68,23 @@ struct TestStore: Sendable {
     var reader: LogReader { LogReader(client: client) }
 
     static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app", connections: 5) { client in
-                let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
-                try await models.prepare()
-                try await withWatch(client) { watch in
-                    try await withLog(client, projections: [SumProjection()], watch: watch) { log in
-                        try await body(TestStore(database: database, client: client, log: log, models: models, watch: watch))
-                    }
+        try await TestDatabase.with { database in try await with(database, body) }
+    }
+
+    /// The same beside a second database, for what carries the log from one to the other.
+    static func withTwo(_ body: @escaping @Sendable (TestStore, _ other: TestDatabase) async throws -> Void) async throws {
+        try await TestDatabase.withTwo { database, other in try await with(database) { try await body($0, other) } }
+    }
+
+    private static func with(
+        _ database: TestDatabase, _ body: @escaping @Sendable (TestStore) async throws -> Void
+    ) async throws {
+        try await database.withClient(role: "humon_app", connections: 5) { client in
+            let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
+            try await models.prepare()
+            try await withWatch(client) { watch in
+                try await withLog(client, projections: [SumProjection()], watch: watch) { log in
+                    try await body(TestStore(database: database, client: client, log: log, models: models, watch: watch))
                 }
             }
         }

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `wakes who follows after every append, too, when the log has lost its end and grows again`() async throws {
         try await TestStore.with { store in
             for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `takes back what it said of a tail that is lost`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `takes back what it said of a tail that is lost`() async throws {
         try await TestStore.with { store in
             for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
             #expect(store.watch.hint.tail.position == 10)
