@@ -31,7 +31,8 @@ struct Rule: Sendable, CustomTestStringConvertible {
         "HTTPServer": ["Notation", "Telemetry", "CDeflate", "CZstd"],
         "HTTP": ["HTTPServer", "Attendances", "Events", "Users", "Notation", "Telemetry"],
         "App": [
-            "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation", "Telemetry",
+            "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
+            "Telemetry",
         ],
     ]
 
@@ -67,7 +68,8 @@ extension Rule {
     /// The clock of the wall may jump: it says when something happened, and never how long something takes.
     static let clocks = Rule(name: "time-outs, leases and limits do not read the clock of the wall") { file, text in
         let tellers = [
-            "Sources/EventStore/Surroundings.swift", "Sources/HTTPServer/Messages/HTTPDate.swift", "Sources/App/Logging/LogLine.swift",
+            "Sources/EventStore/Surroundings.swift", "Sources/HTTPServer/Messages/HTTPDate.swift",
+            "Sources/App/Logging/LogLine.swift",
             "Sources/App/Metrics/ProcessMetrics.swift", "Sources/App/Doctor/ServerChecks.swift",
         ]
         guard !tellers.contains(file) else { return [] }

@@ -32,7 +32,9 @@ import Testing
     }
 
     @Test func `is well formed if it consists of printable ASCII characters`() {
-        for well in ["a", "4F9E-device", "a b", "0b6f2c1e-5d0a-4a35-9c53-3f5f1c1f6f10", "+/=", String(repeating: "x", count: 255)] {
+        for well in [
+            "a", "4F9E-device", "a b", "0b6f2c1e-5d0a-4a35-9c53-3f5f1c1f6f10", "+/=", String(repeating: "x", count: 255),
+        ] {
             #expect(DeviceToken(secret: well).isWellFormed)
         }
         for ill in ["", " ", " a", "a ", "a\t", "a\n", "\u{7F}", "\0", "\u{FFFD}", "é", "😀"] {

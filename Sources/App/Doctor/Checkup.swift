@@ -10,7 +10,8 @@ enum Checkup {
 
     /// Of all checks, in their order.
     static let names =
-        ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"] + ReadModelChecks.names
+        ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
+        + ReadModelChecks.names
         + [MemoryCheck.name, "followers", "clock"]
 
     /// - Parameter show: is given each check as soon as it is known

@@ -1,3 +1,5 @@
+// C structures of libc belong to the module that is loaded first, which may be this one.
+internal import CoreFoundation
 internal import Foundation
 internal import Synchronization
 
