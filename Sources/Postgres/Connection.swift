@@ -94,7 +94,7 @@ final class Connection: Sendable {
         wake()
         return try await job.reply.value(onCancel: { [self] in
             onCancel()
-            // The thread waits less long for an answer that nobody wants.
+            // A cancelled caller shortens the thread's wait for the answer.
             wakePipe.wake()
         })
     }

@@ -11,7 +11,7 @@ final class ConnectionPool: Sendable {
     static let queueLimit = 10_000
     private static let firstBackOffSeconds = 0.05
     private static let longestBackOffSeconds = 2.0
-    /// How often waiting callers are looked through for those whose time is over.
+    /// The interval at which the timer looks for waiting callers whose time is over.
     private static let expirySeconds = 0.1
 
     private let configuration: PostgresConfiguration
@@ -71,7 +71,7 @@ final class ConnectionPool: Sendable {
 
     // MARK: Borrowing
 
-    /// Takes a connection that nobody else uses until it is given back.
+    /// Takes a connection for exclusive use until ``giveBack(_:isReusable:)``.
     /// - Throws: ``PostgresError``, or `CancellationError`
     func borrow() async throws -> Lease {
         let askedAt = monotonicSeconds()

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Seconds since an arbitrary moment, of a clock that nobody sets.
+/// The monotonic clock's seconds, which no change of the system's time affects.
 func monotonicSeconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -52,7 +52,7 @@ struct PoolState: Sendable {
 
     // MARK: Connections
 
-    /// Of the connections that nobody has borrowed and that make progress.
+    /// The least busy connection that is shared and makes progress.
     /// - Parameter depth: of unanswered jobs, which the connection must not have reached
     func leastBusy(at now: Double, below depth: Int) -> ConnectionPool.Lease? {
         var best: (lease: ConnectionPool.Lease, load: Int)?
@@ -115,8 +115,8 @@ struct PoolState: Sendable {
         return !hasTimer
     }
 
-    /// Forgets the callers that have given up, and takes those whose time is over.
-    /// - Returns: what answers each of the latter, to be called without the lock
+    /// Removes the waiting callers that have given up or have run out of time.
+    /// - Returns: for each caller out of time a function that answers it, to be called without the lock
     mutating func takeExpired(at now: Double) -> [@Sendable () -> Void] {
         if isServing { unservedSince = nil } else if unservedSince == nil { unservedSince = now }
         let patience = patience(at: now)

@@ -15,8 +15,7 @@ public struct PostgresConfiguration: Sendable {
     public var connectTimeoutSeconds = 5
     /// For one statement, on the server; a second later this side gives the connection up.
     public var statementTimeoutSeconds = 10.0
-    /// For one statement whose time-out is lifted, a whole script or a COPY before its first row: how long PostgreSQL may take
-    /// without an answer.
+    /// Maximum time without an answer for a statement without time-out, a whole script, or a COPY before its first row.
     public var maintenanceTimeoutSeconds = 3_600.0
     /// For a COPY: how long no byte may come or go while PostgreSQL is waited for.
     public var copyStallSeconds = 120.0

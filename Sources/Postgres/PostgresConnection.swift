@@ -16,7 +16,7 @@ public final class PostgresConnection: PostgresQuerying {
     private let tracing: QueryTracing
     private let isSpoiled = Mutex(false)
 
-    /// - Parameter stallSeconds: how long PostgreSQL may make no progress on what is sent
+    /// - Parameter stallSeconds: the maximum time without progress on a statement
     init(
         _ connection: Connection, configuration: PostgresConfiguration, stallSeconds: Double, counters: PostgresCounters,
         tracing: QueryTracing

@@ -62,7 +62,7 @@ extension PostgresError {
         }
     }
 
-    /// Whether the fate of what was sent is unknown.
+    /// True if the statement's fate is unknown.
     public var mayHaveRun: Bool {
         switch self {
         case .connectionLost(let mayHaveRun), .deadlineExceeded(let mayHaveRun): mayHaveRun

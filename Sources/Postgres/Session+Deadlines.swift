@@ -14,12 +14,12 @@ extension Session {
     /// When the connection is given up, unless PostgreSQL makes progress on the job.
     func stallDeadline(of job: Job, since progressAt: Double, seconds: Double? = nil) -> Double {
         let seconds = seconds ?? job.stallSeconds
-        // PostgreSQL was asked to cancel what nobody waits for any more.
+        // The caller was cancelled, and PostgreSQL was asked to cancel the statement.
         return progressAt + (job.reply.isResolved ? min(seconds, configuration.stallSeconds) : seconds)
     }
 
-    /// Answers the callers whose deadline has passed; the answers of PostgreSQL are still read when they come, since other
-    /// callers' are behind them. False if PostgreSQL has been silent for too long.
+    /// Answers each caller at its deadline. The session still reads PostgreSQL's late answer, since other callers' answers follow.
+    /// - Returns: false if PostgreSQL has been silent for too long
     func keepDeadlines() -> Bool {
         let now = monotonicSeconds()
         guard let head = inFlight.first else {

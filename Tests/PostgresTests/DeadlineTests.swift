@@ -90,7 +90,7 @@ import Testing
                 running.cancel()
                 try await eventually { client.waitingCallers == 0 }
                 try await lock.release()
-                // Those that asked when it was closed already.
+                // The callers that asked after the client had closed.
                 #expect(await failed.value <= Connection.depthLimit)
                 try await running.value
             }
@@ -99,7 +99,7 @@ import Testing
 }
 
 extension PostgresClient {
-    /// What callers that ask at once are answered, those that fail.
+    /// The errors of callers that send a statement at the same time.
     func errors(of statement: SQL, callers: Int) async -> [any Error] {
         await withTaskGroup(of: (any Error)?.self) { group in
             for _ in 0..<callers { group.addTask { await Result { _ = try await self.query(statement) }.failure } }
@@ -116,7 +116,7 @@ extension Result where Failure == any Error {
     var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }
 
-/// A client whose first connection is open.
+/// Runs the body with a client that has an open connection.
 func withOpenClient<Value: Sendable>(
     connections: Int, configure: @escaping @Sendable (inout PostgresConfiguration) -> Void,
     _ body: @Sendable (PostgresClient) async throws -> Value

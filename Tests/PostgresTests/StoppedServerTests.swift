@@ -206,6 +206,6 @@ extension PostgresQuerying {
 }
 
 extension PostgresClient {
-    /// Of the connection that the next statement takes while all are idle.
+    /// The server process of the connection that takes the next statement while all connections are idle.
     func firstProcess() async throws -> ServerProcess { try await process() }
 }
