@@ -41,7 +41,7 @@ struct PoolState: Sendable {
     var borrowers: Deque<Waiting<Reply<Void>>> = []
     var isClosing = false
     /// Since when no connection takes statements; nil while one does.
-    private var unservedSince: Double?
+    private var unservedSince: Double? = 0
     private var hasTimer = false
 
     init(_ configuration: PostgresConfiguration) {
