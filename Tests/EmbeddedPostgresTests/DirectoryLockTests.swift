@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -56,22 +57,20 @@ import Testing
 
     @Test func `is asked for by others without making a start fail`() async throws {
         try await Self.withDirectory { directory, path in
+            let asked = Mutex(0)
             let asking = Task {
-                var count = 0
                 while !Task.isCancelled {
                     _ = await DirectoryLock.isHeld(path, in: directory)
-                    count += 1
+                    asked.withLock { $0 += 1 }
                     await Task.yield()
                 }
-                return count
             }
             defer { asking.cancel() }
+            try await eventually("a first probe") { asked.withLock(\.self) > 0 }
             for _ in 0..<200 {
                 let lock = try await DirectoryLock.take(path, in: directory)
                 lock.release()
             }
-            asking.cancel()
-            #expect(await asking.value > 0)
         }
     }
 
