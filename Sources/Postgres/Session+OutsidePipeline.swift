@@ -120,11 +120,13 @@ extension Session {
     // MARK: Waiting
 
     /// Returns when PostgreSQL has sent or taken something.
-    private func waitForInput(_ job: Job, stallSeconds: Double) throws {
+    /// - Parameter untilFlushed: returns as well when nothing is left to send. PostgreSQL may have nothing to say then.
+    private func waitForInput(_ job: Job, stallSeconds: Double, untilFlushed: Bool = false) throws {
         let start = monotonicSeconds()
         while true {
             let flushed = PQflush(connection)
             guard flushed >= 0 else { throw PostgresError.connectionLost(mayHaveRun: true) }
+            if untilFlushed, flushed == 0 { return }
             let deadline = stallDeadline(of: job, since: start, seconds: stallSeconds)
             if poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline) { break }
             guard monotonicSeconds() < deadline else { throw PostgresError.deadlineExceeded(mayHaveRun: true) }
@@ -134,6 +136,8 @@ extension Session {
 
     /// Returns when PostgreSQL, or the socket, has taken all of the data so far.
     private func flush(_ job: Job) throws {
-        while PQflush(connection) == 1 { try waitForInput(job, stallSeconds: configuration.copyStallSeconds) }
+        while PQflush(connection) == 1 {
+            try waitForInput(job, stallSeconds: configuration.copyStallSeconds, untilFlushed: true)
+        }
     }
 }
