@@ -104,7 +104,8 @@ struct AppendTransaction: Sendable {
     }
 
     /// Catches the read models up outside of the log's lock, so that little is left to do under it.
-    /// - Throws: ``ReadModelError/behind(_:)`` if that fails, `FormatError` if this program cannot read what it has to apply, `PostgresError` if the database is away, `CancellationError`
+    /// - Throws: `FormatError` if this program cannot read a recorded event, `PostgresError` if the database is away,
+    ///   ``ReadModelError/behind(_:)`` for any other failure, `CancellationError`
     private func catchUp() async throws {
         do {
             try await ReadModels(projections: projections, client: client, logger: logger).catchUp()

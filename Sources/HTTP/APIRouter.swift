@@ -12,7 +12,7 @@ public struct APIRouter: Sendable {
     private let requests: RequestMetrics
 
     /// - Parameters:
-    ///   - origins: the origins whose pages may use the API from a browser
+    ///   - origins: origins of the pages that may use the API from a browser
     ///   - tracer: makes a span of every request; `nil` if requests are not traced
     ///   - log: gets a record of every request; `nil` if requests are not logged
     ///   - logger: gets the errors that clients must not see
