@@ -52,7 +52,7 @@ torture: build
 	TORTURE_SERVER=$(CURDIR)/.build/release/humon TORTURE_FAULTS=$${TORTURE_FAULTS:-150} \
 		swift test --skip-build --filter '^TortureTests.*nothing acknowledged'
 
-## mutate        break the code in many small ways and say which no test notices; MUTATE="--seed 7 --count 100 Notation" and the like
+## mutate        break the code in many small ways and say which no test notices; MUTATE="--seed 7 --count 100 Encoding" and the like
 mutate:
 	python3 scripts/mutate $(MUTATE)
 
@@ -78,7 +78,7 @@ lint:
 ## sanitize      run all tests of the modules below App under the thread sanitizer, in a build folder of its own
 sanitize: install
 	swift test --sanitize thread --scratch-path .build-sanitize \
-		--filter '^(Notation|Telemetry|Postgres|EventStore|Users|Events|Attendances|HTTP)Tests\.'
+		--filter '^(Encoding|Telemetry|Postgres|EventStore|Users|Events|Attendances|HTTP)Tests\.'
 
 ## bench-http    measure the API from outside on a million events, from memory and without, beside a bare Hummingbird (needs wrk)
 bench-http: build

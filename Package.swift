@@ -33,12 +33,12 @@ let package = Package(
         .systemLibrary(name: "CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
-        .target(name: "Notation"),
+        .target(name: "Encoding"),
         .target(name: "Telemetry"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ", "Notation", "Telemetry",
+                "CLibPQ", "Encoding", "Telemetry",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -57,7 +57,7 @@ let package = Package(
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Notation", "Telemetry",
+                "Postgres", "Encoding", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -68,22 +68,22 @@ let package = Package(
         ),
         .target(
             name: "Users",
-            dependencies: ["EventStore", "Postgres", "Notation", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: ["EventStore", "Postgres", "Encoding", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .target(
             name: "Events",
             dependencies: [
-                "Users", "EventStore", "Postgres", "Notation", "CJemalloc",
+                "Users", "EventStore", "Postgres", "Encoding", "CJemalloc",
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
-        .target(name: "Attendances", dependencies: ["Events", "Users", "EventStore", "Postgres", "Notation"]),
+        .target(name: "Attendances", dependencies: ["Events", "Users", "EventStore", "Postgres", "Encoding"]),
         .target(
             name: "HTTPServer",
             dependencies: [
-                "Notation", "Telemetry", "CDeflate", "CZstd",
+                "Encoding", "Telemetry", "CDeflate", "CZstd",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCertificateReloading", package: "swift-nio-extras"),
@@ -104,7 +104,7 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "HTTPServer", "Attendances", "Events", "Users", "Notation", "Telemetry",
+                "HTTPServer", "Attendances", "Events", "Users", "Encoding", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -120,7 +120,7 @@ let package = Package(
         .executableTarget(
             name: "App",
             dependencies: [
-                "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
+                "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
                 "Telemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -150,7 +150,7 @@ let package = Package(
         .executableTarget(
             name: "LogBenchmark",
             dependencies: [
-                "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Notation",
+                "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -160,7 +160,7 @@ let package = Package(
         .executableTarget(
             name: "MemoryBenchmark",
             dependencies: [
-                "HTTP", "Events", "Users", "Notation", "TestChance",
+                "HTTP", "Events", "Users", "Encoding", "TestChance",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Memory"
@@ -200,7 +200,7 @@ let package = Package(
         .target(name: "TestChance", path: "Tests/TestChance"),
         .target(name: "TestExposition", path: "Tests/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
-        .testTarget(name: "NotationTests", dependencies: ["Notation", "TestChance"]),
+        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestChance", "TestExposition"]),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
@@ -247,7 +247,7 @@ let package = Package(
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Notation", "Postgres", "TestDatabase", "TestExposition",
+                "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestDatabase", "TestExposition",
                 "TestHTTP",
                 "TestServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -263,7 +263,7 @@ let package = Package(
         .testTarget(
             name: "TortureTests",
             dependencies: [
-                "EmbeddedPostgres", "EventStore", "Notation", "Postgres", "TestChance", "TestDatabase", "TestServer",
+                "EmbeddedPostgres", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestServer",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

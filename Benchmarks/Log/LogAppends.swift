@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Events
 internal import Foundation
-internal import Notation
+internal import Encoding
 internal import Postgres
 internal import Synchronization
 

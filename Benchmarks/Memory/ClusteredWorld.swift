@@ -1,7 +1,7 @@
 internal import Events
 internal import Foundation
 internal import HTTP
-internal import Notation
+internal import Encoding
 internal import TestChance
 internal import Users
 

@@ -1,5 +1,5 @@
 public import Foundation
-public import Notation
+public import Encoding
 
 /// A domain event to be recorded, under the condition that its stream has a certain version.
 public struct Append: Sendable {

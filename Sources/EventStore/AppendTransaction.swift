@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Logging
-internal import Notation
+internal import Encoding
 internal import Postgres
 
 /// Records a batch and changes the read models, in one transaction.

@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 
 /// What happened, as kept for ever. A module has one such type, an enum of all its domain events.
 ///

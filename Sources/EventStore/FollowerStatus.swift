@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 internal import Postgres
 
 /// How a follower is doing, for tools.

@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 internal import Postgres
 
 /// What is looked for in the log. All of it must hold.

@@ -1,5 +1,5 @@
 internal import Crypto
-public import Notation
+public import Encoding
 public import Postgres
 internal import Synchronization
 

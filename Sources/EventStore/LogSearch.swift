@@ -1,4 +1,4 @@
-internal import Notation
+internal import Encoding
 public import Postgres
 
 /// Finds recorded events, newest first, without ever reading the whole log in silence.

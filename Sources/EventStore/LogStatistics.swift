@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 internal import Postgres
 
 /// What the log holds, by category and type. To know it the whole log is read, stretch by stretch.

@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 
 /// What of stored data may be shown to whoever is at the screen.
 public struct PersonalData: Sendable {

@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 internal import Postgres
 
 /// A stream, as its first and its last recorded event tell it.

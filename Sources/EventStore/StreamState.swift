@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 
 /// A thing as it was after one of its recorded events: the data of its domain events, one laid over the other.
 public struct StreamState: Sendable, Hashable {

@@ -1,6 +1,6 @@
 internal import Crypto
 public import Foundation
-public import Notation
+public import Encoding
 
 /// Time and chance, which rules and folds get as values.
 public struct Surroundings: Sendable {

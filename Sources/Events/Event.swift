@@ -1,4 +1,4 @@
-public import Notation
+public import Encoding
 public import Users
 
 /// The number of an event.

@@ -1,5 +1,5 @@
 package import EventStore
-package import Notation
+package import Encoding
 package import Users
 
 /// A gathering was made known.

@@ -1,4 +1,4 @@
-internal import Notation
+internal import Encoding
 
 /// The fields of an event or a search as a client sent them, read one by one; the faults gather, one line each, in the order
 /// of reading.

@@ -1,7 +1,7 @@
 package import EventStore
 internal import Foundation
 internal import Logging
-internal import Notation
+internal import Encoding
 package import Postgres
 public import Users
 

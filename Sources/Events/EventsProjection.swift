@@ -1,5 +1,5 @@
 package import EventStore
-internal import Notation
+internal import Encoding
 internal import Postgres
 package import Users
 

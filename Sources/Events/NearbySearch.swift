@@ -1,6 +1,6 @@
 internal import EventStore
 internal import Foundation
-public import Notation
+public import Encoding
 internal import Postgres
 internal import Users
 

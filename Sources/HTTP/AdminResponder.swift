@@ -3,7 +3,7 @@ public import HTTPServer
 internal import HTTPTypes
 public import Logging
 internal import NIOCore
-internal import Notation
+internal import Encoding
 public import Telemetry
 
 /// Answers operators and their tools, on an address that clients do not reach.

@@ -2,7 +2,7 @@ internal import Attendances
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
-internal import Notation
+internal import Encoding
 internal import Users
 
 extension API {

@@ -1,5 +1,5 @@
 public import Events
-internal import Notation
+internal import Encoding
 internal import Users
 
 extension Event {

@@ -2,7 +2,7 @@ internal import Attendances
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
-internal import Notation
+internal import Encoding
 
 /// The errors that only this API has, and the rejections of its modules.
 extension HTTPError {

@@ -1,4 +1,4 @@
-internal import Notation
+internal import Encoding
 internal import Yams
 
 /// `docs/openapi.yaml`, which travels inside the program, as JSON.

@@ -1,5 +1,5 @@
 package import EventStore
-package import Notation
+package import Encoding
 
 /// Somebody's device became known.
 package struct UserCreated: Sendable, Hashable {

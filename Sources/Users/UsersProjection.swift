@@ -1,5 +1,5 @@
 package import EventStore
-internal import Notation
+internal import Encoding
 internal import Postgres
 
 /// Who is known by which device.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Notation
+import Encoding
 import Testing
 
 @testable import App

@@ -1,7 +1,7 @@
 import EmbeddedPostgres
 import Foundation
 import NIOHTTP1
-import Notation
+import Encoding
 import TestDatabase
 import TestExposition
 import TestServer

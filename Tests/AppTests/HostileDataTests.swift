@@ -1,7 +1,7 @@
 import Crypto
 import EventStore
 import Foundation
-import Notation
+import Encoding
 import Postgres
 import Synchronization
 import TestDatabase

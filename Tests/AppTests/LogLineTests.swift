@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import Notation
+import Encoding
 import Synchronization
 import Testing
 

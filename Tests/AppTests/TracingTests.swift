@@ -2,7 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import NIOCore
-import Notation
+import Encoding
 import Postgres
 import Synchronization
 import TestDatabase

@@ -34,7 +34,7 @@ import Testing
     static let broken = [
         Sample(rule: .imports, text: "internal import HTTP\n"),
         Sample(rule: .imports, file: "Sources/HTTP/API.swift", text: "public import struct Postgres.SQL\n"),
-        Sample(rule: .imports, file: "Sources/Notation/JSON.swift", text: "@preconcurrency import Telemetry\n"),
+        Sample(rule: .imports, file: "Sources/Encoding/JSON.swift", text: "@preconcurrency import Telemetry\n"),
         Sample(rule: .networking, text: "import NIOCore\n"),
         Sample(rule: .networking, file: "Sources/App/Backend.swift", text: "internal import HummingbirdCore\n"),
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOPosix\n"),

@@ -1,6 +1,6 @@
 import EventStore
 import Events
-import Notation
+import Encoding
 import Testing
 import Users
 

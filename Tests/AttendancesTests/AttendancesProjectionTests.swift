@@ -1,7 +1,7 @@
 import EventStore
 import Events
 import Foundation
-import Notation
+import Encoding
 import Testing
 import Users
 

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import Notation
+import Encoding
 import Postgres
 import Synchronization
 import TestDatabase

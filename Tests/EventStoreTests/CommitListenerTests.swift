@@ -1,5 +1,5 @@
 import EventStore
-import Notation
+import Encoding
 import Postgres
 import Synchronization
 import TestDatabase

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import Notation
+import Encoding
 import Postgres
 import Synchronization
 import TestDatabase

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import Notation
+import Encoding
 import Synchronization
 import TestChance
 import Testing

@@ -1,4 +1,4 @@
-import Notation
+import Encoding
 import Testing
 
 @testable import EventStore

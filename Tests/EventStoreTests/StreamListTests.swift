@@ -1,4 +1,4 @@
-import Notation
+import Encoding
 import Postgres
 import TestDatabase
 import Testing

@@ -1,5 +1,5 @@
 import EventStore
-import Notation
+import Encoding
 
 /// A domain event of these tests only, whose format changed twice.
 enum TeaDomainEvent: DomainEvent, Hashable {

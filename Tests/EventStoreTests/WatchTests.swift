@@ -1,5 +1,5 @@
 import Foundation
-import Notation
+import Encoding
 import Postgres
 import TestDatabase
 import Testing

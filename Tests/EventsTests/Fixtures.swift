@@ -1,4 +1,4 @@
-import Notation
+import Encoding
 import Users
 
 @testable import Events

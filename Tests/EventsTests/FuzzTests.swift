@@ -1,6 +1,6 @@
 import EventStore
 import Foundation
-import Notation
+import Encoding
 import TestChance
 import Testing
 import Users

@@ -1,7 +1,7 @@
 import Events
 import Foundation
 import HTTPTypes
-import Notation
+import Encoding
 import Postgres
 import TestDatabase
 import TestExposition

@@ -1,6 +1,6 @@
 import EventStore
 import HTTPTypes
-import Notation
+import Encoding
 import TestHTTP
 import Testing
 

@@ -1,6 +1,6 @@
 import HTTPServer
 import HTTPTypes
-import Notation
+import Encoding
 import Testing
 
 @testable import HTTP

@@ -1,7 +1,7 @@
 import Events
 import Foundation
 import HTTP
-import Notation
+import Encoding
 import TestChance
 import Testing
 import Users

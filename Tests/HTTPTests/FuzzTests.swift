@@ -1,7 +1,7 @@
 import HTTPServer
 import HTTPTypes
 import NIOCore
-import Notation
+import Encoding
 import TestChance
 import Testing
 

@@ -1,5 +1,5 @@
 import HTTPTypes
-import Notation
+import Encoding
 import Testing
 
 @Suite struct `Finding events nearby` {

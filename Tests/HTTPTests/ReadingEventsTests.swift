@@ -1,7 +1,7 @@
 import EventStore
 import HTTP
 import HTTPTypes
-import Notation
+import Encoding
 import TestHTTP
 import Testing
 

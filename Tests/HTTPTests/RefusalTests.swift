@@ -1,5 +1,5 @@
 import HTTPTypes
-import Notation
+import Encoding
 import TestHTTP
 import Testing
 

@@ -4,7 +4,7 @@ import Events
 import Foundation
 import HTTPTypes
 import NIOCore
-import Notation
+import Encoding
 import Postgres
 import ServiceLifecycle
 import TestDatabase

@@ -1,4 +1,4 @@
-import Notation
+import Encoding
 
 /// What a server finds when it compares its memory with the read model.
 struct MemoryComparison: Sendable {

@@ -2,7 +2,7 @@ internal import AsyncHTTPClient
 internal import EventStore
 internal import NIOCore
 internal import NIOHTTP1
-internal import Notation
+internal import Encoding
 
 /// Whether the server that the settings name holds in its memory what the read model says.
 struct MemoryCheck: Sendable {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import EventStore
-internal import Notation
+internal import Encoding
 
 /// A moment as somebody writes it on the command line.
 enum TimeArgument {

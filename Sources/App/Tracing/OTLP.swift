@@ -1,4 +1,4 @@
-internal import Notation
+internal import Encoding
 internal import Telemetry
 internal import Tracing
 

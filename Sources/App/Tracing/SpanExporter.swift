@@ -3,7 +3,7 @@ internal import DequeModule
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import Notation
+internal import Encoding
 internal import ServiceLifecycle
 internal import Synchronization
 internal import Telemetry

@@ -1,5 +1,5 @@
 internal import EventStore
-internal import Notation
+internal import Encoding
 internal import Postgres
 internal import Synchronization
 

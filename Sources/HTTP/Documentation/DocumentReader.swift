@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Notation
+internal import Encoding
 
 /// Reads what operations share out of the OpenAPI document.
 struct DocumentReader {

@@ -4,7 +4,7 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Mustache
 internal import NIOCore
-internal import Notation
+internal import Encoding
 
 /// The API for people to read: made of the OpenAPI document, in one file that needs nothing else.
 enum DocumentationPage {

@@ -1,4 +1,4 @@
-internal import Notation
+internal import Encoding
 
 /// One request of the API, as its page shows it.
 struct DocumentedOperation {

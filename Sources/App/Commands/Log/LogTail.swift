@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import EventStore
 internal import Logging
-internal import Notation
+internal import Encoding
 internal import Postgres
 
 extension Log {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import EventStore
-internal import Notation
+internal import Encoding
 
 extension Streams {
     /// `humon streams state`

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Notation
+@testable import Encoding
 
 @Suite struct `A form` {
     @Test func `is an object of texts`() throws {

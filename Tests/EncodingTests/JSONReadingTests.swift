@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Notation
+@testable import Encoding
 
 @Suite struct `A JSON text` {
     @Test func `may be any value, with space around it`() throws {

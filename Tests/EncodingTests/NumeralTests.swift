@@ -1,7 +1,7 @@
 import TestChance
 import Testing
 
-@testable import Notation
+@testable import Encoding
 
 @Suite struct `A decimal numeral` {
     @Test(arguments: [

@@ -1,7 +1,7 @@
 import TestChance
 import Testing
 
-@testable import Notation
+@testable import Encoding
 
 /// Each input is read or refused with an error: a trap would end the test process. What is read is the same when it is written and read
 /// again.
