@@ -134,10 +134,10 @@ extension Append {
     /// The creation of an event, or its update where there is a version before.
     static func ofBenchmark(_ number: Int64 = LogAppends.nextNumber(), version: Int32 = 0) -> Append {
         Append(
-            id: Surroundings.system.newDomainEventID,
+            id: Dependencies.system.newDomainEventID,
             stream: EventID(rawValue: number).stream,
             expectedVersion: version,
-            recordedAt: Surroundings.system.now(),
+            recordedAt: Dependencies.system.now(),
             metadata: BenchmarkEvent.metadata,
             event: version == 0 ? BenchmarkEvent.created() : BenchmarkEvent.updated()
         )

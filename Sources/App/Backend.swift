@@ -30,7 +30,7 @@ struct Backend: Sendable {
     ///   - memoryBytes: what the events may take in memory; 0: they are read from PostgreSQL
     ///   - tracer: nil: nobody traces
     init(
-        _ database: Database, connections: Int, memoryBytes: Int = 0, surroundings: Surroundings = .system,
+        _ database: Database, connections: Int, memoryBytes: Int = 0, dependencies: Dependencies = .system,
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
         // One more to listen with, one to say which formats this program reads, and one to fill and compare the memory with.
@@ -46,9 +46,9 @@ struct Backend: Sendable {
         log = EventLog(
             client: writer, projections: Self.projections, watch: watch, listeners: memory.map { [$0] } ?? [], tracer: tracer,
             logger: logger)
-        users = UsersModule(log: log, database: readers, surroundings: surroundings)
-        events = EventsModule(log: log, database: readers, memory: memory, render: render, surroundings: surroundings)
-        attendances = AttendancesModule(log: log, database: readers, events: events, surroundings: surroundings)
+        users = UsersModule(log: log, database: readers, dependencies: dependencies)
+        events = EventsModule(log: log, database: readers, memory: memory, render: render, dependencies: dependencies)
+        attendances = AttendancesModule(log: log, database: readers, events: events, dependencies: dependencies)
         let keeper = ReadModelKeeper(readModels, watch: watch, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         services = database.services + [readers, writer, watch, formats, keeper] + (memory.map { [$0] } ?? []) + [log]

@@ -10,13 +10,13 @@ public struct AttendancesModule: Sendable {
     private let database: PostgresClient
     private let events: EventsModule
     private let outcomes: Outcomes
-    private let surroundings: Surroundings
+    private let dependencies: Dependencies
 
-    package init(log: EventLog, database: PostgresClient, events: EventsModule, surroundings: Surroundings) {
+    package init(log: EventLog, database: PostgresClient, events: EventsModule, dependencies: Dependencies) {
         self.log = log
         self.database = database
         self.events = events
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         outcomes = Outcomes(client: database)
     }
 
@@ -52,7 +52,7 @@ public struct AttendancesModule: Sendable {
                     fingerprint: key?.fingerprint,
                     stream: added.stream,
                     expectedVersion: 0,
-                    recordedAt: surroundings.now(),
+                    recordedAt: dependencies.now(),
                     metadata: origin.metadata(actor: added.user),
                     event: AttendanceDomainEvent.added(added)
                 )

@@ -8,9 +8,9 @@ public struct ConflictRetry: Sendable {
     /// The longest delay before any attempt.
     public static let longestDelaySeconds = 0.25
 
-    private let surroundings: Surroundings
+    private let dependencies: Dependencies
 
-    public init(surroundings: Surroundings) { self.surroundings = surroundings }
+    public init(dependencies: Dependencies) { self.dependencies = dependencies }
 
     /// Runs an attempt until it throws neither ``VersionConflict`` nor ``ReadModelLag``.
     /// - Parameter attempt: decides and appends; its argument is the conflict of an earlier attempt, if there was one
@@ -28,7 +28,7 @@ public struct ConflictRetry: Sendable {
                 guard number < Self.attempts else { throw ReadModelError.behind(error.schema) }
             }
             // Jitter: commands that conflicted at the same time try again at different times.
-            try await surroundings.sleep(.seconds(Self.longestDelaySeconds(before: number + 1) * surroundings.jitter()))
+            try await dependencies.sleep(.seconds(Self.longestDelaySeconds(before: number + 1) * dependencies.jitter()))
         }
         preconditionFailure("the last attempt returns or throws")
     }

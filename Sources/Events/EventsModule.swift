@@ -16,7 +16,7 @@ public final class EventsModule: Sendable {
     private let log: EventLog
     private let ids: IDSource
     private let outcomes: Outcomes
-    private let surroundings: Surroundings
+    private let dependencies: Dependencies
     private let retry: ConflictRetry
     private let readModels: ReadModels
 
@@ -25,14 +25,14 @@ public final class EventsModule: Sendable {
     ///   - render: the same as the memory's
     package init(
         log: EventLog, database: PostgresClient, memory: MemoryKeeper? = nil, render: @escaping EventRendering,
-        surroundings: Surroundings
+        dependencies: Dependencies
     ) {
         self.log = log
         self.database = database
         self.memory = memory
         self.render = render
-        self.surroundings = surroundings
-        retry = ConflictRetry(surroundings: surroundings)
+        self.dependencies = dependencies
+        retry = ConflictRetry(dependencies: dependencies)
         readModels = ReadModels(projections: [EventsProjection()], client: database, logger: Logger(label: "humon.events"))
         ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
         outcomes = Outcomes(client: database)
@@ -143,11 +143,11 @@ public final class EventsModule: Sendable {
     ) async throws -> Appended {
         try await log.append(
             Append(
-                id: key?.id ?? surroundings.newDomainEventID,
+                id: key?.id ?? dependencies.newDomainEventID,
                 fingerprint: key?.fingerprint,
                 stream: id.stream,
                 expectedVersion: version,
-                recordedAt: surroundings.now(),
+                recordedAt: dependencies.now(),
                 metadata: origin.metadata(actor: actor),
                 event: event
             )

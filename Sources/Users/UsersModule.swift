@@ -9,13 +9,13 @@ public struct UsersModule: Sendable {
     private let log: EventLog
     private let database: PostgresClient
     private let ids: IDSource
-    private let surroundings: Surroundings
+    private let dependencies: Dependencies
     private let cache = TokenCache()
 
-    package init(log: EventLog, database: PostgresClient, surroundings: Surroundings) {
+    package init(log: EventLog, database: PostgresClient, dependencies: Dependencies) {
         self.log = log
         self.database = database
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
     }
 
@@ -25,7 +25,7 @@ public struct UsersModule: Sendable {
     public func signUp(with token: DeviceToken?, origin: Origin) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
-        let token = token ?? DeviceToken(secret: surroundings.randomUUID().uuidString.lowercased())
+        let token = token ?? DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased())
         guard token.isWellFormed else { throw MalformedToken() }
         if let known = try await user(of: token) {
             return (known, token, try await LogReader(client: database).tail())
@@ -42,7 +42,7 @@ public struct UsersModule: Sendable {
 
     private func append(_ created: UserCreated, origin: Origin) async throws -> Appended {
         // A number conflicts if the sequence was set back after it was given to a user, by a fail-over say.
-        try await ConflictRetry(surroundings: surroundings).run { _ in
+        try await ConflictRetry(dependencies: dependencies).run { _ in
             let id = UserID(rawValue: try await ids.next())
             // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
             return try await log.append(
@@ -50,7 +50,7 @@ public struct UsersModule: Sendable {
                     id: UUID(derivedFrom: "sign-up \(created.device.hexadecimal)"),
                     stream: id.stream,
                     expectedVersion: 0,
-                    recordedAt: surroundings.now(),
+                    recordedAt: dependencies.now(),
                     metadata: origin.metadata(actor: id),
                     event: UserDomainEvent.created(created)
                 )

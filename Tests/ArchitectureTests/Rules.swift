@@ -68,7 +68,7 @@ extension Rule {
     /// The clock of the wall may jump: it says when something happened, and never how long something takes.
     static let clocks = Rule(name: "time-outs, leases and limits do not read the clock of the wall") { file, text in
         let tellers = [
-            "Sources/EventStore/Surroundings.swift", "Sources/HTTPServer/Messages/HTTPDate.swift",
+            "Sources/EventStore/Dependencies.swift", "Sources/HTTPServer/Messages/HTTPDate.swift",
             "Sources/App/Logging/LogLine.swift",
             "Sources/App/Metrics/ProcessMetrics.swift", "Sources/App/Doctor/ServerChecks.swift",
         ]

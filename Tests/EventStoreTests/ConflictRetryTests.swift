@@ -12,7 +12,7 @@ import Testing
 
         func retry(jitter: Double = 1) -> ConflictRetry {
             ConflictRetry(
-                surroundings: Surroundings(
+                dependencies: Dependencies(
                     now: { Timestamp(milliseconds: 0) }, randomUUID: { UUID() },
                     sleep: { [self] duration in
                         try Task.checkCancellation()

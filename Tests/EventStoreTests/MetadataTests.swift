@@ -41,13 +41,13 @@ import Testing
     /// The time and the version by hand; the rest is that of the random one.
     @Test func `is this one, at this time and with this chance`() throws {
         let random = try #require(UUID(uuidString: "01234567-89AB-4CDE-8F01-23456789ABCD"))
-        let surroundings = Surroundings(now: { Timestamp(milliseconds: 0x0192_F6A1_B2C3) }, randomUUID: { random })
-        #expect(surroundings.newDomainEventID.uuidString == "0192F6A1-B2C3-7CDE-8F01-23456789ABCD")
+        let dependencies = Dependencies(now: { Timestamp(milliseconds: 0x0192_F6A1_B2C3) }, randomUUID: { random })
+        #expect(dependencies.newDomainEventID.uuidString == "0192F6A1-B2C3-7CDE-8F01-23456789ABCD")
     }
 
     @Test func `is behind those of earlier times, and like no other of its own`() {
         let ids = (0..<1_000).map { millisecond in
-            Surroundings(now: { Timestamp(milliseconds: millisecond / 2) }, randomUUID: { .random() }).newDomainEventID
+            Dependencies(now: { Timestamp(milliseconds: millisecond / 2) }, randomUUID: { .random() }).newDomainEventID
         }
         #expect(Set(ids).count == 1_000)
         let times = ids.map { $0.uuidString.prefix(13) }

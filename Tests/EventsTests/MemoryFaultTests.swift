@@ -111,7 +111,7 @@ private enum CreatedAnew: DomainEvent {
                 // Another version of the program: this one's read model is not its own.
                 let other = EventLog(client: client, projections: [], logger: .quiet)
                 let module = EventsModule(
-                    log: other, database: client, memory: nil, render: TestNode.render, surroundings: .system)
+                    log: other, database: client, memory: nil, render: TestNode.render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await other.run() }
                     defer { group.cancelAll() }

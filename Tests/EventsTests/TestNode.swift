@@ -41,7 +41,7 @@ struct TestNode: Sendable {
                 let log = EventLog(
                     client: writer, projections: [EventsProjection()], watch: watch, listeners: [memory], logger: .quiet)
                 let module = EventsModule(
-                    log: log, database: client, memory: memory, render: render, surroundings: .system)
+                    log: log, database: client, memory: memory, render: render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for service in [watch, memory, log] as [any Service] { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }

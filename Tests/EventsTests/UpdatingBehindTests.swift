@@ -20,9 +20,9 @@ import Users
             try await database.withClient(role: "humon_app", connections: 3) { client in
                 let log = EventLog(client: client, projections: [EventsProjection()], logger: .quiet)
                 let waits = Waits()
-                var surroundings = Surroundings.system
-                surroundings.sleep = { _ in waits.count.withLock { $0 += 1 } }
-                let module = EventsModule(log: log, database: client, render: TestNode.render, surroundings: surroundings)
+                var dependencies = Dependencies.system
+                dependencies.sleep = { _ in waits.count.withLock { $0 += 1 } }
+                let module = EventsModule(log: log, database: client, render: TestNode.render, dependencies: dependencies)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await log.run() }
                     defer { group.cancelAll() }

@@ -80,11 +80,11 @@ struct TestAPI: Sendable {
             @Sendable func makeAPI() -> API {
                 let events = EventsModule(
                     log: log, database: readers, memory: hasMemory ? memory : nil, render: { $0.writeJSON(into: &$1) },
-                    surroundings: .system)
+                    dependencies: .system)
                 return API(
-                    users: UsersModule(log: log, database: readers, surroundings: .system),
+                    users: UsersModule(log: log, database: readers, dependencies: .system),
                     events: events,
-                    attendances: AttendancesModule(log: log, database: readers, events: events, surroundings: .system),
+                    attendances: AttendancesModule(log: log, database: readers, events: events, dependencies: .system),
                     settings: API.Settings(
                         appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
                         signUpsPerMinute: signUpsPerMinute,

@@ -41,7 +41,7 @@ struct Demo: AsyncParsableCommand {
             try await Backend.prepare(database, logger: logger)
             let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
             return try await backend.run(logger: logger) {
-                try await fill(backend, DemoWorld(seed: seed, start: Surroundings.system.now()), events: count)
+                try await fill(backend, DemoWorld(seed: seed, start: Dependencies.system.now()), events: count)
             }
         }
         let place = example.coordinates

@@ -7,7 +7,7 @@ enum TimeArgument {
     static let help = "RFC 3339, a date (2026-11-21, in UTC), or how long ago (90s, 30m, 2h, 7d)."
 
     /// - Throws: `ValidationError` with a sentence
-    @Sendable static func parse(_ text: String) throws -> Timestamp { try parse(text, now: Surroundings.system.now()) }
+    @Sendable static func parse(_ text: String) throws -> Timestamp { try parse(text, now: Dependencies.system.now()) }
 
     static func parse(_ text: String, now: Timestamp) throws -> Timestamp {
         if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: "\(text)T00:00:00Z") { return time }

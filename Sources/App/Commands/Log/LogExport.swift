@@ -52,7 +52,7 @@ extension Log {
             try await options.reading(connections: 2) { client, _ in
                 try await GzipProcess.with(.compress, file) { gzip in
                     let bar = Mutex<ProgressBar?>(nil)
-                    let summary = try await LogExport(client: client).write(at: Surroundings.system.now()) {
+                    let summary = try await LogExport(client: client).write(at: Dependencies.system.now()) {
                         try gzip.write($0)
                     } progress: { done, total in
                         bar.withLock { bar in

@@ -3,7 +3,7 @@ public import Foundation
 public import Encoding
 
 /// Time and chance, which rules and folds get as values.
-public struct Surroundings: Sendable {
+public struct Dependencies: Sendable {
     public var now: @Sendable () -> Timestamp
     /// A random UUID from a source that cannot be guessed.
     public var randomUUID: @Sendable () -> UUID
@@ -25,7 +25,7 @@ public struct Surroundings: Sendable {
     }
 
     /// The system's clock and generator.
-    public static let system = Surroundings(
+    public static let system = Dependencies(
         now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
         randomUUID: { .random() }
     )
