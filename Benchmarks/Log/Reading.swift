@@ -43,7 +43,7 @@ struct Reading: Sendable {
             var count: Int64 = 0
             try await LogReader(client: client).replay { page in
                 for event in page {
-                    let stored = event.occurrence.event
+                    let stored = event.envelope.event
                     _ = try EventDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
                 }
                 count += Int64(page.count)

@@ -23,9 +23,9 @@ package struct AttendancesProjection: Projection {
         "ALTER TABLE \(schema).attendances ADD PRIMARY KEY (event_id, user_id);"
     }
 
-    package func fold(_ occurrences: [Occurrence<AttendanceDomainEvent>]) -> [AttendanceAdded] {
-        occurrences.map { occurrence in
-            switch occurrence.event {
+    package func fold(_ envelopes: [EventEnvelope<AttendanceDomainEvent>]) -> [AttendanceAdded] {
+        envelopes.map { envelope in
+            switch envelope.event {
             case .added(let added): added
             }
         }

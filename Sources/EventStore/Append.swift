@@ -28,8 +28,8 @@ public struct Append: Sendable {
     }
 
     /// In its place, if it is recorded.
-    var occurrence: Occurrence<any DomainEvent> {
-        Occurrence(
+    var envelope: EventEnvelope<any DomainEvent> {
+        EventEnvelope(
             id: id, stream: stream, version: expectedVersion + 1, recordedAt: recordedAt, metadata: metadata, event: event
         )
     }

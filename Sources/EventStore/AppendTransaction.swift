@@ -141,8 +141,8 @@ struct AppendTransaction: Sendable {
                 )
                 """
             ]
-        let occurrences = batch.map(\.occurrence)
-        return [append] + remember + projections.flatMap { $0.writes(for: occurrences, in: type(of: $0).schema) }.map(\.statement)
+        let envelopes = batch.map(\.envelope)
+        return [append] + remember + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
     private func results(_ batch: [Append], _ verdicts: [Verdict], firstPosition: Int64) -> [Result<Appended, any Error>] {

@@ -2,19 +2,19 @@
 public struct Commit: Sendable {
     /// Of the first; those of the others follow without a gap.
     public let firstPosition: Int64
-    public private(set) var occurrences: [Occurrence<any DomainEvent>]
+    public private(set) var envelopes: [EventEnvelope<any DomainEvent>]
 
-    public var through: Int64 { firstPosition + Int64(occurrences.count) - 1 }
+    public var through: Int64 { firstPosition + Int64(envelopes.count) - 1 }
 
-    public var end: LogPlace { LogPlace(position: through, id: occurrences.last?.id) }
+    public var end: LogPlace { LogPlace(position: through, id: envelopes.last?.id) }
 
     /// - Parameter recorded: by position
-    static func all(of recorded: [(position: Int64, occurrence: Occurrence<any DomainEvent>)]) -> [Commit] {
+    static func all(of recorded: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]) -> [Commit] {
         recorded.reduce(into: []) { commits, next in
             if let last = commits.last, last.through + 1 == next.position {
-                commits[commits.count - 1].occurrences.append(next.occurrence)
+                commits[commits.count - 1].envelopes.append(next.envelope)
             } else {
-                commits.append(Commit(firstPosition: next.position, occurrences: [next.occurrence]))
+                commits.append(Commit(firstPosition: next.position, envelopes: [next.envelope]))
             }
         }
     }

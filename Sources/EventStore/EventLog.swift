@@ -131,7 +131,7 @@ public final class EventLog: Service {
             let commits = Commit.all(
                 of: zip(batch, results).compactMap { pending, result in
                     guard case .success(let appended) = result, !appended.isRepeat else { return nil }
-                    return (appended.position, pending.append.occurrence)
+                    return (appended.position, pending.append.envelope)
                 })
             for commit in commits { for listener in listeners { listener.committed(commit) } }
         }

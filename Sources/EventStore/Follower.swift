@@ -166,7 +166,7 @@ struct Lease: Sendable {
         try await transaction.query(
             """
             INSERT INTO log.parked_streams (follower, stream, version, position, reason)
-            VALUES (\(follower), \(event.occurrence.stream.description), \(event.occurrence.version), \(event.position), \(reason(error)))
+            VALUES (\(follower), \(event.envelope.stream.description), \(event.envelope.version), \(event.position), \(reason(error)))
             """
         )
     }

@@ -144,14 +144,14 @@ private struct Leadership {
     }
 
     private mutating func handle(_ page: LogPage) async throws {
-        let events = page.events.filter { !parked.contains($0.occurrence.stream) }
+        let events = page.events.filter { !parked.contains($0.envelope.stream) }
         do {
             try await step(to: page.through) { [follower] transaction in
                 if !events.isEmpty { try await follower.handle(events, in: transaction) }
             }
         } catch  where error.isOfFollower && !events.isEmpty {
             logger.warning("a batch failed; its events are handled one by one", metadata: ["error": "\(error)"])
-            for event in events where !parked.contains(event.occurrence.stream) { try await handle(event) }
+            for event in events where !parked.contains(event.envelope.stream) { try await handle(event) }
             if position < page.through { try await step(to: page.through) { _ in } }
         }
     }
@@ -167,10 +167,10 @@ private struct Leadership {
                     continue
                 }
                 try await step(to: event.position) { [lease] in try await lease.park(event, because: error, in: $0) }
-                parked.insert(event.occurrence.stream)
+                parked.insert(event.envelope.stream)
                 logger.error(
                     "a stream is parked; mend the cause and have it retried",
-                    metadata: ["stream": "\(event.occurrence.stream)", "position": "\(event.position)", "error": "\(error)"]
+                    metadata: ["stream": "\(event.envelope.stream)", "position": "\(event.position)", "error": "\(error)"]
                 )
                 return
             }
@@ -194,7 +194,7 @@ private struct Leadership {
         for (stream, version) in try await lease.parkedStreams(toBeRetried: true) {
             let before = position
             let events = try await LogReader(client: client).read(stream: stream).filter {
-                $0.occurrence.version >= version && $0.position <= before && follower.filter.wants($0)
+                $0.envelope.version >= version && $0.position <= before && follower.filter.wants($0)
             }
             do {
                 try await client.withTransaction { [follower, lease] transaction in

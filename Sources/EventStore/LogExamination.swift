@@ -96,7 +96,7 @@ public struct LogExamination: Sendable {
             for (position, recorded) in page where position <= head {
                 note(position, after: previous)
                 switch recorded {
-                case .success(let recorded): note(recorded, decodedBy: readers[recorded.occurrence.stream.category])
+                case .success(let recorded): note(recorded, decodedBy: readers[recorded.envelope.stream.category])
                 case .failure(let error):
                     unreadable += 1
                     note(.events, error.description, at: position)
@@ -114,13 +114,13 @@ public struct LogExamination: Sendable {
     }
 
     private mutating func note(_ recorded: RecordedEvent, decodedBy domainEvent: (any DomainEvent.Type)?) {
-        let stored = recorded.occurrence.event
-        let kind = Kind(category: recorded.occurrence.stream.category, type: stored.type, format: stored.format)
+        let stored = recorded.envelope.event
+        let kind = Kind(category: recorded.envelope.stream.category, type: stored.type, format: stored.format)
         counts[kind, default: 0] += 1
         do {
             guard let domainEvent else { throw FormatError("no module has streams of category \(kind.category)") }
-            _ = try domainEvent.decode(stored, in: recorded.occurrence.stream, version: recorded.occurrence.version)
-            _ = try recorded.occurrence.metadata.values()
+            _ = try domainEvent.decode(stored, in: recorded.envelope.stream, version: recorded.envelope.version)
+            _ = try recorded.envelope.metadata.values()
         } catch {
             note(.events, "\(error)", of: kind, at: recorded.position)
         }

@@ -16,8 +16,8 @@ public struct LogFilter: Sendable, Hashable {
     public static let everything = LogFilter()
 
     func wants(_ recorded: RecordedEvent) -> Bool {
-        (categories.isEmpty || categories.contains(recorded.occurrence.stream.category))
-            && (types.isEmpty || types.contains(recorded.occurrence.event.type))
+        (categories.isEmpty || categories.contains(recorded.envelope.stream.category))
+            && (types.isEmpty || types.contains(recorded.envelope.event.type))
     }
 }
 

@@ -133,7 +133,7 @@ extension LogHistory: CommitListener {
                 isBehind
                 && state.places.contains { place in
                     guard (commit.firstPosition...commit.through).contains(place.position) else { return false }
-                    return commit.occurrences[Int(place.position - commit.firstPosition)].id != place.id
+                    return commit.envelopes[Int(place.position - commit.firstPosition)].id != place.id
                 }
             // The log gives each position once, unless it lost its end.
             if isTaken {

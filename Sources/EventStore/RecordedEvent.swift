@@ -72,7 +72,7 @@ public struct Metadata: Sendable, Hashable {
 }
 
 /// A domain event in its place in its stream: what a projection folds. Its position is not known before its commit.
-public struct Occurrence<Event: Sendable>: Sendable {
+public struct EventEnvelope<Event: Sendable>: Sendable {
     public var id: UUID
     public var stream: StreamName
     /// From 1.
@@ -92,15 +92,15 @@ public struct Occurrence<Event: Sendable>: Sendable {
 
     /// The same place, with the event in another form.
     @inlinable  // so that it is specialised in the modules: the writer asks it of every event
-    func with<Other>(_ event: Other) -> Occurrence<Other> {
-        Occurrence<Other>(id: id, stream: stream, version: version, recordedAt: recordedAt, metadata: metadata, event: event)
+    func with<Other>(_ event: Other) -> EventEnvelope<Other> {
+        EventEnvelope<Other>(id: id, stream: stream, version: version, recordedAt: recordedAt, metadata: metadata, event: event)
     }
 }
 
-extension Occurrence where Event == any DomainEvent {
+extension EventEnvelope where Event == any DomainEvent {
     /// nil where it is a domain event of another module.
     @inlinable  // as above
-    public func of<Other: DomainEvent>(_: Other.Type) -> Occurrence<Other>? { (event as? Other).map { with($0) } }
+    public func of<Other: DomainEvent>(_: Other.Type) -> EventEnvelope<Other>? { (event as? Other).map { with($0) } }
 }
 
 /// A domain event as the log keeps it, undecoded, in its place in its stream.
@@ -117,15 +117,15 @@ public struct StoredEvent: Sendable, Hashable {
     }
 }
 
-/// An occurrence at its position in the log.
+/// An envelope at its position in the log.
 public struct RecordedEvent: Sendable {
     /// From 1, contiguous.
     public var position: Int64
-    public var occurrence: Occurrence<StoredEvent>
+    public var envelope: EventEnvelope<StoredEvent>
 
-    init(position: Int64, occurrence: Occurrence<StoredEvent>) {
+    init(position: Int64, envelope: EventEnvelope<StoredEvent>) {
         self.position = position
-        self.occurrence = occurrence
+        self.envelope = envelope
     }
 
     private static let columnNames = [
@@ -138,7 +138,7 @@ public struct RecordedEvent: Sendable {
         let position: Int64 = try row.value(0)
         self.position = position
         do throws(PostgresError) {
-            occurrence = Occurrence(
+            envelope = EventEnvelope(
                 id: try row.value(1),
                 stream: StreamName(try row.value(2) as String),
                 version: try row.value(3),
@@ -154,10 +154,10 @@ public struct RecordedEvent: Sendable {
 
 extension RecordedEvent {
     /// - Throws: ``FormatError`` with the position, where it cannot be read.
-    public func decoded<Event: DomainEvent>(as _: Event.Type = Event.self) throws -> Occurrence<Event> {
-        let stored = occurrence.event
+    public func decoded<Event: DomainEvent>(as _: Event.Type = Event.self) throws -> EventEnvelope<Event> {
+        let stored = envelope.event
         do {
-            return occurrence.with(try Event.decode(stored, in: occurrence.stream, version: occurrence.version))
+            return envelope.with(try Event.decode(stored, in: envelope.stream, version: envelope.version))
         } catch let error as FormatError {
             throw FormatError("position \(position): \(error)")
         }
@@ -179,11 +179,11 @@ extension RecordedEvent {
     /// For people and tools to read; the data is as it was stored.
     public var json: JSON {
         [
-            "position": JSON(position), "id": .string(occurrence.id.uuidString.lowercased()),
-            "stream": .string(occurrence.stream.description), "version": JSON(occurrence.version),
-            "type": .string(occurrence.event.type), "format": JSON(occurrence.event.format),
-            "recorded_at": .string(occurrence.recordedAt.description), "data": JSON(readable: occurrence.event.data),
-            "metadata": JSON(readable: occurrence.metadata.utf8),
+            "position": JSON(position), "id": .string(envelope.id.uuidString.lowercased()),
+            "stream": .string(envelope.stream.description), "version": JSON(envelope.version),
+            "type": .string(envelope.event.type), "format": JSON(envelope.event.format),
+            "recorded_at": .string(envelope.recordedAt.description), "data": JSON(readable: envelope.event.data),
+            "metadata": JSON(readable: envelope.metadata.utf8),
         ]
     }
 }

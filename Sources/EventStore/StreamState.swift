@@ -17,9 +17,9 @@ public struct StreamState: Sendable, Hashable {
     /// - Throws: ``FormatError`` where one cannot be read; what follows it could not be told from what it said
     public init?(after recorded: [RecordedEvent], decodedBy domainEvents: [any DomainEvent.Type]) throws {
         guard let last = recorded.last else { return nil }
-        version = last.occurrence.version
+        version = last.envelope.version
         position = last.position
-        recordedAt = last.occurrence.recordedAt
+        recordedAt = last.envelope.recordedAt
         var members: [JSONObject.Member] = []
         for recorded in recorded {
             for member in try recorded.currentData(decodedBy: domainEvents) {
@@ -51,19 +51,19 @@ extension [RecordedEvent] {
 
     /// Those of one stream up to the last that was recorded until then. Clocks may differ from server to server; versions rule.
     public func upTo(time: Timestamp) -> [RecordedEvent] {
-        Array(prefix((lastIndex { $0.occurrence.recordedAt <= time } ?? -1) + 1))
+        Array(prefix((lastIndex { $0.envelope.recordedAt <= time } ?? -1) + 1))
     }
 }
 
 extension RecordedEvent {
     /// In the current format, whatever was stored.
     fileprivate func currentData(decodedBy domainEvents: [any DomainEvent.Type]) throws -> [JSONObject.Member] {
-        let (category, stored) = (occurrence.stream.category, occurrence.event)
+        let (category, stored) = (envelope.stream.category, envelope.event)
         guard let domainEvent = domainEvents.first(where: { $0.category == category }) else {
             throw FormatError("no module has streams of category \(category)")
         }
         let event: any DomainEvent
-        do { event = try domainEvent.decode(stored, in: occurrence.stream, version: occurrence.version) } catch {
+        do { event = try domainEvent.decode(stored, in: envelope.stream, version: envelope.version) } catch {
             throw FormatError("position \(position): \(error)")
         }
         guard case .object(let object) = event.stored.data else { return [] }

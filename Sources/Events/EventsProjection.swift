@@ -51,15 +51,15 @@ package struct EventsProjection: Projection {
     }
 
     /// The last domain event of an event says all there is to say of it, but for the owner.
-    package func fold(_ occurrences: [Occurrence<EventDomainEvent>]) -> Changes {
+    package func fold(_ envelopes: [EventEnvelope<EventDomainEvent>]) -> Changes {
         var rows: [EventID: Changes.Row] = [:]
-        for occurrence in occurrences {
-            guard let id = EventID(stream: occurrence.stream) else { continue }
-            switch occurrence.event {
+        for envelope in envelopes {
+            guard let id = EventID(stream: envelope.stream) else { continue }
+            switch envelope.event {
             case .created(let created):
-                rows[id] = .init(id: id, version: occurrence.version, owner: created.owner, details: created.details)
+                rows[id] = .init(id: id, version: envelope.version, owner: created.owner, details: created.details)
             case .updated(let updated):
-                rows[id] = .init(id: id, version: occurrence.version, owner: rows[id]?.owner, details: updated.details)
+                rows[id] = .init(id: id, version: envelope.version, owner: rows[id]?.owner, details: updated.details)
             }
         }
         let ordered = rows.values.sorted { $0.id.rawValue < $1.id.rawValue }

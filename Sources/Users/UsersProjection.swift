@@ -31,10 +31,10 @@ package struct UsersProjection: Projection {
         """
     }
 
-    package func fold(_ occurrences: [Occurrence<UserDomainEvent>]) -> [Row] {
-        occurrences.compactMap { occurrence in
-            switch occurrence.event {
-            case .created(let created): UserID(stream: occurrence.stream).map { Row(id: $0, device: created.device) }
+    package func fold(_ envelopes: [EventEnvelope<UserDomainEvent>]) -> [Row] {
+        envelopes.compactMap { envelope in
+            switch envelope.event {
+            case .created(let created): UserID(stream: envelope.stream).map { Row(id: $0, device: created.device) }
             }
         }
     }

@@ -76,9 +76,9 @@ import Testing
                 // Reading checks that positions are contiguous.
                 let recorded = try await reader.read(after: 0, limit: 1_000)
                 #expect(recorded.count == 153)
-                let versions = try await reader.read(stream: StreamName("event-1")).map(\.occurrence.version)
+                let versions = try await reader.read(stream: StreamName("event-1")).map(\.envelope.version)
                 #expect(versions == Array(1...51))
-                #expect(recorded.filter { $0.occurrence.stream.category == "attendance" }.count == 1)
+                #expect(recorded.filter { $0.envelope.stream.category == "attendance" }.count == 1)
             }
         }
     }

@@ -16,11 +16,11 @@ import Users
         let added = [(12, 2), (12, 1), (11, 2)].map { event, user in
             AttendanceAdded(event: EventID(rawValue: event), user: UserID(rawValue: user))
         }
-        #expect(AttendancesProjection().fold(added.map(occurrence)) == added)
+        #expect(AttendancesProjection().fold(added.map(envelope)) == added)
     }
 
-    private func occurrence(_ added: AttendanceAdded) -> Occurrence<AttendanceDomainEvent> {
-        Occurrence(
+    private func envelope(_ added: AttendanceAdded) -> EventEnvelope<AttendanceDomainEvent> {
+        EventEnvelope(
             id: UUID(derivedFrom: added.stream.description),
             stream: added.stream,
             version: 1,

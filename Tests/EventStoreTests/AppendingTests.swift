@@ -91,8 +91,8 @@ import Testing
                     let recorded = try await store.reader.read(after: 0, limit: 1_000)
                     #expect(recorded.count == results.appended.count)
                     #expect(recorded.count >= 200)
-                    for (_, of) in Dictionary(grouping: recorded, by: \.occurrence.stream) {
-                        #expect(of.map(\.occurrence.version) == Array(1...Int32(of.count)))
+                    for (_, of) in Dictionary(grouping: recorded, by: \.envelope.stream) {
+                        #expect(of.map(\.envelope.version) == Array(1...Int32(of.count)))
                     }
                 }
             }
@@ -119,8 +119,8 @@ import Testing
                 let recorded = try await store.reader.read(after: 0, limit: 1_000)
                 let told = results.appended.sorted { $0.position < $1.position }
                 #expect(told.map(\.position) == Array(1...200))
-                #expect(told.map(\.stream) == recorded.map(\.occurrence.stream))
-                #expect(Set(recorded.map(\.occurrence.stream)).count == 200)
+                #expect(told.map(\.stream) == recorded.map(\.envelope.stream))
+                #expect(Set(recorded.map(\.envelope.stream)).count == 200)
                 #expect(try await store.sums().count == 200)
             }
         }

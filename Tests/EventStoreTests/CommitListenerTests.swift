@@ -32,11 +32,11 @@ import Testing
                 _ = try await log.append(.counting("again", after: 1))
             }
             #expect(heard.positions.sorted() == Array(1...201) + [203])
-            let told = heard.commits.withLock { $0.flatMap(\.occurrences) }
+            let told = heard.commits.withLock { $0.flatMap(\.envelopes) }
             let recorded = try await store.reader.read(after: 0, limit: 1_000)
-            for (position, occurrence) in zip(heard.positions, told) {
-                #expect(occurrence.id == recorded[Int(position - 1)].occurrence.id)
-                #expect(occurrence.version == recorded[Int(position - 1)].occurrence.version)
+            for (position, envelope) in zip(heard.positions, told) {
+                #expect(envelope.id == recorded[Int(position - 1)].envelope.id)
+                #expect(envelope.version == recorded[Int(position - 1)].envelope.version)
             }
         }
     }

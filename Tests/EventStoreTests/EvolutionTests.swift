@@ -39,7 +39,7 @@ import Testing
     @Test func `is read as if everything had been written today`() async throws {
         try await Self.withLog(Self.lines) { reader in
             let read = try await reader.read(after: 0, limit: 10).map { recorded in
-                let stored = recorded.occurrence.event
+                let stored = recorded.envelope.event
                 return try TeaDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
             }
             #expect(

@@ -26,7 +26,7 @@ struct Diary: Follower {
         try await transaction.query("INSERT INTO public.diary (position) SELECT * FROM unnest(\(events.map(\.position)))")
         try await pause()
         for event in events where isSuperstitious() {
-            let stored = event.occurrence.event
+            let stored = event.envelope.event
             if try Counted.decode(type: stored.type, format: stored.format, data: stored.data) == .counted(13) { throw Unlucky() }
         }
     }

@@ -111,7 +111,7 @@ extension Append {
                 try await Self.serving(database, Soup.Writing.self, isPooled: isPooled) { writing in
                     try await Self.append(.cooking("c", Soup.Writing.cooked(millilitres: 1_500)), writing)
                     let recorded = try await LogReader(client: reading).read(after: 0, limit: 10)
-                    #expect(recorded.map(\.occurrence.event.format) == [1, 1, 2])
+                    #expect(recorded.map(\.envelope.event.format) == [1, 1, 2])
                     let soups = try recorded.map { try $0.decoded(as: Soup.Reading.self).event.millilitres }
                     #expect(soups == [2_000, 3_000, 1_500])
                 }

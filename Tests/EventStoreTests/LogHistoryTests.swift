@@ -11,8 +11,8 @@ import Testing
 
     /// A commit of `count` recorded events from a position on.
     private func commit(at position: Int64, _ count: Int = 1) -> Commit {
-        let occurrences = (0..<count).map { _ in Append.counting("a", after: 0).occurrence }
-        return Commit.all(of: zip(position..., occurrences).map { ($0, $1) })[0]
+        let envelopes = (0..<count).map { _ in Append.counting("a", after: 0).envelope }
+        return Commit.all(of: zip(position..., envelopes).map { ($0, $1) })[0]
     }
 
     @Test func `is the same while the log grows, in whatever order its commits are told`() {
@@ -72,8 +72,8 @@ import Testing
                 case "commit":
                     let places = try await store.reader.read(after: 3, limit: 2)
                     for place in places {
-                        let occurrence = place.occurrence.with(Counted.counted(1) as any DomainEvent)
-                        history.committed(Commit.all(of: [(place.position, occurrence)])[0])
+                        let envelope = place.envelope.with(Counted.counted(1) as any DomainEvent)
+                        history.committed(Commit.all(of: [(place.position, envelope)])[0])
                     }
                 case "look": history.saw(try await store.reader.place(at: 5))
                 case _: _ = try await history.check(store.client)

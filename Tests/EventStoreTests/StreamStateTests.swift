@@ -37,7 +37,7 @@ import Testing
     ) -> RecordedEvent {
         RecordedEvent(
             position: Int64(version) * 10,
-            occurrence: Occurrence(
+            envelope: EventEnvelope(
                 id: UUID(), stream: StreamName("hut-1"), version: version, recordedAt: Timestamp(milliseconds: milliseconds),
                 metadata: Metadata(requestID: "r", actor: nil, traceID: nil),
                 event: StoredEvent(type: type, format: format, data: Array(data.utf8))))

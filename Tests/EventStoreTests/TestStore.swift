@@ -33,12 +33,12 @@ struct SumProjection: Projection {
 
     static func indexes(in schema: String) -> String { "CREATE INDEX sums_sum ON \(schema).sums (sum);" }
 
-    func fold(_ occurrences: [Occurrence<Counted>]) -> [String: (sum: Int64, version: Int32)] {
-        occurrences.reduce(into: [:]) { sums, occurrence in
-            switch occurrence.event {
+    func fold(_ envelopes: [EventEnvelope<Counted>]) -> [String: (sum: Int64, version: Int32)] {
+        envelopes.reduce(into: [:]) { sums, envelope in
+            switch envelope.event {
             case .counted(let number):
-                let before = sums[occurrence.stream.key]?.sum ?? 0
-                sums[occurrence.stream.key] = (before + number, occurrence.version)
+                let before = sums[envelope.stream.key]?.sum ?? 0
+                sums[envelope.stream.key] = (before + number, envelope.version)
             }
         }
     }

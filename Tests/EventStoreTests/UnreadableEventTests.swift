@@ -23,7 +23,7 @@ private struct TeasProjection: Projection {
     static let version: Int32 = 1
     static func tables(in schema: String) -> String { "CREATE TABLE \(schema).teas (tea text PRIMARY KEY);" }
     static func indexes(in schema: String) -> String { "" }
-    func fold(_ occurrences: [Occurrence<TeaDomainEvent>]) -> [String] { occurrences.map(\.stream.key) }
+    func fold(_ envelopes: [EventEnvelope<TeaDomainEvent>]) -> [String] { envelopes.map(\.stream.key) }
     func writes(for teas: [String], in schema: String) -> [Write] {
         [.run("INSERT INTO \(identifier: schema).teas SELECT * FROM unnest(\(teas))")]
     }

@@ -16,12 +16,12 @@ private struct CountingSumProjection: Projection {
 
     static func indexes(in schema: String) -> String { "" }
 
-    func fold(_ occurrences: [Occurrence<Counted>]) -> [String: (sum: Int64, times: Int64)] {
-        occurrences.reduce(into: [:]) { totals, occurrence in
-            switch occurrence.event {
+    func fold(_ envelopes: [EventEnvelope<Counted>]) -> [String: (sum: Int64, times: Int64)] {
+        envelopes.reduce(into: [:]) { totals, envelope in
+            switch envelope.event {
             case .counted(let number):
-                let before = totals[occurrence.stream.key] ?? (0, 0)
-                totals[occurrence.stream.key] = (before.sum + number, before.times + 1)
+                let before = totals[envelope.stream.key] ?? (0, 0)
+                totals[envelope.stream.key] = (before.sum + number, before.times + 1)
             }
         }
     }

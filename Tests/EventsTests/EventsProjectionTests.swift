@@ -51,16 +51,16 @@ import Users
         #expect(EventsProjection().fold([foreign]) == EventsProjection.Changes())
     }
 
-    private func created(_ id: Int64, by owner: UserID, _ details: EventDetails) -> Occurrence<EventDomainEvent> {
-        occurrence(id, version: 1, .created(EventCreated(owner: owner, details: details)))
+    private func created(_ id: Int64, by owner: UserID, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
+        envelope(id, version: 1, .created(EventCreated(owner: owner, details: details)))
     }
 
-    private func updated(_ id: Int64, version: Int32, _ details: EventDetails) -> Occurrence<EventDomainEvent> {
-        occurrence(id, version: version, .updated(EventUpdated(details: details)))
+    private func updated(_ id: Int64, version: Int32, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
+        envelope(id, version: version, .updated(EventUpdated(details: details)))
     }
 
-    private func occurrence(_ id: Int64, version: Int32, _ event: EventDomainEvent) -> Occurrence<EventDomainEvent> {
-        Occurrence(
+    private func envelope(_ id: Int64, version: Int32, _ event: EventDomainEvent) -> EventEnvelope<EventDomainEvent> {
+        EventEnvelope(
             id: UUID(derivedFrom: "\(id) \(version)"),
             stream: EventID(rawValue: id).stream,
             version: version,

@@ -29,10 +29,10 @@ import Users
                 let event = try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data)
                 try #require(try EventDomainEvent.decode(type: stored.type, format: 1, data: event.stored.data.utf8) == event)
                 // The decoded event fits every projection, index and search.
-                let occurrence = Occurrence(
+                let envelope = EventEnvelope(
                     id: UUID(), stream: EventID(rawValue: Int64(index + 1)).stream, version: 1, recordedAt: .startOfPicnic,
                     metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
-                let changes = EventsProjection().fold([occurrence])
+                let changes = EventsProjection().fold([envelope])
                 for write in EventsProjection().writes(for: changes, in: "events_v1") { _ = write.statement }
                 var batch = EventMemory.Batch()
                 for row in changes.created {

@@ -52,18 +52,18 @@ import Testing
         LogStretch(
             after: positions.lowerBound - 1, end: place(positions.upperBound),
             events: positions.map { position in
-                let occurrence = Occurrence(
+                let envelope = EventEnvelope(
                     id: UUID(), stream: EventID(rawValue: 1).stream, version: Int32(position),
                     recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil),
                     event: EventDomainEvent.updated(EventUpdated(details: .picnic)))
-                return (position, occurrence)
+                return (position, envelope)
             })
     }
 
     private func place(_ position: Int64) -> LogPlace { LogPlace(position: position, id: nil) }
 
     private func versions(_ stretch: LogStretch, after position: Int64) -> [Int32] {
-        stretch.occurrences(after: position).map(\.version)
+        stretch.envelopes(after: position).map(\.version)
     }
 }
 

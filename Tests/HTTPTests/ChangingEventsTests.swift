@@ -127,7 +127,7 @@ import Testing
             }
             #expect(statuses == Array(repeating: 200, count: 50))
             let recorded = try await api.log.read(stream: .init("event-\(id)"))
-            #expect(recorded.map(\.occurrence.version) == Array(1...51))
+            #expect(recorded.map(\.envelope.version) == Array(1...51))
             #expect(recorded.map(\.position) == recorded.map(\.position).sorted())
             let last = try #require(recorded.last)
             #expect(try await api.send(.get, "/v1/events/\(id)").json?["name"] == last.json["data"]?["name"])

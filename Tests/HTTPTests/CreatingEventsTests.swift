@@ -131,9 +131,9 @@ import Testing
             )
             #expect(answer.header("x-request-id") == "phone-7.1")
             let recorded = try #require(try await api.log.read(after: 1, limit: 1).first)
-            #expect(try recorded.occurrence.metadata.values().requestID == "phone-7.1")
-            #expect(try recorded.occurrence.metadata.values().actor == 1)
-            #expect(try recorded.occurrence.metadata.values().traceID == trace)
+            #expect(try recorded.envelope.metadata.values().requestID == "phone-7.1")
+            #expect(try recorded.envelope.metadata.values().actor == 1)
+            #expect(try recorded.envelope.metadata.values().traceID == trace)
         }
     }
 
@@ -145,7 +145,7 @@ import Testing
             let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
             let name = try #require(answer.header("x-request-id"))
             #expect(name != "phone-7.1")
-            #expect(try recorded.occurrence.metadata.values().requestID == name)
+            #expect(try recorded.envelope.metadata.values().requestID == name)
         }
     }
 
@@ -154,7 +154,7 @@ import Testing
             let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
             _ = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret, "traceparent": trace])
             let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
-            #expect(try recorded.occurrence.metadata.values().traceID == nil)
+            #expect(try recorded.envelope.metadata.values().traceID == nil)
         }
     }
 
@@ -169,8 +169,8 @@ import Testing
                 headers: ["tb-app-secret": TestAPI.secret, "traceparent": traceparent, "x-request-id": "has spaces in it"]
             )
             let recorded = try #require(try await api.log.read(after: 0, limit: 1).first)
-            #expect(try recorded.occurrence.metadata.values().traceID == nil)
-            #expect(try recorded.occurrence.metadata.values().requestID != "has spaces in it")
+            #expect(try recorded.envelope.metadata.values().traceID == nil)
+            #expect(try recorded.envelope.metadata.values().requestID != "has spaces in it")
         }
     }
 }

@@ -26,8 +26,8 @@ import Testing
         #expect(UsersProjection().fold([created("event-2", ann)]).isEmpty)
     }
 
-    private func created(_ stream: String, _ device: DeviceDigest) -> Occurrence<UserDomainEvent> {
-        Occurrence(
+    private func created(_ stream: String, _ device: DeviceDigest) -> EventEnvelope<UserDomainEvent> {
+        EventEnvelope(
             id: UUID(derivedFrom: stream),
             stream: StreamName(stream),
             version: 1,

@@ -29,7 +29,7 @@ struct LogChecks: Sendable {
         let looked = examination.start == 0 ? "all of it is" : "the newest \(Field.grouped(examination.total)) are"
         return Check(
             "log", .ok,
-            "at position \(Field.grouped(examination.head)), recorded \(newest.occurrence.recordedAt.text(in: .gmt)); \(looked) sound"
+            "at position \(Field.grouped(examination.head)), recorded \(newest.envelope.recordedAt.text(in: .gmt)); \(looked) sound"
         )
     }
 

@@ -78,7 +78,7 @@ struct ServerChecks: Sendable {
         let (answer, seconds, askedAt) = try await fastest {
             try await client.query("SELECT (extract(epoch FROM clock_timestamp()))::float8").decode(Double.self)[0]
         }
-        let last = try await LogReader(client: client).newest()?.occurrence.recordedAt
+        let last = try await LogReader(client: client).newest()?.envelope.recordedAt
         return Self.clock(
             ahead: askedAt.timeIntervalSince1970 + seconds / 2 - answer, uncertainty: seconds / 2,
             newestAhead: last.map { Double($0.milliseconds) / 1_000 - answer })

@@ -11,13 +11,13 @@ extension RecordedEvent {
     ]
 
     func row(showing personalData: PersonalData) -> [Field] {
-        let event = occurrence.event
+        let event = envelope.event
         // Metadata that cannot be read is `humon log verify`'s business.
-        let metadata = try? occurrence.metadata.values()
-        let data = personalData.shown(JSON(readable: event.data), type: event.type, category: occurrence.stream.category)
+        let metadata = try? envelope.metadata.values()
+        let data = personalData.shown(JSON(readable: event.data), type: event.type, category: envelope.stream.category)
         return [
-            .number(position), .time(occurrence.recordedAt), .text(occurrence.stream.description),
-            .number(occurrence.version), .text(event.type), .number(event.format), .text(occurrence.id.uuidString.lowercased()),
+            .number(position), .time(envelope.recordedAt), .text(envelope.stream.description),
+            .number(envelope.version), .text(event.type), .number(event.format), .text(envelope.id.uuidString.lowercased()),
             metadata?.actor.map { .number($0) } ?? .none, .text(metadata?.requestID), .text(metadata?.traceID), .json(data),
         ]
     }

@@ -25,13 +25,13 @@ public protocol Projection: Sendable {
     static func indexes(in schema: String) -> String
 
     /// What these do to the rows. Pure; they come in the order of the log.
-    func fold(_ occurrences: [Occurrence<Event>]) -> Changes
+    func fold(_ envelopes: [EventEnvelope<Event>]) -> Changes
 
     /// Writes the changes in bulk. Nothing where there is nothing to write.
     func writes(for changes: Changes, in schema: String) -> [Write]
 
     /// Folds those that are this projection's. There is no need to write another one.
-    func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write]
+    func writes(for envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write]
 }
 
 /// One step of writing a batch of changes.
@@ -58,8 +58,8 @@ extension Projection {
     var category: String { Event.category }
 
     @inlinable  // so that it is specialised for each projection: the writer asks it of every batch
-    public func writes(for occurrences: [Occurrence<any DomainEvent>], in schema: String) -> [Write] {
-        let own = occurrences.compactMap { $0.of(Event.self) }
+    public func writes(for envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write] {
+        let own = envelopes.compactMap { $0.of(Event.self) }
         return own.isEmpty ? [] : writes(for: fold(own), in: schema)
     }
 

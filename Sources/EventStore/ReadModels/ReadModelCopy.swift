@@ -62,7 +62,7 @@ extension [ReadModelCopy] {
     func writes(for recorded: [RecordedEvent]) throws -> [Write] {
         try flatMap { copy in
             let (category, position) = (copy.projection.category, copy.position)
-            let own = recorded.filter { $0.position > position && $0.occurrence.stream.category == category }
+            let own = recorded.filter { $0.position > position && $0.envelope.stream.category == category }
             return try copy.projection.writes(for: own, in: copy.schema)
         }
     }

@@ -6,11 +6,11 @@ struct LogStretch: Sendable {
     let after: Int64
     /// And ends here.
     private(set) var end: LogPlace
-    private var events: [(position: Int64, occurrence: Occurrence<EventDomainEvent>)]
+    private var events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]
 
     var through: Int64 { end.position }
 
-    init(after: Int64, end: LogPlace, events: [(position: Int64, occurrence: Occurrence<EventDomainEvent>)]) {
+    init(after: Int64, end: LogPlace, events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]) {
         self.after = after
         self.end = end
         self.events = events
@@ -26,14 +26,14 @@ struct LogStretch: Sendable {
     init(_ commit: Commit) {
         after = commit.firstPosition - 1
         end = commit.end
-        events = zip(commit.firstPosition..., commit.occurrences).compactMap { position, occurrence in
-            occurrence.of(EventDomainEvent.self).map { (position, $0) }
+        events = zip(commit.firstPosition..., commit.envelopes).compactMap { position, envelope in
+            envelope.of(EventDomainEvent.self).map { (position, $0) }
         }
     }
 
     /// What happened behind a position, in order.
-    func occurrences(after position: Int64) -> [Occurrence<EventDomainEvent>] {
-        events.drop { $0.position <= position }.map(\.occurrence)
+    func envelopes(after position: Int64) -> [EventEnvelope<EventDomainEvent>] {
+        events.drop { $0.position <= position }.map(\.envelope)
     }
 
     /// Adds what a later one has beyond this one's end.

@@ -87,9 +87,9 @@ extension MemoryKeeper {
         while position < end {
             let page = try await reader.page(after: position, limit: min(LogFeed.pageLimit, end - position), filter: filter)
             guard page.through > position else { throw LogTooShort(position: end) }
-            for occurrence in page.events.map(\.occurrence) {
-                guard let id = EventID(stream: occurrence.stream), before[id] == nil else { continue }
-                before[id] = occurrence.version - 1
+            for envelope in page.events.map(\.envelope) {
+                guard let id = EventID(stream: envelope.stream), before[id] == nil else { continue }
+                before[id] = envelope.version - 1
             }
             position = page.through
         }

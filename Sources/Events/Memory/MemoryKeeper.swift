@@ -143,7 +143,7 @@ package final class MemoryKeeper: Service {
             let snapshot = memory.snapshot
             guard let joined = line.join(stretch) else { return snapshot }
             do {
-                let changes = EventsProjection().fold(joined.occurrences(after: snapshot.position))
+                let changes = EventsProjection().fold(joined.envelopes(after: snapshot.position))
                 memory.apply(try EventMemory.Batch(changes, on: snapshot, render: render), position: joined.through)
             } catch {
                 giveUp(&line)
@@ -215,8 +215,8 @@ struct ReadModelReplaced: Error, Hashable, CustomStringConvertible {
 extension EventMemory.Snapshot {
     /// Whether it has seen all of these changes.
     fileprivate func holds(_ stretch: LogStretch) -> Bool {
-        stretch.occurrences(after: 0).allSatisfy { occurrence in
-            EventID(stream: occurrence.stream).flatMap { event($0)?.version } ?? 0 >= occurrence.version
+        stretch.envelopes(after: 0).allSatisfy { envelope in
+            EventID(stream: envelope.stream).flatMap { event($0)?.version } ?? 0 >= envelope.version
         }
     }
 }

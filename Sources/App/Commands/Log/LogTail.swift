@@ -51,7 +51,7 @@ extension Log {
                     for try await page in LogFeed(client: client, watch: watch, after: position, filter: kinds.filter) {
                         // Nobody reads any more, though there was nothing to write.
                         if page.events.isEmpty { try StandardOutput.checkReader() }
-                        let wanted = page.events.filter { event in since.map { event.occurrence.recordedAt >= $0 } ?? true }
+                        let wanted = page.events.filter { event in since.map { event.envelope.recordedAt >= $0 } ?? true }
                         try rows.write(wanted.map { $0.row(showing: personal.personalData) })
                         if !follow, page.through >= tail { return }
                     }
