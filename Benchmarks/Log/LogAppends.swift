@@ -86,7 +86,7 @@ struct LogAppends: Sendable {
                     var number = Self.nextNumber()
                     var version: Int32 = 0
                     while ContinuousClock.now < end {
-                        let append = Append.ofBenchmark(number, version: version)
+                        let append = AppendRequest.ofBenchmark(number, version: version)
                         let began = ContinuousClock.now
                         _ = try await log.append(append)
                         latencies.append((ContinuousClock.now - began) / .milliseconds(1))
@@ -130,10 +130,10 @@ struct LogAppends: Sendable {
     }
 }
 
-extension Append {
+extension AppendRequest {
     /// The creation of an event, or its update where there is a version before.
-    static func ofBenchmark(_ number: Int64 = LogAppends.nextNumber(), version: Int32 = 0) -> Append {
-        Append(
+    static func ofBenchmark(_ number: Int64 = LogAppends.nextNumber(), version: Int32 = 0) -> AppendRequest {
+        AppendRequest(
             id: Dependencies.system.newDomainEventID,
             stream: EventID(rawValue: number).stream,
             expectedVersion: version,

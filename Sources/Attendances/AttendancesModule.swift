@@ -47,7 +47,7 @@ public struct AttendancesModule: Sendable {
         do {
             // Without a key the id comes from the event and the user, so that saying it twice at once is saying it once.
             return try await log.append(
-                Append(
+                AppendRequest(
                     id: key?.id ?? UUID(derivedFrom: "attendance \(added.event.rawValue) \(added.user.rawValue)"),
                     fingerprint: key?.fingerprint,
                     stream: added.stream,

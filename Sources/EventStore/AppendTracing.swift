@@ -5,7 +5,7 @@ struct AppendTracing: Sendable {
     /// nil: nobody traces.
     let tracer: (any Tracer)?
 
-    func trace(_ append: Append, _ body: () async throws -> Appended) async throws -> Appended {
+    func trace(_ append: AppendRequest, _ body: () async throws -> AppendResult) async throws -> AppendResult {
         guard let tracer, let current = ServiceContext.current else { return try await body() }
         let span = tracer.startSpan("append \(append.stream.category)", context: current, ofKind: .client)
         guard span.isRecording else { return try await body() }

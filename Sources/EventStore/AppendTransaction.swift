@@ -16,7 +16,7 @@ struct AppendTransaction: Sendable {
     let logger: Logger
 
     /// A result for each append, in order. One that is refused or fails leaves the others alone.
-    func append(_ batch: [Append]) async -> [Result<Appended, any Error>] {
+    func append(_ batch: [AppendRequest]) async -> [Result<AppendResult, any Error>] {
         // Whether a connection broke that may have recorded the batch.
         var isFateUnknown = false
         // Whether a program of another version has appended, which did not change this one's read models.
@@ -63,7 +63,7 @@ struct AppendTransaction: Sendable {
 
     // MARK: The two ways
 
-    private func direct(_ batch: [Append]) async throws -> [Result<Appended, any Error>] {
+    private func direct(_ batch: [AppendRequest]) async throws -> [Result<AppendResult, any Error>] {
         let rows = try await client.run(statements(for: batch))
         let first = try rows[0].decode(Int64.self)[0]
         return batch.enumerated().map { offset, append in .success(append.recorded(at: first + Int64(offset))) }
@@ -71,7 +71,7 @@ struct AppendTransaction: Sendable {
 
     /// What a broken connection has left in PostgreSQL's hands may still be recorded before or after: then ids and versions are
     /// taken, and the second to come is told so by a key.
-    private func checked(_ batch: [Append], isBehind: Bool) async throws -> [Result<Appended, any Error>] {
+    private func checked(_ batch: [AppendRequest], isBehind: Bool) async throws -> [Result<AppendResult, any Error>] {
         if isBehind { try await catchUp() }
         let ids = Array(Set(batch.map(\.id)))
         return try await client.withConnection { connection in
@@ -82,10 +82,10 @@ struct AppendTransaction: Sendable {
                 Outcome.query(ids),
             ])
             let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
-                (id, Appended(position: position, stream: StreamName(stream), version: version, isRepeat: true))
+                (id, AppendResult(position: position, stream: StreamName(stream), version: version, isRepeat: true))
             }
             let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
-            let verdicts = verdicts(
+            let decisions = decisions(
                 on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), outcomes: try Outcome.byID(found[4]),
                 versions: Dictionary(uniqueKeysWithValues: versions)
             )
@@ -93,13 +93,13 @@ struct AppendTransaction: Sendable {
                 var copies = try await ReadModelCopy.locked(projections, on: connection)
                 try await ReadModelCopy.catchUp(&copies, on: connection)
             }
-            let accepted = zip(batch, verdicts).compactMap { $1 == .accepted ? $0 : nil }
+            let accepted = zip(batch, decisions).compactMap { $1 == .accepted ? $0 : nil }
             guard !accepted.isEmpty else {
                 try await connection.query("ROLLBACK")
-                return results(batch, verdicts, firstPosition: 0)
+                return results(batch, decisions, firstPosition: 0)
             }
             let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
-            return results(batch, verdicts, firstPosition: try written[0].decode(Int64.self)[0])
+            return results(batch, decisions, firstPosition: try written[0].decode(Int64.self)[0])
         }
     }
 
@@ -119,7 +119,7 @@ struct AppendTransaction: Sendable {
         }
     }
 
-    private func statements(for batch: [Append]) -> [SQL] {
+    private func statements(for batch: [AppendRequest]) -> [SQL] {
         let stored = batch.map(\.event.stored)
         let append: SQL = """
             SELECT log.append(
@@ -145,18 +145,18 @@ struct AppendTransaction: Sendable {
         return [append] + remember + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
-    private func results(_ batch: [Append], _ verdicts: [Verdict], firstPosition: Int64) -> [Result<Appended, any Error>] {
+    private func results(_ batch: [AppendRequest], _ decisions: [AppendDecision], firstPosition: Int64) -> [Result<AppendResult, any Error>] {
         var next = firstPosition
-        var results: [Result<Appended, any Error>] = []
-        for (append, verdict) in zip(batch, verdicts) {
-            switch verdict {
+        var results: [Result<AppendResult, any Error>] = []
+        for (append, decision) in zip(batch, decisions) {
+            switch decision {
             case .accepted:
                 results.append(.success(append.recorded(at: next)))
                 next += 1
             case .repeats(let first): results.append(.success(first))
             case .repeatsInBatch(let index):
                 results.append(
-                    results[index].map { Appended(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true) }
+                    results[index].map { AppendResult(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true) }
                 )
             case .conflicts(let conflict): results.append(.failure(conflict))
             case .reusesKey: results.append(.failure(KeyReused()))
@@ -165,20 +165,20 @@ struct AppendTransaction: Sendable {
         return results
     }
 
-    private func unknown(_ batch: [Append]) -> [Result<Appended, any Error>] {
+    private func unknown(_ batch: [AppendRequest]) -> [Result<AppendResult, any Error>] {
         batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
     }
 
     /// A fault of one item, a row that a read model refuses say, must not fail its neighbours. Only PostgreSQL reports such a fault.
     /// Other errors, such as a recorded event that this program cannot read, concern the whole batch.
-    private func failed(_ batch: [Append], with error: any Error) async -> [Result<Appended, any Error>] {
+    private func failed(_ batch: [AppendRequest], with error: any Error) async -> [Result<AppendResult, any Error>] {
         let states: [SQLState?] = [.readModelOutOfStep, .undefinedTable]
         var error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error
         if let unreadable = error as? FormatError { error = ReadModelError.unreadable(unreadable) }
         let isOfOne = (error as? PostgresError)?.isUnavailability == false
         guard batch.count > 1, isOfOne else { return batch.map { _ in .failure(error) } }
         logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
-        var results: [Result<Appended, any Error>] = []
+        var results: [Result<AppendResult, any Error>] = []
         for append in batch { results.append(await self.append([append])[0]) }
         return results
     }
@@ -195,8 +195,8 @@ extension SQLState {
     fileprivate static let versionGap = SQLState(rawValue: "HU002")
 }
 
-extension Append {
-    fileprivate func recorded(at position: Int64) -> Appended {
-        Appended(position: position, stream: stream, version: expectedVersion + 1, isRepeat: false)
+extension AppendRequest {
+    fileprivate func recorded(at position: Int64) -> AppendResult {
+        AppendResult(position: position, stream: stream, version: expectedVersion + 1, isRepeat: false)
     }
 }

@@ -10,8 +10,8 @@ public import Tracing
 /// There is no timer, so an idle log adds no latency.
 public final class EventLog: Service {
     private struct Pending: Sendable {
-        var append: Append
-        var continuation: CheckedContinuation<Appended, any Error>
+        var append: AppendRequest
+        var continuation: CheckedContinuation<AppendResult, any Error>
     }
 
     private struct Queue: Sendable {
@@ -60,9 +60,9 @@ public final class EventLog: Service {
     /// - Throws: ``VersionConflict``, ``KeyReused``, ``EventLogError``, ``ReadModelError/missing``, ``ReadModelError/behind(_:)``, or a
     ///   `PostgresError`; after
     ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
-    public func append(_ append: Append) async throws -> Appended { try await tracing.trace(append) { try await queued(append) } }
+    public func append(_ append: AppendRequest) async throws -> AppendResult { try await tracing.trace(append) { try await queued(append) } }
 
-    private func queued(_ append: Append) async throws -> Appended {
+    private func queued(_ append: AppendRequest) async throws -> AppendResult {
         try await withCheckedThrowingContinuation { continuation in
             let (refusal, idle) = queue.withLock { queue -> (EventLogError?, CheckedContinuation<Void, Never>?) in
                 guard !queue.isClosed else { return (.closed, nil) }

@@ -33,7 +33,7 @@ public struct KeyReused: Error, Hashable, CustomStringConvertible {
 /// What became of a command that carried a key.
 struct Outcome: Hashable {
     var fingerprint: Fingerprint
-    var appended: Appended
+    var appended: AppendResult
 
     static func query(_ ids: [UUID]) -> SQL {
         "SELECT id, fingerprint, position, stream, version FROM log.outcomes(\(ids))"
@@ -41,7 +41,7 @@ struct Outcome: Hashable {
 
     static func byID(_ rows: Rows) throws -> [UUID: Outcome] {
         let found = try rows.decode((UUID, Bytea, Int64, String, Int32).self).map { id, fingerprint, position, stream, version in
-            let appended = Appended(position: position, stream: StreamName(stream), version: version, isRepeat: true)
+            let appended = AppendResult(position: position, stream: StreamName(stream), version: version, isRepeat: true)
             return (id, Outcome(fingerprint: Fingerprint(bytes: fingerprint.bytes), appended: appended))
         }
         return Dictionary(found) { first, _ in first }
@@ -58,7 +58,7 @@ public struct Outcomes: Sendable {
     ///
     /// To be asked before the command is decided: what was right for the first may be refused by now.
     /// - Throws: ``KeyReused``
-    public func first(of key: CommandKey?) async throws -> Appended? {
+    public func first(of key: CommandKey?) async throws -> AppendResult? {
         guard let key, let found = try Outcome.byID(await client.query(Outcome.query([key.id])))[key.id] else { return nil }
         guard found.fingerprint == key.fingerprint else { throw KeyReused() }
         return found.appended

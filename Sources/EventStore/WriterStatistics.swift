@@ -36,7 +36,7 @@ final class WriterCounters: Sendable {
 
     func count(_ outcome: WriterStatistics.Outcome) { outcomes.add(at: outcome.rawValue) }
 
-    func wrote(_ results: [Result<Appended, any Error>], nanoseconds: Int) {
+    func wrote(_ results: [Result<AppendResult, any Error>], nanoseconds: Int) {
         batches.record(results.count)
         commits.record(nanoseconds)
         for result in results { count(WriterStatistics.Outcome(result)) }
@@ -57,7 +57,7 @@ extension WriterStatistics.Outcome {
         }
     }
 
-    fileprivate init(_ result: Result<Appended, any Error>) {
+    fileprivate init(_ result: Result<AppendResult, any Error>) {
         switch result {
         case .success(let appended): self = appended.isRepeat ? .repeated : .recorded
         case .failure(is VersionConflict): self = .conflict

@@ -112,7 +112,7 @@ public final class EventsModule: Sendable {
     }
 
     /// Carries a command out, or answers what became of it before.
-    private func once(_ key: CommandKey?, _ carryOut: (CommandKey?) async throws -> Appended) async throws -> (
+    private func once(_ key: CommandKey?, _ carryOut: (CommandKey?) async throws -> AppendResult) async throws -> (
         id: EventID, position: Int64
     ) {
         do {
@@ -130,7 +130,7 @@ public final class EventsModule: Sendable {
     }
 
     /// Whoever is answered reads it from this node's memory next.
-    private func shown(_ appended: Appended) async throws -> (id: EventID, position: Int64) {
+    private func shown(_ appended: AppendResult) async throws -> (id: EventID, position: Int64) {
         guard let id = EventID(stream: appended.stream) else {
             throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
         }
@@ -140,9 +140,9 @@ public final class EventsModule: Sendable {
 
     private func append(
         _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: CommandKey?, origin: Origin
-    ) async throws -> Appended {
+    ) async throws -> AppendResult {
         try await log.append(
-            Append(
+            AppendRequest(
                 id: key?.id ?? dependencies.newDomainEventID,
                 fingerprint: key?.fingerprint,
                 stream: id.stream,

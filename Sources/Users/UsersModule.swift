@@ -40,13 +40,13 @@ public struct UsersModule: Sendable {
         return (first, token, appended.position)
     }
 
-    private func append(_ created: UserCreated, origin: Origin) async throws -> Appended {
+    private func append(_ created: UserCreated, origin: Origin) async throws -> AppendResult {
         // A number conflicts if the sequence was set back after it was given to a user, by a fail-over say.
         try await ConflictRetry(dependencies: dependencies).run { _ in
             let id = UserID(rawValue: try await ids.next())
             // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
             return try await log.append(
-                Append(
+                AppendRequest(
                     id: UUID(derivedFrom: "sign-up \(created.device.hexadecimal)"),
                     stream: id.stream,
                     expectedVersion: 0,

@@ -13,7 +13,7 @@ import Testing
             let id = UUID()
             let first = try await store.log.append(.counting("a", after: 0, by: 5, id: id))
             let second = try await store.log.append(.counting("a", after: 1, by: 6))
-            #expect(first == Appended(position: 1, stream: StreamName("counter-a"), version: 1, isRepeat: false))
+            #expect(first == AppendResult(position: 1, stream: StreamName("counter-a"), version: 1, isRepeat: false))
             #expect((second.position, second.version) == (2, 2))
             let recorded = try #require(try await store.reader.read(after: 0, limit: 1).first)
             #expect(
@@ -30,7 +30,7 @@ import Testing
             let again = try await store.log.append(.counting("a", after: 0, id: id))
             let elsewhere = try await store.log.append(.counting("b", after: 7, id: id))
             #expect(!first.isRepeat)
-            #expect(again == Appended(position: 1, stream: first.stream, version: 1, isRepeat: true))
+            #expect(again == AppendResult(position: 1, stream: first.stream, version: 1, isRepeat: true))
             #expect(elsewhere == again)
             #expect(try await store.reader.tail() == 1)
             #expect(try await store.sums() == ["(a,1,1)"])

@@ -47,7 +47,7 @@ import Testing
             for counter in ["1", "12"] { _ = try await store.log.append(.counting(counter, after: version)) }
         }
         for counter in ["7", "8"] {
-            var last = Append.counting(counter, after: 0)
+            var last = AppendRequest.counting(counter, after: 0)
             last.fingerprint = Fingerprint(of: counter.utf8)
             _ = try await store.log.append(last)
         }

@@ -24,7 +24,7 @@ import Testing
                     return appended
                 }
                 // A repetition, a conflict, and one of another process between two of this one.
-                let append = Append.counting("again", after: 0)
+                let append = AppendRequest.counting("again", after: 0)
                 _ = try await log.append(append)
                 _ = try await log.append(append)
                 await #expect(throws: VersionConflict.self) { try await log.append(.counting("1", after: 0)) }

@@ -19,7 +19,7 @@ import Testing
         for version: Int32 in 0..<3 {
             for counter in ["1", "2"] { _ = try await store.log.append(.counting(counter, after: version)) }
         }
-        var last = Append.counting("3", after: 0)
+        var last = AppendRequest.counting("3", after: 0)
         last.fingerprint = Fingerprint(of: "request".utf8)
         _ = try await store.log.append(last)
         try await store.client.query("SELECT nextval('log.user_ids') FROM generate_series(1, 3)")

@@ -51,9 +51,9 @@ private enum Soup {
     }
 }
 
-extension Append {
-    fileprivate static func cooking(_ pot: String, _ soup: any DomainEvent) -> Append {
-        Append(
+extension AppendRequest {
+    fileprivate static func cooking(_ pot: String, _ soup: any DomainEvent) -> AppendRequest {
+        AppendRequest(
             id: UUID(), stream: StreamName(category: "soup", key: pot), expectedVersion: 0,
             recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: soup)
     }
@@ -119,7 +119,7 @@ extension Append {
         }
     }
 
-    private static func append(_ append: Append, _ client: PostgresClient) async throws {
+    private static func append(_ append: AppendRequest, _ client: PostgresClient) async throws {
         try await TestStore.withLog(client, projections: []) { _ = try await $0.append(append) }
     }
 

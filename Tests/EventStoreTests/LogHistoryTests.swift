@@ -11,7 +11,7 @@ import Testing
 
     /// A commit of `count` recorded events from a position on.
     private func commit(at position: Int64, _ count: Int = 1) -> Commit {
-        let envelopes = (0..<count).map { _ in Append.counting("a", after: 0).envelope }
+        let envelopes = (0..<count).map { _ in AppendRequest.counting("a", after: 0).envelope }
         return Commit.all(of: zip(position..., envelopes).map { ($0, $1) })[0]
     }
 

@@ -55,7 +55,7 @@ import Testing
                     // The others go on until this one has ended, also with an error.
                     defer { writer.isDone.withLock { $0 = true } }
                     for number in 30..<400 {
-                        let append = Append.counting("\(number % 7)-x", after: Int32(number / 7), by: Int64(number))
+                        let append = AppendRequest.counting("\(number % 7)-x", after: Int32(number / 7), by: Int64(number))
                         let appended = try await store.log.append(append)
                         writer.acknowledged.withLock { $0 = appended.position }
                     }

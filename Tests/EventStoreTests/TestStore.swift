@@ -130,10 +130,10 @@ struct TestStore: Sendable {
     }
 }
 
-extension Append {
+extension AppendRequest {
     /// One more of a counter.
-    static func counting(_ counter: String, after version: Int32, by number: Int64 = 1, id: UUID = UUID()) -> Append {
-        Append(
+    static func counting(_ counter: String, after version: Int32, by number: Int64 = 1, id: UUID = UUID()) -> AppendRequest {
+        AppendRequest(
             id: id,
             stream: StreamName(category: Counted.category, key: counter),
             expectedVersion: version,
@@ -144,9 +144,9 @@ extension Append {
     }
 }
 
-extension [Result<Appended, any Error>] {
+extension [Result<AppendResult, any Error>] {
     /// Those that were recorded.
-    var appended: [Appended] { compactMap { try? $0.get() } }
+    var appended: [AppendResult] { compactMap { try? $0.get() } }
 }
 
 /// All results, in any order. Throws nothing; but a closure is taken for a throwing one only by a `try` outside of macros.

@@ -29,9 +29,9 @@ private struct TeasProjection: Projection {
     }
 }
 
-extension Append {
-    fileprivate static func ofNewerProgram(_ event: any DomainEvent) -> Append {
-        Append(
+extension AppendRequest {
+    fileprivate static func ofNewerProgram(_ event: any DomainEvent) -> AppendRequest {
+        AppendRequest(
             id: UUID(), stream: StreamName(category: type(of: event).category, key: "new"), expectedVersion: 0,
             recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: event)
     }
@@ -88,7 +88,7 @@ extension Append {
                     try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
                     try await TestStore.withLog(store.client, projections: []) { newer in
                         _ = try await newer.append(
-                            Append(
+                            AppendRequest(
                                 id: UUID(), stream: StreamName("tea-more"), expectedVersion: 0,
                                 recordedAt: Timestamp(milliseconds: 0),
                                 metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: TeaDomainEvent.drunk))

@@ -56,7 +56,7 @@ private enum CreatedAnew: DomainEvent {
                         group.addTask { try await newer.run() }
                         defer { group.cancelAll() }
                         _ = try await newer.append(
-                            Append(
+                            AppendRequest(
                                 id: UUID(), stream: StreamName("event-2"), expectedVersion: 0,
                                 recordedAt: Timestamp(milliseconds: 0),
                                 metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))

@@ -4,35 +4,35 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `The verdicts on a batch` {
+@Suite struct `The decisions on a batch` {
     @Test func `are none for none`() {
-        #expect(verdicts(on: [], recorded: [:], versions: [:]) == [])
+        #expect(decisions(on: [], recorded: [:], versions: [:]) == [])
     }
 
     @Test func `accept a new stream and the next version of an old one`() {
         let batch = [append("a", to: tea1, expecting: 0), append("b", to: tea2, expecting: 3)]
-        #expect(verdicts(on: batch, recorded: [:], versions: [tea2: 3]) == [.accepted, .accepted])
+        #expect(decisions(on: batch, recorded: [:], versions: [tea2: 3]) == [.accepted, .accepted])
     }
 
     @Test func `accept several of one stream, each on the version the one before left`() {
         let batch = [
             append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1), append("c", to: tea1, expecting: 2),
         ]
-        #expect(verdicts(on: batch, recorded: [:], versions: [:]) == [.accepted, .accepted, .accepted])
+        #expect(decisions(on: batch, recorded: [:], versions: [:]) == [.accepted, .accepted, .accepted])
     }
 
     @Test func `answer a recorded id with the first result, whatever version is expected`() {
-        let first = Appended(position: 7, stream: tea1, version: 1, isRepeat: true)
+        let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
         let batch = [append("a", to: tea1, expecting: 0), append("a", to: tea9, expecting: 5)]
-        let verdicts = verdicts(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 4])
-        #expect(verdicts == [.repeats(first), .repeats(first)])
+        let decisions = decisions(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 4])
+        #expect(decisions == [.repeats(first), .repeats(first)])
     }
 
     @Test func `do not count a recorded id as a new version`() {
-        let first = Appended(position: 7, stream: tea1, version: 1, isRepeat: true)
+        let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
         let batch = [append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1)]
-        let verdicts = verdicts(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 1])
-        #expect(verdicts == [.repeats(first), .accepted])
+        let decisions = decisions(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 1])
+        #expect(decisions == [.repeats(first), .accepted])
     }
 
     @Test func `point an id that the batch repeats to where it is accepted`() {
@@ -41,7 +41,7 @@ import Testing
             append("a", to: tea2, expecting: 0),
         ]
         #expect(
-            verdicts(on: batch, recorded: [:], versions: [:])
+            decisions(on: batch, recorded: [:], versions: [:])
                 == [.accepted, .accepted, .repeatsInBatch(index: 1), .repeatsInBatch(index: 1)]
         )
     }
@@ -51,7 +51,7 @@ import Testing
             append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 3), append("c", to: tea2, expecting: 1),
         ]
         #expect(
-            verdicts(on: batch, recorded: [:], versions: [tea1: 2]) == [
+            decisions(on: batch, recorded: [:], versions: [tea1: 2]) == [
                 .conflicts(VersionConflict(stream: tea1, expected: 0, actual: 2)),
                 .conflicts(VersionConflict(stream: tea1, expected: 3, actual: 2)),
                 .conflicts(VersionConflict(stream: tea2, expected: 1, actual: 0)),
@@ -62,7 +62,7 @@ import Testing
     @Test func `refuse the slower of two that expect the same version`() {
         let batch = [append("a", to: tea1, expecting: 2), append("b", to: tea1, expecting: 2)]
         #expect(
-            verdicts(on: batch, recorded: [:], versions: [tea1: 2])
+            decisions(on: batch, recorded: [:], versions: [tea1: 2])
                 == [.accepted, .conflicts(VersionConflict(stream: tea1, expected: 2, actual: 3))]
         )
     }
@@ -73,7 +73,7 @@ import Testing
             append("d", to: tea2, expecting: 0),
         ]
         #expect(
-            verdicts(on: batch, recorded: [:], versions: [:])
+            decisions(on: batch, recorded: [:], versions: [:])
                 == [.accepted, .conflicts(VersionConflict(stream: tea1, expected: 5, actual: 1)), .accepted, .accepted]
         )
     }
@@ -83,19 +83,19 @@ import Testing
             append("a", to: tea1, expecting: 1), append("b", to: tea1, expecting: 0), append("a", to: tea1, expecting: 1),
         ]
         #expect(
-            verdicts(on: batch, recorded: [:], versions: [:])
+            decisions(on: batch, recorded: [:], versions: [:])
                 == [.conflicts(VersionConflict(stream: tea1, expected: 1, actual: 0)), .accepted, .accepted]
         )
     }
 }
 
-@Suite struct `The verdicts on commands with keys` {
+@Suite struct `The decisions on commands with keys` {
     private static let request = Fingerprint(of: "PUT /v1/events/1".utf8)
     private static let other = Fingerprint(of: "PUT /v1/events/2".utf8)
-    private static let first = Appended(position: 7, stream: tea1, version: 1, isRepeat: true)
+    private static let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
     private static let known = [UUID(derivedFrom: "a"): Outcome(fingerprint: request, appended: first)]
 
-    private func command(_ fingerprint: Fingerprint?) -> Append {
+    private func command(_ fingerprint: Fingerprint?) -> AppendRequest {
         var append = append("a", to: tea1, expecting: 0)
         append.fingerprint = fingerprint
         return append
@@ -103,15 +103,15 @@ import Testing
 
     @Test func `answer the same request with the first result`() {
         #expect(
-            verdicts(on: [command(Self.request)], recorded: [:], outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
+            decisions(on: [command(Self.request)], recorded: [:], outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
         let both = [UUID(derivedFrom: "a"): Self.first]
         #expect(
-            verdicts(on: [command(Self.request)], recorded: both, outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
+            decisions(on: [command(Self.request)], recorded: both, outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
     }
 
     @Test func `refuse another request, and one without a fingerprint`() {
         #expect(
-            verdicts(on: [command(Self.other), command(nil)], recorded: [:], outcomes: Self.known, versions: [:])
+            decisions(on: [command(Self.other), command(nil)], recorded: [:], outcomes: Self.known, versions: [:])
                 == [.reusesKey, .reusesKey]
         )
     }
@@ -119,7 +119,7 @@ import Testing
     @Test func `tell requests of the same batch apart`() {
         let batch = [command(Self.request), command(Self.request), command(Self.other), command(nil)]
         #expect(
-            verdicts(on: batch, recorded: [:], versions: [:])
+            decisions(on: batch, recorded: [:], versions: [:])
                 == [.accepted, .repeatsInBatch(index: 0), .reusesKey, .reusesKey]
         )
     }
@@ -127,7 +127,7 @@ import Testing
 
 @Suite struct `A batch` {
     @Test func `is independent where no two have an id or a stream in common`() {
-        #expect(([] as [Append]).areIndependent)
+        #expect(([] as [AppendRequest]).areIndependent)
         #expect([append("a", to: tea1, expecting: 0), append("b", to: tea2, expecting: 0)].areIndependent)
         #expect(![append("a", to: tea1, expecting: 0), append("a", to: tea2, expecting: 0)].areIndependent)
         #expect(![append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1)].areIndependent)
@@ -145,8 +145,8 @@ private let tea1 = StreamName("tea-1")
 private let tea2 = StreamName("tea-2")
 private let tea9 = StreamName("tea-9")
 
-private func append(_ id: String, to stream: StreamName, expecting version: Int32) -> Append {
-    Append(
+private func append(_ id: String, to stream: StreamName, expecting version: Int32) -> AppendRequest {
+    AppendRequest(
         id: UUID(derivedFrom: id),
         stream: stream,
         expectedVersion: version,

@@ -2,7 +2,7 @@ public import Foundation
 public import Encoding
 
 /// A domain event to be recorded, under the condition that its stream has a certain version.
-public struct Append: Sendable {
+public struct AppendRequest: Sendable {
     /// Unique in the log. One that is already there is not recorded again; the first result is answered.
     public var id: UUID
     /// Of the request, where its caller may repeat it: the same id with another one is refused.
@@ -36,7 +36,7 @@ public struct Append: Sendable {
 }
 
 /// Where an append ended up: the first result, however often it is repeated.
-public struct Appended: Sendable, Hashable {
+public struct AppendResult: Sendable, Hashable {
     public var position: Int64
     public var stream: StreamName
     public var version: Int32
@@ -61,10 +61,10 @@ public struct VersionConflict: Error, Hashable, CustomStringConvertible {
 }
 
 /// What becomes of one of the appends of a batch.
-enum Verdict: Hashable {
+enum AppendDecision: Hashable {
     case accepted
     /// Recorded before.
-    case repeats(Appended)
+    case repeats(AppendResult)
     /// The same id stands earlier in this batch, at that index, and is accepted there.
     case repeatsInBatch(index: Int)
     case conflicts(VersionConflict)
@@ -77,9 +77,9 @@ enum Verdict: Hashable {
 ///   - recorded: which of the ids are in the log, and where
 ///   - outcomes: which of them are ids of commands that carried a key
 ///   - versions: the versions of those of the streams that exist
-func verdicts(
-    on batch: [Append], recorded: [UUID: Appended], outcomes: [UUID: Outcome] = [:], versions: [StreamName: Int32]
-) -> [Verdict] {
+func decisions(
+    on batch: [AppendRequest], recorded: [UUID: AppendResult], outcomes: [UUID: Outcome] = [:], versions: [StreamName: Int32]
+) -> [AppendDecision] {
     var versions = versions
     var accepted: [UUID: Int] = [:]
     return batch.enumerated().map { index, append in
@@ -100,7 +100,7 @@ func verdicts(
     }
 }
 
-extension [Append] {
+extension [AppendRequest] {
     /// Whether no two have an id or a stream in common, so that each can be decided without regard to the others.
     var areIndependent: Bool {
         var ids = Set<UUID>(minimumCapacity: count)
