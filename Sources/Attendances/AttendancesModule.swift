@@ -9,7 +9,7 @@ public struct AttendancesModule: Sendable {
     private let log: EventLog
     private let database: PostgresClient
     private let events: EventsModule
-    private let outcomes: Outcomes
+    private let idempotency: IdempotencyStore
     private let dependencies: Dependencies
 
     package init(log: EventLog, database: PostgresClient, events: EventsModule, dependencies: Dependencies) {
@@ -17,7 +17,7 @@ public struct AttendancesModule: Sendable {
         self.database = database
         self.events = events
         self.dependencies = dependencies
-        outcomes = Outcomes(client: database)
+        idempotency = IdempotencyStore(client: database)
     }
 
     /// Once or again, there is one attendance.
@@ -25,9 +25,9 @@ public struct AttendancesModule: Sendable {
     /// - Throws: ``AttendanceRejection``
     @discardableResult
     public func attend(_ command: AttendEvent, origin: Origin) async throws -> Int64 {
-        let key = origin.commandKey(actor: command.by)
+        let key = origin.recordKey(actor: command.by)
         do {
-            if let first = try await outcomes.first(of: key) { return first.position }
+            if let first = try await idempotency.first(of: key) { return first.position }
             let attendsAlready = try await attends(command)
             let eventExists = if attendsAlready { true } else { try await events.exists(command.event) }
             if let added = try decide(command, eventExists: eventExists, attendsAlready: attendsAlready),
@@ -35,7 +35,7 @@ public struct AttendancesModule: Sendable {
             {
                 return position
             }
-            try await outcomes.remember(key, recordedAs: command.stream, version: 1)
+            try await idempotency.remember(key, recordedAs: command.stream, version: 1)
             return try await LogReader(client: database).tail()
         } catch is KeyReused {
             throw AttendanceRejection.keyReused
@@ -43,13 +43,13 @@ public struct AttendancesModule: Sendable {
     }
 
     /// nil where the attendance is recorded already, under another id.
-    private func append(_ added: AttendanceAdded, key: CommandKey?, origin: Origin) async throws -> Int64? {
+    private func append(_ added: AttendanceAdded, key: IdempotencyRecordKey?, origin: Origin) async throws -> Int64? {
         do {
             // Without a key the id comes from the event and the user, so that saying it twice at once is saying it once.
             return try await log.append(
                 AppendRequest(
                     id: key?.id ?? UUID(derivedFrom: "attendance \(added.event.rawValue) \(added.user.rawValue)"),
-                    fingerprint: key?.fingerprint,
+                    requestHash: key?.requestHash,
                     stream: added.stream,
                     expectedVersion: 0,
                     recordedAt: dependencies.now(),

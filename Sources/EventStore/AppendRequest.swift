@@ -6,7 +6,7 @@ public struct AppendRequest: Sendable {
     /// Unique in the log. One that is already there is not recorded again; the first result is answered.
     public var id: UUID
     /// Of the request, where its caller may repeat it: the same id with another one is refused.
-    public var fingerprint: Fingerprint?
+    public var requestHash: RequestHash?
     public var stream: StreamName
     /// The version that the stream must have; 0: it must not exist.
     public var expectedVersion: Int32
@@ -15,11 +15,11 @@ public struct AppendRequest: Sendable {
     public var event: any DomainEvent
 
     public init(
-        id: UUID, fingerprint: Fingerprint? = nil, stream: StreamName, expectedVersion: Int32, recordedAt: Timestamp,
+        id: UUID, requestHash: RequestHash? = nil, stream: StreamName, expectedVersion: Int32, recordedAt: Timestamp,
         metadata: Metadata, event: any DomainEvent
     ) {
         self.id = id
-        self.fingerprint = fingerprint
+        self.requestHash = requestHash
         self.stream = stream
         self.expectedVersion = expectedVersion
         self.recordedAt = recordedAt
@@ -75,20 +75,20 @@ enum AppendDecision: Hashable {
 /// Decides a batch, item by item, as if the items came one after the other.
 /// - Parameters:
 ///   - recorded: which of the ids are in the log, and where
-///   - outcomes: which of them are ids of commands that carried a key
+///   - records: which of them are ids of commands that carried a key
 ///   - versions: the versions of those of the streams that exist
 func decisions(
-    on batch: [AppendRequest], recorded: [UUID: AppendResult], outcomes: [UUID: Outcome] = [:], versions: [StreamName: Int32]
+    on batch: [AppendRequest], recorded: [UUID: AppendResult], records: [UUID: IdempotencyRecord] = [:], versions: [StreamName: Int32]
 ) -> [AppendDecision] {
     var versions = versions
     var accepted: [UUID: Int] = [:]
     return batch.enumerated().map { index, append in
-        if let first = outcomes[append.id] {
-            return first.fingerprint == append.fingerprint ? .repeats(first.appended) : .reusesKey
+        if let first = records[append.id] {
+            return first.requestHash == append.requestHash ? .repeats(first.appended) : .reusesKey
         }
         if let first = recorded[append.id] { return .repeats(first) }
         if let first = accepted[append.id] {
-            return batch[first].fingerprint == append.fingerprint ? .repeatsInBatch(index: first) : .reusesKey
+            return batch[first].requestHash == append.requestHash ? .repeatsInBatch(index: first) : .reusesKey
         }
         let actual = versions[append.stream] ?? 0
         guard actual == append.expectedVersion else {

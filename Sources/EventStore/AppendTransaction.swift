@@ -79,14 +79,14 @@ struct AppendTransaction: Sendable {
                 "BEGIN", "SELECT log.lock()",
                 "SELECT id, position, stream, version FROM log.recorded(\(ids))",
                 "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
-                Outcome.query(ids),
+                IdempotencyRecord.query(ids),
             ])
             let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
                 (id, AppendResult(position: position, stream: StreamName(stream), version: version, isRepeat: true))
             }
             let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
             let decisions = decisions(
-                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), outcomes: try Outcome.byID(found[4]),
+                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), records: try IdempotencyRecord.byID(found[4]),
                 versions: Dictionary(uniqueKeysWithValues: versions)
             )
             if isBehind {
@@ -129,7 +129,7 @@ struct AppendTransaction: Sendable {
                 \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
             )
             """
-        let commands = batch.compactMap { append in append.fingerprint.map { (append, $0) } }
+        let commands = batch.compactMap { append in append.requestHash.map { (append, $0) } }
         let remember: [SQL] =
             commands.isEmpty
             ? []

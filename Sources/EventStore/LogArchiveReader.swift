@@ -119,11 +119,11 @@ struct LogArchiveReader {
         let id = try line.stored("command", \.storedUUID)
         guard id > lastCommand else { throw FormatError("commands are not in the order of their ids") }
         (lastCommand, commands) = (id, commands + 1)
-        let fingerprint: String = try line.stored("fingerprint") { value in
+        let requestHash: String = try line.stored("fingerprint") { value in
             value.storedString.flatMap { $0.wholeMatch(of: /[0-9a-f]{64}/) == nil ? nil : $0 }
         }
         return copyLine([
-            id, #"\x"# + fingerprint, try line.stored("stream", \.storedString),
+            id, #"\x"# + requestHash, try line.stored("stream", \.storedString),
             String(try line.stored("version", \.storedVersion)),
         ])
     }

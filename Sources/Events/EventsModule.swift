@@ -15,7 +15,7 @@ public final class EventsModule: Sendable {
     let reads = ReadCounts()
     private let log: EventLog
     private let ids: IDSource
-    private let outcomes: Outcomes
+    private let idempotency: IdempotencyStore
     private let dependencies: Dependencies
     private let retry: ConflictRetry
     private let readModels: ReadModels
@@ -35,13 +35,13 @@ public final class EventsModule: Sendable {
         retry = ConflictRetry(dependencies: dependencies)
         readModels = ReadModels(projections: [EventsProjection()], client: database, logger: Logger(label: "humon.events"))
         ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
-        outcomes = Outcomes(client: database)
+        idempotency = IdempotencyStore(client: database)
     }
 
     /// - Returns: the event, and the position from which on it is there
     /// - Throws: ``EventRejection/keyReused``, `StreamContended`, and what ``EventLog/append(_:)`` throws
     public func create(_ command: CreateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
-        try await once(origin.commandKey(actor: command.owner)) { key in
+        try await once(origin.recordKey(actor: command.owner)) { key in
             // A number that was handed out before the sequence was set back, by a fail-over say, is taken already.
             try await retry.run { _ in
                 let id = EventID(rawValue: try await ids.next())
@@ -55,7 +55,7 @@ public final class EventsModule: Sendable {
     /// - Returns: the event, and the position from which on it is as it was asked to be
     /// - Throws: ``EventRejection``, `StreamContended`, `ReadModelError.behind`, and what ``EventLog/append(_:)`` throws
     public func update(_ command: UpdateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
-        try await once(origin.commandKey(actor: command.by)) { key in
+        try await once(origin.recordKey(actor: command.by)) { key in
             try await retry.run { conflict in
                 let event = try await event(command.id, atLeast: conflict?.actual ?? 0)
                 let updated = try decide(command, on: event)
@@ -112,16 +112,16 @@ public final class EventsModule: Sendable {
     }
 
     /// Carries a command out, or answers what became of it before.
-    private func once(_ key: CommandKey?, _ carryOut: (CommandKey?) async throws -> AppendResult) async throws -> (
+    private func once(_ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult) async throws -> (
         id: EventID, position: Int64
     ) {
         do {
-            if let first = try await outcomes.first(of: key) { return try await shown(first) }
+            if let first = try await idempotency.first(of: key) { return try await shown(first) }
             do {
                 return try await shown(await carryOut(key))
             } catch let rejection as EventRejection {
                 // An earlier attempt, under way on another node until now, may have made the very change that is in its way.
-                guard let first = try await outcomes.first(of: key) else { throw rejection }
+                guard let first = try await idempotency.first(of: key) else { throw rejection }
                 return try await shown(first)
             }
         } catch is KeyReused {
@@ -139,12 +139,12 @@ public final class EventsModule: Sendable {
     }
 
     private func append(
-        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: CommandKey?, origin: Origin
+        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: IdempotencyRecordKey?, origin: Origin
     ) async throws -> AppendResult {
         try await log.append(
             AppendRequest(
                 id: key?.id ?? dependencies.newDomainEventID,
-                fingerprint: key?.fingerprint,
+                requestHash: key?.requestHash,
                 stream: id.stream,
                 expectedVersion: version,
                 recordedAt: dependencies.now(),

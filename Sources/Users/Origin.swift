@@ -20,12 +20,12 @@ public struct Origin: Sendable, Hashable {
 /// Source: draft-ietf-httpapi-idempotency-key-header.
 public struct IdempotencyKey: Sendable, Hashable {
     var text: String
-    var fingerprint: Fingerprint
+    var requestHash: RequestHash
 
     /// - Parameter request: everything that makes the request what it is; another one under the same key is refused
     public init(_ text: String, request: some Sequence<UInt8>) {
         self.text = text
-        fingerprint = Fingerprint(of: request)
+        requestHash = RequestHash(of: request)
     }
 }
 
@@ -35,9 +35,9 @@ extension Origin {
     }
 
     /// Keys of different users are different keys.
-    package func commandKey(actor: UserID) -> CommandKey? {
+    package func recordKey(actor: UserID) -> IdempotencyRecordKey? {
         key.map { key in
-            CommandKey(id: UUID(derivedFrom: "command \(actor.rawValue) \(key.text)"), fingerprint: key.fingerprint)
+            IdempotencyRecordKey(id: UUID(derivedFrom: "command \(actor.rawValue) \(key.text)"), requestHash: key.requestHash)
         }
     }
 }

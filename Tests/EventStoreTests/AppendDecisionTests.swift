@@ -90,28 +90,28 @@ import Testing
 }
 
 @Suite struct `The decisions on commands with keys` {
-    private static let request = Fingerprint(of: "PUT /v1/events/1".utf8)
-    private static let other = Fingerprint(of: "PUT /v1/events/2".utf8)
+    private static let request = RequestHash(of: "PUT /v1/events/1".utf8)
+    private static let other = RequestHash(of: "PUT /v1/events/2".utf8)
     private static let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
-    private static let known = [UUID(derivedFrom: "a"): Outcome(fingerprint: request, appended: first)]
+    private static let known = [UUID(derivedFrom: "a"): IdempotencyRecord(requestHash: request, appended: first)]
 
-    private func command(_ fingerprint: Fingerprint?) -> AppendRequest {
+    private func command(_ requestHash: RequestHash?) -> AppendRequest {
         var append = append("a", to: tea1, expecting: 0)
-        append.fingerprint = fingerprint
+        append.requestHash = requestHash
         return append
     }
 
     @Test func `answer the same request with the first result`() {
         #expect(
-            decisions(on: [command(Self.request)], recorded: [:], outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
+            decisions(on: [command(Self.request)], recorded: [:], records: Self.known, versions: [:]) == [.repeats(Self.first)])
         let both = [UUID(derivedFrom: "a"): Self.first]
         #expect(
-            decisions(on: [command(Self.request)], recorded: both, outcomes: Self.known, versions: [:]) == [.repeats(Self.first)])
+            decisions(on: [command(Self.request)], recorded: both, records: Self.known, versions: [:]) == [.repeats(Self.first)])
     }
 
-    @Test func `refuse another request, and one without a fingerprint`() {
+    @Test func `refuse another request, and one without a requestHash`() {
         #expect(
-            decisions(on: [command(Self.other), command(nil)], recorded: [:], outcomes: Self.known, versions: [:])
+            decisions(on: [command(Self.other), command(nil)], recorded: [:], records: Self.known, versions: [:])
                 == [.reusesKey, .reusesKey]
         )
     }

@@ -48,7 +48,7 @@ import Testing
         }
         for counter in ["7", "8"] {
             var last = AppendRequest.counting(counter, after: 0)
-            last.fingerprint = Fingerprint(of: counter.utf8)
+            last.requestHash = RequestHash(of: counter.utf8)
             _ = try await store.log.append(last)
         }
         try await store.client.query(

@@ -3,7 +3,7 @@ public import Foundation
 public import Postgres
 
 /// The SHA-256 digest of a request: 32 bytes.
-public struct Fingerprint: Sendable, Hashable {
+public struct RequestHash: Sendable, Hashable {
     let bytes: [UInt8]
 
     public init(of request: some Sequence<UInt8>) { bytes = Array(SHA256.hash(data: Array(request))) }
@@ -14,14 +14,14 @@ public struct Fingerprint: Sendable, Hashable {
 }
 
 /// A command that its caller may repeat.
-public struct CommandKey: Sendable, Hashable {
+public struct IdempotencyRecordKey: Sendable, Hashable {
     /// The same for the same key of the same user; the id of what the command records.
     public var id: UUID
-    public var fingerprint: Fingerprint
+    public var requestHash: RequestHash
 
-    public init(id: UUID, fingerprint: Fingerprint) {
+    public init(id: UUID, requestHash: RequestHash) {
         self.id = id
-        self.fingerprint = fingerprint
+        self.requestHash = requestHash
     }
 }
 
@@ -31,25 +31,25 @@ public struct KeyReused: Error, Hashable, CustomStringConvertible {
 }
 
 /// What became of a command that carried a key.
-struct Outcome: Hashable {
-    var fingerprint: Fingerprint
+struct IdempotencyRecord: Hashable {
+    var requestHash: RequestHash
     var appended: AppendResult
 
     static func query(_ ids: [UUID]) -> SQL {
         "SELECT id, fingerprint, position, stream, version FROM log.outcomes(\(ids))"
     }
 
-    static func byID(_ rows: Rows) throws -> [UUID: Outcome] {
-        let found = try rows.decode((UUID, Bytea, Int64, String, Int32).self).map { id, fingerprint, position, stream, version in
+    static func byID(_ rows: Rows) throws -> [UUID: IdempotencyRecord] {
+        let found = try rows.decode((UUID, Bytea, Int64, String, Int32).self).map { id, requestHash, position, stream, version in
             let appended = AppendResult(position: position, stream: StreamName(stream), version: version, isRepeat: true)
-            return (id, Outcome(fingerprint: Fingerprint(bytes: fingerprint.bytes), appended: appended))
+            return (id, IdempotencyRecord(requestHash: RequestHash(bytes: requestHash.bytes), appended: appended))
         }
         return Dictionary(found) { first, _ in first }
     }
 }
 
 /// The memory of commands that carried a key.
-public struct Outcomes: Sendable {
+public struct IdempotencyStore: Sendable {
     private let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
@@ -58,20 +58,20 @@ public struct Outcomes: Sendable {
     ///
     /// To be asked before the command is decided: what was right for the first may be refused by now.
     /// - Throws: ``KeyReused``
-    public func first(of key: CommandKey?) async throws -> AppendResult? {
-        guard let key, let found = try Outcome.byID(await client.query(Outcome.query([key.id])))[key.id] else { return nil }
-        guard found.fingerprint == key.fingerprint else { throw KeyReused() }
+    public func first(of key: IdempotencyRecordKey?) async throws -> AppendResult? {
+        guard let key, let found = try IdempotencyRecord.byID(await client.query(IdempotencyRecord.query([key.id])))[key.id] else { return nil }
+        guard found.requestHash == key.requestHash else { throw KeyReused() }
         return found.appended
     }
 
     /// Remembers a command that had nothing to record, since what it asks for is recorded already, at that place.
     /// - Throws: ``KeyReused``
-    public func remember(_ key: CommandKey?, recordedAs stream: StreamName, version: Int32) async throws {
+    public func remember(_ key: IdempotencyRecordKey?, recordedAs stream: StreamName, version: Int32) async throws {
         guard let key else { return }
         try await client.query(
             """
             INSERT INTO log.commands (id, fingerprint, stream, version)
-            VALUES (\(key.id), \(key.fingerprint.bytea), \(stream.description), \(version)) ON CONFLICT DO NOTHING
+            VALUES (\(key.id), \(key.requestHash.bytea), \(stream.description), \(version)) ON CONFLICT DO NOTHING
             """
         )
         _ = try await first(of: key)
