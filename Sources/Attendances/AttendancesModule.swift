@@ -24,14 +24,14 @@ public struct AttendancesModule: Sendable {
     /// - Returns: a position from which on it is there
     /// - Throws: ``AttendanceRejection``
     @discardableResult
-    public func attend(_ command: AttendEvent, origin: Origin) async throws -> Int64 {
-        let key = origin.recordKey(actor: command.by)
+    public func attend(_ command: AttendEvent, context: CommandContext) async throws -> Int64 {
+        let key = context.recordKey(actor: command.by)
         do {
             if let first = try await idempotency.first(of: key) { return first.position }
             let attendsAlready = try await attends(command)
             let eventExists = if attendsAlready { true } else { try await events.exists(command.event) }
             if let added = try decide(command, eventExists: eventExists, attendsAlready: attendsAlready),
-                let position = try await append(added, key: key, origin: origin)
+                let position = try await append(added, key: key, context: context)
             {
                 return position
             }
@@ -43,7 +43,7 @@ public struct AttendancesModule: Sendable {
     }
 
     /// nil where the attendance is recorded already, under another id.
-    private func append(_ added: AttendanceAdded, key: IdempotencyRecordKey?, origin: Origin) async throws -> Int64? {
+    private func append(_ added: AttendanceAdded, key: IdempotencyRecordKey?, context: CommandContext) async throws -> Int64? {
         do {
             // Without a key the id comes from the event and the user, so that saying it twice at once is saying it once.
             return try await log.append(
@@ -53,7 +53,7 @@ public struct AttendancesModule: Sendable {
                     stream: added.stream,
                     expectedVersion: 0,
                     recordedAt: dependencies.now(),
-                    metadata: origin.metadata(actor: added.user),
+                    metadata: context.metadata(actor: added.user),
                     event: AttendanceDomainEvent.added(added)
                 )
             ).position

@@ -40,13 +40,13 @@ public final class EventsModule: Sendable {
 
     /// - Returns: the event, and the position from which on it is there
     /// - Throws: ``EventRejection/keyReused``, `StreamContended`, and what ``EventLog/append(_:)`` throws
-    public func create(_ command: CreateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
-        try await once(origin.recordKey(actor: command.owner)) { key in
+    public func create(_ command: CreateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+        try await once(context.recordKey(actor: command.owner)) { key in
             // A number that was handed out before the sequence was set back, by a fail-over say, is taken already.
             try await retry.run { _ in
                 let id = EventID(rawValue: try await ids.next())
                 return try await append(
-                    .created(decide(command)), to: id, version: 0, by: command.owner, key: key, origin: origin)
+                    .created(decide(command)), to: id, version: 0, by: command.owner, key: key, context: context)
             }
         }
     }
@@ -54,13 +54,13 @@ public final class EventsModule: Sendable {
     /// Decides on the present event. Where other writers are faster it decides again, `ConflictRetry.attempts` times at most.
     /// - Returns: the event, and the position from which on it is as it was asked to be
     /// - Throws: ``EventRejection``, `StreamContended`, `ReadModelError.behind`, and what ``EventLog/append(_:)`` throws
-    public func update(_ command: UpdateEvent, origin: Origin) async throws -> (id: EventID, position: Int64) {
-        try await once(origin.recordKey(actor: command.by)) { key in
+    public func update(_ command: UpdateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+        try await once(context.recordKey(actor: command.by)) { key in
             try await retry.run { conflict in
                 let event = try await event(command.id, atLeast: conflict?.actual ?? 0)
                 let updated = try decide(command, on: event)
                 return try await append(
-                    .updated(updated), to: command.id, version: event?.version ?? 0, by: command.by, key: key, origin: origin)
+                    .updated(updated), to: command.id, version: event?.version ?? 0, by: command.by, key: key, context: context)
             }
         }
     }
@@ -139,7 +139,7 @@ public final class EventsModule: Sendable {
     }
 
     private func append(
-        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: IdempotencyRecordKey?, origin: Origin
+        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: IdempotencyRecordKey?, context: CommandContext
     ) async throws -> AppendResult {
         try await log.append(
             AppendRequest(
@@ -148,7 +148,7 @@ public final class EventsModule: Sendable {
                 stream: id.stream,
                 expectedVersion: version,
                 recordedAt: dependencies.now(),
-                metadata: origin.metadata(actor: actor),
+                metadata: context.metadata(actor: actor),
                 event: event
             )
         )

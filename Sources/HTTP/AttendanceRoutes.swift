@@ -12,10 +12,10 @@ extension API {
         let writer = try requireWriter(request)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
-        let origin = request.origin(context, key: try request.idempotencyKey(fields))
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let caller = try await caller(writer.token)
         guard let event else { throw HTTPError.notFound }
-        let position = try await attendances.attend(AttendEvent(event: event, by: caller), origin: origin)
+        let position = try await attendances.attend(AttendEvent(event: event, by: caller), context: commandContext)
         return Response(json: [:], recordedAt: position, writer.allowance)
     }
 

@@ -21,9 +21,9 @@ extension API {
         let writer = try requireWriter(request)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
-        let origin = request.origin(context, key: try request.idempotencyKey(fields))
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let owner = try await caller(writer.token)
-        let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), origin: origin)
+        let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), context: commandContext)
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
     }
 
@@ -35,12 +35,12 @@ extension API {
             case .json, .form: .replace(try EventDetails(fields.json))
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
-        let origin = request.origin(context, key: try request.idempotencyKey(fields))
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let caller = try await caller(writer.token)
         let command = UpdateEvent(
             id: try eventID(context), change: change, by: caller, condition: request.versionCondition
         )
-        let (id, position) = try await events.update(command, origin: origin)
+        let (id, position) = try await events.update(command, context: commandContext)
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
     }
 

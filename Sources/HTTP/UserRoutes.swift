@@ -15,7 +15,7 @@ extension API {
         let allowance = try signUps?.take(context.sender(of: request).address?.subscriber)
         let (id, token, position): (UserID, DeviceToken, Int64)
         do {
-            (id, token, position) = try await users.signUp(with: sent, origin: request.origin(context))
+            (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
         } catch is MalformedToken {
             throw HTTPError.invalid(faults: ["Device token must consist of printable ASCII characters"])
         }

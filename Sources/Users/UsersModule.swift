@@ -22,7 +22,7 @@ public struct UsersModule: Sendable {
     /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.
     /// - Returns: with a position from which on the user is there
     /// - Throws: ``MalformedToken``, `PostgresError`, `EventLogError`
-    public func signUp(with token: DeviceToken?, origin: Origin) async throws -> (
+    public func signUp(with token: DeviceToken?, context: CommandContext) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
         let token = token ?? DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased())
@@ -31,7 +31,7 @@ public struct UsersModule: Sendable {
             return (known, token, try await LogReader(client: database).tail())
         }
         let generation = log.history.confirmed
-        let appended = try await append(UserCreated(device: token.digest), origin: origin)
+        let appended = try await append(UserCreated(device: token.digest), context: context)
         guard let first = UserID(stream: appended.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
         }
@@ -40,7 +40,7 @@ public struct UsersModule: Sendable {
         return (first, token, appended.position)
     }
 
-    private func append(_ created: UserCreated, origin: Origin) async throws -> AppendResult {
+    private func append(_ created: UserCreated, context: CommandContext) async throws -> AppendResult {
         // A number conflicts if the sequence was set back after it was given to a user, by a fail-over say.
         try await ConflictRetry(dependencies: dependencies).run { _ in
             let id = UserID(rawValue: try await ids.next())
@@ -51,7 +51,7 @@ public struct UsersModule: Sendable {
                     stream: id.stream,
                     expectedVersion: 0,
                     recordedAt: dependencies.now(),
-                    metadata: origin.metadata(actor: id),
+                    metadata: context.metadata(actor: id),
                     event: UserDomainEvent.created(created)
                 )
             )

@@ -116,7 +116,7 @@ private enum CreatedAnew: DomainEvent {
                     group.addTask { try await other.run() }
                     defer { group.cancelAll() }
                     let (_, position) = try await module.create(
-                        CreateEvent(details: .picnic, owner: .ann), origin: Origin(requestID: "test"))
+                        CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
                     await #expect(throws: PositionNotReached(position: position)) { try await module.reading(since: position) }
                     // Once the read model has caught up, it is there.
                     try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).prepare()

@@ -54,13 +54,13 @@ struct TestNode: Sendable {
 
     @discardableResult
     func create(_ details: EventDetails = .picnic, by owner: UserID = .ann) async throws -> (id: EventID, position: Int64) {
-        try await module.create(CreateEvent(details: details, owner: owner), origin: Origin(requestID: "test"))
+        try await module.create(CreateEvent(details: details, owner: owner), context: CommandContext(requestID: "test"))
     }
 
     @discardableResult
     func update(_ id: EventID, to details: EventDetails, by owner: UserID = .ann) async throws -> Int64 {
         let command = UpdateEvent(id: id, change: .replace(details), by: owner, condition: VersionCondition())
-        return try await module.update(command, origin: Origin(requestID: "test")).position
+        return try await module.update(command, context: CommandContext(requestID: "test")).position
     }
 
     /// What the API would answer of all events around a place.

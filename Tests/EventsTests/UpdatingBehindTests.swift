@@ -27,7 +27,7 @@ import Users
                     group.addTask { try await log.run() }
                     defer { group.cancelAll() }
                     let created = CreateEvent(details: .picnic, owner: .ann)
-                    let id = try await module.create(created, origin: Origin(requestID: "test")).id
+                    let id = try await module.create(created, context: CommandContext(requestID: "test")).id
                     try await body(module, id, client, log, waits)
                 }
             }
@@ -53,7 +53,7 @@ import Users
             let data =
                 #"{"name":"Theirs","address":null,"lat":1,"lon":2,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
             try await Self.update(id, data: data, client)
-            let position = try await module.update(Self.command(id), origin: Origin(requestID: "test")).position
+            let position = try await module.update(Self.command(id), context: CommandContext(requestID: "test")).position
             #expect(position == 3)
             #expect(try await module.event(id)?.version == 3)
             let count = waits.count.withLock(\.self)
@@ -65,7 +65,7 @@ import Users
         try await Self.with { module, id, client, log, waits in
             try await Self.update(id, data: #"{"unreadable":true}"#, client)
             await #expect(throws: ReadModelError.behind("events_v1")) {
-                _ = try await module.update(Self.command(id), origin: Origin(requestID: "test"))
+                _ = try await module.update(Self.command(id), context: CommandContext(requestID: "test"))
             }
             let count = waits.count.withLock(\.self)
             #expect(count == ConflictRetry.attempts - 1)
@@ -74,7 +74,7 @@ import Users
             #expect(try await module.event(id)?.version == 1)
             // Any other append finds it behind too, and says the same.
             await #expect {
-                _ = try await module.create(CreateEvent(details: .picnic, owner: .ann), origin: Origin(requestID: "test"))
+                _ = try await module.create(CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
             } throws: { error in
                 if case ReadModelError.unreadable = error { true } else { false }
             }

@@ -12,7 +12,7 @@ import Testing
         var history: LogHistory
 
         func signUp() async throws -> (id: UserID, token: DeviceToken) {
-            let (id, token, _) = try await users.signUp(with: nil, origin: Origin(requestID: "test"))
+            let (id, token, _) = try await users.signUp(with: nil, context: CommandContext(requestID: "test"))
             return (id, token)
         }
     }

@@ -7,13 +7,13 @@ internal import Users
 
 extension Backend {
     /// By its request id the demo knows its own recorded events again.
-    static let demoOrigin = Origin(requestID: "demo")
+    static let demoContext = CommandContext(requestID: "demo")
 
     /// New users with devices that nobody has.
     func signUp(_ count: Int) async throws -> [UserID] {
         let ids = Mutex<[UserID]>([])
         try await concurrently(count) { _ in
-            let (id, _, _) = try await users.signUp(with: nil, origin: Self.demoOrigin)
+            let (id, _, _) = try await users.signUp(with: nil, context: Self.demoContext)
             ids.withLock { $0.append(id) }
         }
         return ids.withLock { $0 }
@@ -26,10 +26,10 @@ extension Backend {
             startedAt: gathering.startedAt, endedAt: gathering.endedAt
         )
         let owner = hosts[gathering.host % hosts.count]
-        let (event, _) = try await events.create(CreateEvent(details: details, owner: owner), origin: Self.demoOrigin)
+        let (event, _) = try await events.create(CreateEvent(details: details, owner: owner), context: Self.demoContext)
         for offset in 0..<gathering.attendees {
             let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
-            try await attendances.attend(AttendEvent(event: event, by: guest), origin: Self.demoOrigin)
+            try await attendances.attend(AttendEvent(event: event, by: guest), context: Self.demoContext)
         }
     }
 }

@@ -9,7 +9,7 @@ enum DemoConsent {
     /// - Throws: ``AnswerIsNo`` if no terminal is there or the answer is no, ``PostgresError``, and `CancellationError`
     static func require(_ database: Database, logger: Logger) async throws {
         let foreign = try await withPostgres(database.asOwner, logger: logger) { client in
-            try await LogReader(client: client).firstPosition(notCausedBy: Backend.demoOrigin.requestID)
+            try await LogReader(client: client).firstPosition(notCausedBy: Backend.demoContext.requestID)
         }
         guard let foreign else { return }
         let finding = """

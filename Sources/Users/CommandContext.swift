@@ -2,7 +2,7 @@ package import EventStore
 internal import Foundation
 
 /// Where a command comes from; kept as the metadata of what it records.
-public struct Origin: Sendable, Hashable {
+public struct CommandContext: Sendable, Hashable {
     public var requestID: String
     /// The W3C trace id, when one came in: 32 hexadecimal digits.
     public var traceID: String?
@@ -29,7 +29,7 @@ public struct IdempotencyKey: Sendable, Hashable {
     }
 }
 
-extension Origin {
+extension CommandContext {
     package func metadata(actor: UserID) -> Metadata {
         Metadata(requestID: requestID, actor: actor.rawValue, traceID: traceID)
     }
