@@ -77,7 +77,7 @@ struct LogBenchmark: AsyncParsableCommand {
         report.add(.afterSnapshot, after)
 
         let followed = try await cluster.createDatabase("followed", migrated: true)
-        report.followers = try await FollowerTimes(database: followed).measure()
+        report.subscriptions = try await SubscriptionTimes(database: followed).measure()
 
         if quick {
             report.reading = try await Reading(database: alone.database).measure()

@@ -23,7 +23,7 @@ struct Report: Sendable {
 
     let conditions: String
     var reading: Reading.Result?
-    var followers: FollowerTimes.Result?
+    var subscriptions: SubscriptionTimes.Result?
     private var measurements: [Subject: [Measurement]] = [:]
 
     init(conditions: String) { self.conditions = conditions }
@@ -70,12 +70,12 @@ struct Report: Sendable {
     }
 
     private var followersText: String? {
-        followers.map { followers in
+        subscriptions.map { subscriptions in
             let rows = [
-                ("an append, in the hands of a follower of the same process", followers.sameProcess),
-                ("of another process, told by NOTIFY", followers.otherProcess),
-                ("the next leader's first event, after the leader was stopped", followers.afterStop),
-                ("after the leader was killed with -9", followers.afterKill),
+                ("an append, in the hands of a subscription of the same process", subscriptions.sameProcess),
+                ("of another process, told by NOTIFY", subscriptions.otherProcess),
+                ("the next leader's first event, after the leader was stopped", subscriptions.afterStop),
+                ("after the leader was killed with -9", subscriptions.afterKill),
             ].map { name, milliseconds in
                 let sorted = milliseconds.sorted()
                 return [

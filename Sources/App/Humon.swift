@@ -17,7 +17,7 @@ struct Humon: AsyncParsableCommand {
             EXAMPLE: humon log tail -f
             """,
         subcommands: [
-            Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, FollowerCommands.self, Demo.self,
+            Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, SubscriptionCommands.self, Demo.self,
             ShowSettings.self,
         ]
     )

@@ -6,7 +6,7 @@ public struct LogStanding: Sendable, Hashable {
     public var position: Int64
     /// Recorded events that a read model does not show yet, by its schema; of the program's own. One that is missing is not there.
     public var readModelLags: [String: Int64]
-    public var followers: [FollowerStatus]
+    public var subscriptions: [SubscriptionStatus]
 
     public init(of projections: [any Projection], client: PostgresClient) async throws {
         let schemas = projections.map { type(of: $0).schema }
@@ -16,6 +16,6 @@ public struct LogStanding: Sendable, Hashable {
         let tail: Int64 = try found[0].decode(Int64.self).first ?? 0
         position = tail
         readModelLags = try found[1].decode((String, Int64).self).reduce(into: [:]) { $0[$1.0] = max(tail - max($1.1, 0), 0) }
-        followers = try await Followers(client: client).statuses()
+        subscriptions = try await Subscriptions(client: client).statuses()
     }
 }

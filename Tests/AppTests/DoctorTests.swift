@@ -19,7 +19,7 @@ import Testing
     private static let names = [
         "settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences", "read model users",
         "read model events",
-        "read model attendances", "memory", "followers", "clock",
+        "read model attendances", "memory", "subscriptions", "clock",
     ]
 
     /// A way to break something, the line that says so, its remedy, and the way back.
@@ -75,8 +75,8 @@ import Testing
         Ailment(
             script:
                 "INSERT INTO log.follower_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
-            check: "followers", finding: "1 parked by feed",
-            remedy: "See humon followers parked feed; mend the cause, then humon followers retry feed.",
+            check: "subscriptions", finding: "1 parked by feed",
+            remedy: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
             cure: "DELETE FROM log.parked_streams; DELETE FROM log.follower_leaders"),
         Ailment(
             script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations)", check: "migrations",

@@ -146,10 +146,10 @@ private struct Tool: Sendable {
 
     @Test func `follows what is recorded, and ends with its reader or at Ctrl-C`() async throws {
         try await Tool.with { tool in
-            let follower = try HumonProcess(
+            let subscription = try HumonProcess(
                 ["log", "tail", "-f", "-n", "1", "--json", "--category", "user"], in: tool.directory,
                 environment: tool.environment)
-            try await eventually { follower.output.contains("UserCreated") }
+            try await eventually { subscription.output.contains("UserCreated") }
             let script = "exec 3>&1; { \(HumonProcess.executable.path) log tail -f -n 1; echo $? >&3; } | head -n 1"
             let left = try HumonProcess(
                 ["-c", script], in: tool.directory, environment: tool.environment, executable: URL(fileURLWithPath: "/bin/sh"))
@@ -166,10 +166,10 @@ private struct Tool: Sendable {
                     """
                 )
             }
-            try await eventually { follower.output.split(separator: "\n").count == 2 }
-            follower.send(SIGINT)
-            #expect(await follower.untilExit() == 130)
-            #expect(follower.output.contains(#""stream":"user-99""#))
+            try await eventually { subscription.output.split(separator: "\n").count == 2 }
+            subscription.send(SIGINT)
+            #expect(await subscription.untilExit() == 130)
+            #expect(subscription.output.contains(#""stream":"user-99""#))
         }
     }
 }

@@ -131,7 +131,7 @@ import Testing
             #expect(during[#"humon_http_response_bytes_total{route="/v1/events",method="POST"}"#] == 8)
             #expect(during["humon_http_requests_in_flight"] == 6)
             #expect(during["humon_log_position"] == 2)
-            #expect(during[#"humon_follower_lag_events{follower="feed"}"#] == 1)
+            #expect(during[#"humon_subscription_lag_events{subscription="feed"}"#] == 1)
             #expect(during[#"humon_read_model_lag_events{read_model="events_v1"}"#] == 0)
             // One listens, and one says which formats this program reads.
             #expect(during[#"humon_postgres_connections{client="readers",state="lent"}"#] == 2)

@@ -61,7 +61,7 @@ import Testing
                     let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
                     #expect(result.status == 0, "\(arguments): \(result.output)\(result.error)")
                 }
-                let parked = try await humon("followers", "parked", "newsletter")
+                let parked = try await humon("subscriptions", "parked", "newsletter")
                 #expect(parked.output.contains("no such address"), "\(parked.error)")
                 let (recordedAfter, commandsAfter) = try await database.withClient { client in
                     try await (client.query(Self.contents).decode(String.self), client.query(Self.commands).decode(String.self))

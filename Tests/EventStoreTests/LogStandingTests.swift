@@ -4,10 +4,10 @@ import TestDatabase
 import Testing
 
 @Suite struct `The standing of the log` {
-    @Test func `tells how far the log is, and how far behind read models and followers are`() async throws {
+    @Test func `tells how far the log is, and how far behind read models and subscriptions are`() async throws {
         try await TestStore.with { store in
             let before = try await LogStanding(of: [SumProjection()], client: store.client)
-            #expect((before.position, before.readModelLags, before.followers) == (0, ["sums_v1": 0], []))
+            #expect((before.position, before.readModelLags, before.subscriptions) == (0, ["sums_v1": 0], []))
             try await store.count(5)
             try await store.database.withClient { client in
                 _ = try await client.run([
@@ -19,8 +19,8 @@ import Testing
             }
             let after = try await LogStanding(of: [SumProjection()], client: store.client)
             #expect((after.position, after.readModelLags) == (5, ["sums_v1": 2]))
-            #expect(after.followers.map(\.name) == ["feed"])
-            #expect(after.followers.map(\.lag) == [4])
+            #expect(after.subscriptions.map(\.name) == ["feed"])
+            #expect(after.subscriptions.map(\.lag) == [4])
         }
     }
 }

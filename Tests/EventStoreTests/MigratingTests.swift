@@ -41,7 +41,7 @@ import Testing
             #expect(before == ["sums_v0 3", "sums_v1 5", "sums_v1_rebuild 2"])
             #expect(try await Migrator(client: client).migrate() == Migration.all.dropFirst(7).map(\.name))
             #expect(try await client.query(positions).decode(String.self) == before)
-            #expect(try await Followers(client: client).statuses().map { "\($0.name) \($0.position)" } == ["feed 4"])
+            #expect(try await Subscriptions(client: client).statuses().map { "\($0.name) \($0.position)" } == ["feed 4"])
 
             let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
             #expect(try await models.list().first?.state == .behind)

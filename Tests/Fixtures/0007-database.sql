@@ -763,11 +763,11 @@ ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
 
 
 --
--- Name: parked_streams parked_streams_follower_fkey; Type: FK CONSTRAINT; Schema: log; Owner: humon
+-- Name: parked_streams parked_streams_subscription_fkey; Type: FK CONSTRAINT; Schema: log; Owner: humon
 --
 
 ALTER TABLE ONLY log.parked_streams
-    ADD CONSTRAINT parked_streams_follower_fkey FOREIGN KEY (follower) REFERENCES log.followers(name);
+    ADD CONSTRAINT parked_streams_subscription_fkey FOREIGN KEY (follower) REFERENCES log.followers(name);
 
 
 --

@@ -11,7 +11,7 @@ enum Check: String, Sendable, CaseIterable {
     case readModels = "every read model equals a replay from nothing"
     case memory = "every server's memory is in use and equals the read model"
     case readings = "a read that sends back the position of a write shows it"
-    case follower = "the follower saw every position once and in order"
+    case subscription = "the subscription saw every position once and in order"
     case repetition = "a repeated command is answered as it was the first time"
     case answers = "every answer is the one expected, or says that it is to be tried again"
     case restore = "a restored log is the one that was dumped"
@@ -33,11 +33,11 @@ struct Checker {
     var clients: [CommandRecord]
     var readings: [ReadingRecord] = []
     var log: [LogRow]
-    /// In the order in which the follower wrote them; nil where none ran.
+    /// In the order in which the subscription wrote them; nil where none ran.
     var followed: [Int64]?
 
     func violations() -> [Violation] {
-        let found = commandViolations() + nothingElse() + positions() + versions() + readingViolations() + follower()
+        let found = commandViolations() + nothingElse() + positions() + versions() + readingViolations() + subscription()
         return Check.allCases.flatMap { check in found.filter { $0.check == check }.prefix(Self.told) }
     }
 
@@ -118,7 +118,7 @@ struct Checker {
         }
     }
 
-    private func follower() -> [Violation] {
+    private func subscription() -> [Violation] {
         guard let followed else { return [] }
         var expected = log.makeIterator()
         for (index, position) in followed.enumerated() {
@@ -126,11 +126,11 @@ struct Checker {
             guard position == next else {
                 let wanted = next.map(String.init) ?? "nothing more"
                 return [
-                    Violation(check: .follower, sentence: "the follower saw \(position) as number \(index + 1), not \(wanted)")
+                    Violation(check: .subscription, sentence: "the subscription saw \(position) as number \(index + 1), not \(wanted)")
                 ]
             }
         }
         guard let missed = expected.next() else { return [] }
-        return [Violation(check: .follower, sentence: "the follower never saw \(missed.position)")]
+        return [Violation(check: .subscription, sentence: "the subscription never saw \(missed.position)")]
     }
 }

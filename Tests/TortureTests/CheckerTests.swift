@@ -1,6 +1,6 @@
 import Testing
 
-/// Each check is seen failing: a log, the clients' record or what the follower saw is tampered with, and the checker must say so
+/// Each check is seen failing: a log, the clients' record or what the subscription saw is tampered with, and the checker must say so
 /// and nothing else.
 @Suite struct `The checker` {
     private struct Case {
@@ -141,11 +141,11 @@ import Testing
         #expect(Self.violated { $0.readings[0].position = 7 } == [.readings])
     }
 
-    @Test func `finds a follower that skipped, repeated, overtook, stopped early or made something up`() {
-        #expect(Self.violated { $0.followed.remove(at: 2) } == [.follower])
-        #expect(Self.violated { $0.followed.insert(3, at: 3) } == [.follower])
-        #expect(Self.violated { $0.followed.swapAt(2, 3) } == [.follower])
-        #expect(Self.violated { $0.followed.removeLast() } == [.follower])
-        #expect(Self.violated { $0.followed.append(7) } == [.follower])
+    @Test func `finds a subscription that skipped, repeated, overtook, stopped early or made something up`() {
+        #expect(Self.violated { $0.followed.remove(at: 2) } == [.subscription])
+        #expect(Self.violated { $0.followed.insert(3, at: 3) } == [.subscription])
+        #expect(Self.violated { $0.followed.swapAt(2, 3) } == [.subscription])
+        #expect(Self.violated { $0.followed.removeLast() } == [.subscription])
+        #expect(Self.violated { $0.followed.append(7) } == [.subscription])
     }
 }

@@ -11,7 +11,7 @@ struct FaultInjector: Sendable {
     let cluster: CrashableCluster
     let proxy: CuttingProxy
     let fleet: Fleet
-    let followers: FollowerPair
+    let subscriptions: SubscriptionPair
     let pace: Pace
 
     /// - Parameter end: how many commands are finished when those of this fault are
@@ -53,7 +53,7 @@ struct FaultInjector: Sendable {
         case .holdLock(let milliseconds):
             try await whileLockIsHeld { try await Task.sleep(for: .milliseconds(milliseconds)) }
         case .fillQueue(let server): sent = try await fillQueue(server, number)
-        case .replaceFollower(let follower): await followers.replace(follower)
+        case .replaceSubscription(let subscription): await subscriptions.replace(subscription)
         }
         try await fleet.awaitRecovery()
         return sent

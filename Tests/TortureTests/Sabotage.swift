@@ -4,7 +4,7 @@ import Postgres
 struct Sabotage: Sendable {
     var postgresSettings: [String: String] = [:]
     var client: ClientSabotage?
-    var follower: SeenFollower.Sabotage?
+    var subscription: SeenSubscription.Sabotage?
     var hasMemory = true
     /// Done to the database before the first command.
     var breakDatabase: (@Sendable (PostgresClient) async throws -> Void)?

@@ -25,7 +25,7 @@ import Testing
         #expect(found.contains(.acknowledgedOnce))
     }
 
-    @Test func `when positions have holes, which also stop followers and rebuilds`() async throws {
+    @Test func `when positions have holes, which also stop subscriptions and rebuilds`() async throws {
         let sabotage = Sabotage { client in
             let append = try await client.query("SELECT pg_get_functiondef('log.append'::regproc)").decode(String.self)[0]
             let broken = append.replacing("SELECT tail + e.ordinal,", with: "SELECT tail + e.ordinal + 1,")
@@ -35,15 +35,15 @@ import Testing
         }
         let found = try await Self.checks([.killServer(0)], sabotage)
         // A memory that comes to a hole is filled anew, again and again, and may be in use when it is asked.
-        #expect(found.subtracting([.memory]) == [.positions, .readModels, .follower])
+        #expect(found.subtracting([.memory]) == [.positions, .readModels, .subscription])
     }
 
     @Test
     func
-        `when a read model misses changes, which memories then do not, the follower sees some twice, and clients try again with fresh keys`()
+        `when a read model misses changes, which memories then do not, the subscription sees some twice, and clients try again with fresh keys`()
         async throws
     {
-        let sabotage = Sabotage(client: .freshKeys, follower: .repeats) { client in
+        let sabotage = Sabotage(client: .freshKeys, subscription: .repeats) { client in
             try await client.withConnection { connection in
                 try await connection.execute(
                     script: """
@@ -54,23 +54,23 @@ import Testing
             }
         }
         let found = try await Self.checks([.cutConnections(.beforeAnswer), .killServer(0), .killServer(1)], sabotage)
-        #expect(found.isSuperset(of: [.readModels, .memory, .follower, .acknowledgedOnce]))
+        #expect(found.isSuperset(of: [.readModels, .memory, .subscription, .acknowledgedOnce]))
     }
 
-    @Test func `when the follower skips, and clients believe that what was refused was done`() async throws {
+    @Test func `when the subscription skips, and clients believe that what was refused was done`() async throws {
         let found = try await Self.checks(
-            [.replaceFollower(0)], commandsPerFault: 20, Sabotage(client: .believesRefusals, follower: .skips))
-        #expect(found == [.follower, .acknowledgedOnce])
+            [.replaceSubscription(0)], commandsPerFault: 20, Sabotage(client: .believesRefusals, subscription: .skips))
+        #expect(found == [.subscription, .acknowledgedOnce])
     }
 
     @Test func `when what was refused is recorded all the same, and no memory is in use`() async throws {
-        let found = try await Self.checks([.replaceFollower(0)], Sabotage(client: .tellsRefusals, hasMemory: false))
+        let found = try await Self.checks([.replaceSubscription(0)], Sabotage(client: .tellsRefusals, hasMemory: false))
         // On a busy machine such a client also meets answers that it has no place for.
         #expect(found.isSuperset(of: [.refusedNever, .memory]) && found.isSubset(of: [.refusedNever, .memory, .answers]))
     }
 
     @Test func `when keys are as good as none`() async throws {
-        let found = try await Self.checks([.replaceFollower(0)], commandsPerFault: 20, Sabotage(client: .dropsKeys))
+        let found = try await Self.checks([.replaceSubscription(0)], commandsPerFault: 20, Sabotage(client: .dropsKeys))
         #expect(found.isSuperset(of: [.repetition, .acknowledgedOnce, .answers]))
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 import TestDatabase
 import TestServer
 
-/// One run of a schedule: two servers behind a cutting proxy on one PostgreSQL, clients, followers, faults; in the middle a move
+/// One run of a schedule: two servers behind a cutting proxy on one PostgreSQL, clients, subscriptions, faults; in the middle a move
 /// to a restored dump; in the end the checks.
 final class TortureRun: Sendable {
     private let schedule: TortureSchedule
@@ -14,7 +14,7 @@ final class TortureRun: Sendable {
     private let directory: URL
     private let fleet: Fleet
     private let proxy: CuttingProxy
-    private let followers: FollowerPair
+    private let subscriptions: SubscriptionPair
     private let pace: Pace
     private let start = ContinuousClock.now
     private let neighbourhood = Neighbourhood()
@@ -59,7 +59,7 @@ final class TortureRun: Sendable {
         proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
         let url = "host='\(socket)' user=humon dbname=\(CrashableCluster.database)"
         fleet = try Fleet(directory: directory, databaseURL: url, hasMemory: sabotage.hasMemory)
-        followers = FollowerPair(SeenFollower(seed: schedule.seed, sabotage: sabotage.follower), url: url)
+        subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
         report = Mutex(TortureReport(schedule: schedule))
     }
@@ -71,18 +71,18 @@ final class TortureRun: Sendable {
             defer { group.cancelAll() }
             try await fleet.start()
             try await prepare(cluster)
-            await followers.start()
+            await subscriptions.start()
             let result: Result<Void, any Error>
             do { result = .success(try await torture(current)) } catch { result = .failure(error) }
             pace.end()
-            await followers.stop()
+            await subscriptions.stop()
             try result.get()
         }
     }
 
     private func prepare(_ cluster: CrashableCluster) async throws {
         try await cluster.withClient { client in
-            try await client.withConnection { try await $0.execute(script: SeenFollower.table) }
+            try await client.withConnection { try await $0.execute(script: SeenSubscription.table) }
             try await client.query("CREATE DATABASE \(identifier: FaultInjector.otherDatabase)")
             try await self.sabotage.breakDatabase?(client)
         }
@@ -103,7 +103,7 @@ final class TortureRun: Sendable {
     /// All clients, and the faults one after the other, each when half of its commands are through.
     private func phase(_ faults: Range<Int>, _ cluster: CrashableCluster) async throws {
         let injector = FaultInjector(
-            seed: schedule.seed, cluster: cluster, proxy: proxy, fleet: fleet, followers: followers, pace: pace)
+            seed: schedule.seed, cluster: cluster, proxy: proxy, fleet: fleet, subscriptions: subscriptions, pace: pace)
         let perFault = schedule.commandsPerFault
         try await withThrowingTaskGroup(of: ClientsRecord.self) { group in
             for number in 0..<TortureSchedule.clients {
@@ -178,8 +178,8 @@ final class TortureRun: Sendable {
         try await fleet.awaitRecovery()
         let (tail, log, followed, late) = try await cluster.withClient { client in
             let tail = try await LogReader(client: client).tail()
-            let late = await self.waitForFollower(tail, client)
-            return (tail, try await LogRow.all(client), try await SeenFollower.seen(client), late)
+            let late = await self.waitForSubscription(tail, client)
+            return (tail, try await LogRow.all(client), try await SeenSubscription.seen(client), late)
         }
         await compareMemories(at: tail)
         let rebuild = try await HumonProcess.run(
@@ -200,14 +200,14 @@ final class TortureRun: Sendable {
         }
     }
 
-    private func waitForFollower(_ tail: Int64, _ client: PostgresClient) async -> [Violation] {
+    private func waitForSubscription(_ tail: Int64, _ client: PostgresClient) async -> [Violation] {
         do {
-            try await wait(for: "the follower to reach position \(tail)", withinSeconds: sabotage.patienceSeconds) {
-                try await Followers(client: client).position(of: SeenFollower.name) == tail
+            try await wait(for: "the subscription to reach position \(tail)", withinSeconds: sabotage.patienceSeconds) {
+                try await Subscriptions(client: client).position(of: SeenSubscription.name) == tail
             }
             return []
         } catch {
-            return [Violation(check: .follower, sentence: "\(error)")]
+            return [Violation(check: .subscription, sentence: "\(error)")]
         }
     }
 }

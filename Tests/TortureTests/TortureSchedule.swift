@@ -24,8 +24,8 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     case holdLock(milliseconds: Int)
     /// Until a server refuses one more append.
     case fillQueue(server: Int)
-    /// Stops one of the followers of the same name and starts another in its place.
-    case replaceFollower(Int)
+    /// Stops one of the subscriptions of the same name and starts another in its place.
+    case replaceSubscription(Int)
 
     var kind: String {
         switch self {
@@ -40,7 +40,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .holdForeignTransactions: "foreign transactions held"
         case .holdLock: "log's lock held"
         case .fillQueue: "writer's queue filled"
-        case .replaceFollower: "follower replaced"
+        case .replaceSubscription: "subscription replaced"
         }
     }
 
@@ -51,7 +51,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killPostgres: (0, 1)
         case .killPostgresAndServer: (1, 1)
         case .stopServer, .stopPostgres, .halfOpenConnections, .terminateAppendingSession, .cutConnections,
-            .holdForeignTransactions, .holdLock, .fillQueue, .replaceFollower:
+            .holdForeignTransactions, .holdLock, .fillQueue, .replaceSubscription:
             (0, 0)
         }
     }
@@ -66,7 +66,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .cutConnections(let cut): "\(kind) (\(cut))"
         case .holdLock(let milliseconds): "\(kind) (\(milliseconds) ms)"
         case .fillQueue(let server): "\(kind) (server \(server))"
-        case .replaceFollower(let follower): "\(kind) (follower \(follower))"
+        case .replaceSubscription(let subscription): "\(kind) (subscription \(subscription))"
         }
     }
 }
@@ -120,7 +120,7 @@ struct TortureSchedule: Sendable, Hashable {
             .cutConnections(Cut.allCases[round % Cut.allCases.count]),
             .holdForeignTransactions,
             .holdLock(milliseconds: Int.random(in: 1_000...2_000, using: &generator)),
-            .replaceFollower(server()),
+            .replaceSubscription(server()),
         ]
         // Ten thousand requests at once are dear, a minute for a debug build. A short run holds the lock for longer than a
         // statement may take, which also ends in 503; a long one cuts in the decks between.

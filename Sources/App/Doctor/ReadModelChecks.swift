@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Postgres
 
-/// Those who keep up with the log: read models and followers.
+/// Those who keep up with the log: read models and subscriptions.
 struct ReadModelChecks: Sendable {
     let client: PostgresClient
 
@@ -41,28 +41,28 @@ struct ReadModelChecks: Sendable {
         }
     }
 
-    func followers() async throws -> Check {
-        let followers = try await Followers(client: client).statuses()
-        guard !followers.isEmpty else { return Check("followers", .ok, "nobody follows the log") }
-        let parked = followers.filter { $0.parkedStreams > 0 }
+    func subscriptions() async throws -> Check {
+        let subscriptions = try await Subscriptions(client: client).statuses()
+        guard !subscriptions.isEmpty else { return Check("subscriptions", .ok, "nobody follows the log") }
+        let parked = subscriptions.filter { $0.parkedStreams > 0 }
         guard parked.isEmpty else {
             return Check(
-                "followers", .bad,
+                "subscriptions", .bad,
                 parked.map { "\(Field.grouped($0.parkedStreams)) parked by \($0.name)" }.joined(separator: "; "),
                 remedy: parked.map {
-                    "See humon followers parked \($0.name); mend the cause, then humon followers retry \($0.name)."
+                    "See humon subscriptions parked \($0.name); mend the cause, then humon subscriptions retry \($0.name)."
                 }
                 .joined(separator: " "))
         }
-        let abandoned = followers.filter { $0.leasedUntil == nil && $0.lag > 0 }
+        let abandoned = subscriptions.filter { $0.leasedUntil == nil && $0.lag > 0 }
         guard abandoned.isEmpty else {
             return Check(
-                "followers", .warn,
+                "subscriptions", .warn,
                 abandoned.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind and nobody leads it" }.joined(
                     separator: "; "),
                 remedy: "See that a server runs that runs it.")
         }
         return Check(
-            "followers", .ok, followers.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind" }.joined(separator: ", "))
+            "subscriptions", .ok, subscriptions.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind" }.joined(separator: ", "))
     }
 }

@@ -30,7 +30,7 @@ extension Backend {
 extension LogStanding {
     /// - Parameter standing: nil where PostgreSQL is away
     fileprivate static func metrics(of standing: LogStanding?) -> [Metric] {
-        let followers = standing?.followers ?? []
+        let subscriptions = standing?.subscriptions ?? []
         return [
             .gauge(
                 "humon_postgres_up",
@@ -43,14 +43,14 @@ extension LogStanding {
                 "humon_read_model_lag_events", "Recorded events that a read model does not show yet.",
                 (standing?.readModelLags ?? [:]).sorted { $0.key < $1.key }.map { (["read_model": $0.key], Double($0.value)) }),
             .gauge(
-                "humon_follower_lag_events", "Recorded events that a follower has not come to yet.",
-                followers.map { (["follower": $0.name], Double($0.lag)) }),
+                "humon_subscription_lag_events", "Recorded events that a subscription has not come to yet.",
+                subscriptions.map { (["subscription": $0.name], Double($0.lag)) }),
             .gauge(
-                "humon_follower_led", "1 if some node leads the follower.",
-                followers.map { (["follower": $0.name], $0.leasedUntil == nil ? 0 : 1) }),
+                "humon_subscription_led", "1 if some node leads the subscription.",
+                subscriptions.map { (["subscription": $0.name], $0.leasedUntil == nil ? 0 : 1) }),
             .gauge(
-                "humon_follower_parked_streams", "Streams that a follower could not go on with.",
-                followers.map { (["follower": $0.name], Double($0.parkedStreams)) }),
+                "humon_subscription_parked_streams", "Streams that a subscription could not go on with.",
+                subscriptions.map { (["subscription": $0.name], Double($0.parkedStreams)) }),
         ]
     }
 }

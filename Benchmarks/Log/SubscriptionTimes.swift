@@ -3,8 +3,8 @@ internal import EventStore
 internal import Foundation
 internal import Postgres
 
-/// How long followers wait: for an append after its acknowledgement, and for the next leader when one is gone.
-struct FollowerTimes: Sendable {
+/// How long subscriptions wait: for an append after its acknowledgement, and for the next leader when one is gone.
+struct SubscriptionTimes: Sendable {
     /// Milliseconds, each.
     struct Result: Sendable {
         var sameProcess: [Double] = []
@@ -19,7 +19,7 @@ struct FollowerTimes: Sendable {
     let database: Database
 
     func measure() async throws -> Result {
-        progress("followers")
+        progress("subscriptions")
         var result = Result()
         for _ in 0..<Self.successions {
             result.afterStop.append(try await succession { try await stopOne() })
@@ -30,21 +30,21 @@ struct FollowerTimes: Sendable {
         return result
     }
 
-    /// From the acknowledgement of an append to the follower's hands; polling would take an hour.
+    /// From the acknowledgement of an append to the subscription's hands; polling would take an hour.
     private func wakes(isSameProcess: Bool) async throws -> [Double] {
         try await withNode(pollSeconds: 3_600) { node in
             try await node.withLog { log in
-                let follower = Stopwatch(name: "wakes-\(isSameProcess)")
-                if isSameProcess { return try await follow(follower, on: node) { try await appendAndSee(log, follower) } }
+                let subscription = Stopwatch(name: "wakes-\(isSameProcess)")
+                if isSameProcess { return try await follow(subscription, on: node) { try await appendAndSee(log, subscription) } }
                 return try await withNode(pollSeconds: 3_600) { other in
-                    try await follow(follower, on: other) { try await appendAndSee(log, follower) }
+                    try await follow(subscription, on: other) { try await appendAndSee(log, subscription) }
                 }
             }
         }
     }
 
-    private func appendAndSee(_ log: EventLog, _ follower: Stopwatch) async throws -> [Double] {
-        var seen = follower.seen.makeAsyncIterator()
+    private func appendAndSee(_ log: EventLog, _ subscription: Stopwatch) async throws -> [Double] {
+        var seen = subscription.seen.makeAsyncIterator()
         var delays: [Double] = []
         for _ in 0..<Self.wakes {
             let position = try await log.append(.ofBenchmark()).position
@@ -62,10 +62,10 @@ struct FollowerTimes: Sendable {
         try await withNode(pollSeconds: 1) { node in
             try await node.withLog { log in
                 let ended = try await end()
-                let follower = Stopwatch(name: Follow.follower)
-                return try await follow(follower, on: node) {
+                let subscription = Stopwatch(name: Follow.subscription)
+                return try await follow(subscription, on: node) {
                     let position = try await log.append(.ofBenchmark()).position
-                    for await (at, when) in follower.seen where at == position { return (when - ended) / .milliseconds(1) }
+                    for await (at, when) in subscription.seen where at == position { return (when - ended) / .milliseconds(1) }
                     return 0
                 }
             }
@@ -74,7 +74,7 @@ struct FollowerTimes: Sendable {
 
     private func stopOne() async throws -> ContinuousClock.Instant {
         try await withNode(pollSeconds: 1) { node in
-            try await follow(Stopwatch(name: Follow.follower), on: node) { try await awaitLeader() }
+            try await follow(Stopwatch(name: Follow.subscription), on: node) { try await awaitLeader() }
         }
         return .now
     }
@@ -93,7 +93,7 @@ struct FollowerTimes: Sendable {
     private func awaitLeader() async throws {
         try await database.administer { client in
             while try await client.query(
-                "SELECT count(*) FROM log.followers WHERE name = \(Follow.follower) AND leased_until > clock_timestamp()"
+                "SELECT count(*) FROM log.followers WHERE name = \(Follow.subscription) AND leased_until > clock_timestamp()"
             ).decode(Int64.self)[0] == Int64(0) {
                 try await Task.sleep(for: .milliseconds(10))
             }
@@ -112,9 +112,9 @@ struct FollowerTimes: Sendable {
     }
 
     fileprivate func follow<Value: Sendable>(
-        _ follower: Stopwatch, on node: Node, _ body: @Sendable () async throws -> Value
+        _ subscription: Stopwatch, on node: Node, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
-        let service = FollowerService(follower, client: node.client, watch: node.watch, logger: .quiet)
+        let service = SubscriptionRunner(subscription, client: node.client, watch: node.watch, logger: .quiet)
         return try await running(service.run, body)
     }
 }
@@ -134,7 +134,7 @@ private struct Node: Sendable {
 }
 
 /// Notes when it was given what.
-private struct Stopwatch: Follower {
+private struct Stopwatch: Subscription {
     let name: String
     let seen: AsyncStream<(position: Int64, at: ContinuousClock.Instant)>
     private let sink: AsyncStream<(position: Int64, at: ContinuousClock.Instant)>.Continuation
@@ -165,14 +165,14 @@ private func running<Value: Sendable>(
 /// A process that leads until it is killed.
 struct Follow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(shouldDisplay: false)
-    static let follower = "relay"
+    static let subscription = "relay"
 
     @Argument var url: String
 
     func run() async throws {
-        let times = FollowerTimes(database: Database(url: url))
+        let times = SubscriptionTimes(database: Database(url: url))
         try await times.withNode(pollSeconds: 1) { node in
-            try await times.follow(Stopwatch(name: Self.follower), on: node) { try await Task.sleep(for: .seconds(60)) }
+            try await times.follow(Stopwatch(name: Self.subscription), on: node) { try await Task.sleep(for: .seconds(60)) }
         }
     }
 }

@@ -2,8 +2,8 @@ internal import Foundation
 public import Encoding
 public import Postgres
 
-/// Does something with every recorded event, once and in order, on one node at a time. ``FollowerService`` runs it.
-public protocol Follower: Sendable {
+/// Does something with every recorded event, once and in order, on one node at a time. ``SubscriptionRunner`` runs it.
+public protocol Subscription: Sendable {
     /// Under which its checkpoint is kept; a new name starts at the beginning of the log.
     var name: String { get }
 
@@ -14,41 +14,41 @@ public protocol Follower: Sendable {
     func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws
 }
 
-extension Follower {
+extension Subscription {
     public var filter: LogFilter { .everything }
 }
 
-/// A stream that a follower could not go on with. The others go on; this one waits until it is to be retried.
+/// A stream that a subscription could not go on with. The others go on; this one waits until it is to be retried.
 public struct ParkedStream: Sendable, Hashable {
     public var stream: StreamName
     /// The first recorded event that was not handled.
     public var version: Int32
     public var position: Int64
-    /// The error's description. Followers must not put secrets in there.
+    /// The error's description. Subscriptions must not put secrets in there.
     public var reason: String
     public var parkedAt: Timestamp
     /// Somebody asked for another try, which has not come yet.
     public var isToBeRetried: Bool
 }
 
-/// What the database knows of followers: for tools, and for tests.
-public struct Followers: Sendable {
+/// What the database knows of subscriptions: for tools, and for tests.
+public struct Subscriptions: Sendable {
     let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
 
-    /// Everything up to there is handled or parked; nil for a follower that never ran.
-    public func position(of follower: String) async throws -> Int64? {
+    /// Everything up to there is handled or parked; nil for a subscription that never ran.
+    public func position(of subscription: String) async throws -> Int64? {
         try await client.query(
-            "SELECT log.follower_position(name) FROM log.follower_leaders WHERE name = \(follower)"
+            "SELECT log.follower_position(name) FROM log.follower_leaders WHERE name = \(subscription)"
         ).decode(Int64.self).first
     }
 
-    public func parkedStreams(of follower: String) async throws -> [ParkedStream] {
+    public func parkedStreams(of subscription: String) async throws -> [ParkedStream] {
         try await client.query(
             """
             SELECT stream, version, position, reason, parked_at, is_to_be_retried FROM log.parked_streams
-            WHERE follower = \(follower) ORDER BY position
+            WHERE follower = \(subscription) ORDER BY position
             """
         ).decode((String, Int32, Int64, String, Timestamp, Bool).self).map {
             stream, version, position, reason, at, isToBeRetried in
@@ -61,11 +61,11 @@ public struct Followers: Sendable {
     /// Lets the leader try again, from where the stream was parked. Without a stream: with all that are parked.
     /// - Returns: how many there were to retry
     @discardableResult
-    public func retry(_ stream: StreamName? = nil, of follower: String) async throws -> Int {
+    public func retry(_ stream: StreamName? = nil, of subscription: String) async throws -> Int {
         try await client.query(
             """
             UPDATE log.parked_streams SET is_to_be_retried = true
-            WHERE follower = \(follower) AND (\(stream == nil) OR stream = \(stream?.description ?? ""))
+            WHERE follower = \(subscription) AND (\(stream == nil) OR stream = \(stream?.description ?? ""))
             """
         ).affected
     }
@@ -73,12 +73,12 @@ public struct Followers: Sendable {
 
 /// Somebody else leads by now: nothing was written.
 struct LeaseLost: Error, CustomStringConvertible {
-    var description: String { "another node leads this follower" }
+    var description: String { "another node leads this subscription" }
 }
 
 /// The right to be the one who follows under a name, for a while.
 struct Lease: Sendable {
-    let follower: String
+    let subscription: String
     let leader: UUID
     let epoch: Int64
     let seconds: Double
@@ -86,16 +86,16 @@ struct Lease: Sendable {
 
     /// Nil while another node has it. The same leader gets it again at once, after a lost connection say.
     static func claim(
-        _ follower: String, leader: UUID, seconds: Double, client: PostgresClient
+        _ subscription: String, leader: UUID, seconds: Double, client: PostgresClient
     ) async throws -> (lease: Lease, position: Int64)? {
         // The second statement's snapshot shows what a former leader committed before the claim.
         let rows = try await client.run([
-            "SELECT log.claim_follower(\(follower), \(leader), \(seconds))", "SELECT log.follower_position(\(follower))",
+            "SELECT log.claim_follower(\(subscription), \(leader), \(seconds))", "SELECT log.follower_position(\(subscription))",
         ])
         guard let epoch = try rows[0].decode(Int64.self).first, let position = try rows[1].decode(Int64.self).first else {
             return nil
         }
-        return (Lease(follower: follower, leader: leader, epoch: epoch, seconds: seconds, client: client), position)
+        return (Lease(subscription: subscription, leader: leader, epoch: epoch, seconds: seconds, client: client), position)
     }
 
     /// - Throws: ``LeaseLost``
@@ -114,7 +114,7 @@ struct Lease: Sendable {
         ])
     }
 
-    private var isHeld: SQL { "name = \(follower) AND leader = \(leader) AND epoch = \(epoch)" }
+    private var isHeld: SQL { "name = \(subscription) AND leader = \(leader) AND epoch = \(epoch)" }
 
     /// Keeps the leadership until the end of the transaction, by a row lock. A lock writes no new version of the row.
     /// - Throws: ``LeaseLost``
@@ -123,17 +123,17 @@ struct Lease: Sendable {
         guard rows.count == 1 else { throw LeaseLost() }
     }
 
-    /// Removes the follower's former positions from `start` on.
+    /// Removes the subscription's former positions from `start` on.
     /// - Returns: the present position
     func prunePositions(from start: Int64) async throws -> Int64 {
-        let found = try await client.query("SELECT log.follower_position(\(follower))").decode(Int64.self)
+        let found = try await client.query("SELECT log.follower_position(\(subscription))").decode(Int64.self)
         let newest = found.first ?? start
         guard newest > start else { return start }
         // Not from the beginning: the index keeps entries of removed rows for as long as a snapshot is open.
         try await client.query(
             """
             DELETE FROM log.follower_positions
-            WHERE follower = \(follower) AND position >= \(start) AND position < \(newest)
+            WHERE follower = \(subscription) AND position >= \(start) AND position < \(newest)
             """)
         return newest
     }
@@ -145,7 +145,7 @@ struct Lease: Sendable {
         let rows = try await transaction.query(
             """
             INSERT INTO log.follower_positions (follower, position)
-            SELECT \(follower), \(new) WHERE log.follower_position(\(follower)) = \(old)
+            SELECT \(subscription), \(new) WHERE log.follower_position(\(subscription)) = \(old)
             """
         )
         guard rows.affected == 1 else { throw LeaseLost() }
@@ -156,7 +156,7 @@ struct Lease: Sendable {
         try await client.query(
             """
             SELECT stream, version FROM log.parked_streams
-            WHERE follower = \(follower) AND (is_to_be_retried OR NOT \(toBeRetried)) ORDER BY position
+            WHERE follower = \(subscription) AND (is_to_be_retried OR NOT \(toBeRetried)) ORDER BY position
             """
         ).decode((String, Int32).self).map { (StreamName($0), $1) }
     }
@@ -166,7 +166,7 @@ struct Lease: Sendable {
         try await transaction.query(
             """
             INSERT INTO log.parked_streams (follower, stream, version, position, reason)
-            VALUES (\(follower), \(event.envelope.stream.description), \(event.envelope.version), \(event.position), \(reason(error)))
+            VALUES (\(subscription), \(event.envelope.stream.description), \(event.envelope.version), \(event.position), \(reason(error)))
             """
         )
     }
@@ -174,7 +174,7 @@ struct Lease: Sendable {
     /// - Throws: ``LeaseLost`` where this leader is none any more
     func unpark(_ stream: StreamName, in transaction: PostgresConnection) async throws {
         try await transaction.query(
-            "DELETE FROM log.parked_streams WHERE follower = \(follower) AND stream = \(stream.description)")
+            "DELETE FROM log.parked_streams WHERE follower = \(subscription) AND stream = \(stream.description)")
         try await hold(in: transaction)
     }
 
@@ -183,14 +183,14 @@ struct Lease: Sendable {
         try await client.query(
             """
             UPDATE log.parked_streams SET is_to_be_retried = false, reason = \(reason(error))
-            WHERE follower = \(follower) AND stream = \(stream.description) AND EXISTS (
+            WHERE follower = \(subscription) AND stream = \(stream.description) AND EXISTS (
                 SELECT FROM log.follower_leaders WHERE \(isHeld)
             )
             """
         )
     }
 
-    /// Cut, since nobody knows what an error of a follower has to say.
+    /// Cut, since nobody knows what an error of a subscription has to say.
     private func reason(_ error: any Error) -> String { String("\(error)".prefix(Self.reasonLimit)) }
     private static let reasonLimit = 1_000
 }

@@ -1,8 +1,8 @@
 public import Encoding
 internal import Postgres
 
-/// How a follower is doing, for tools.
-public struct FollowerStatus: Sendable, Hashable {
+/// How a subscription is doing, for tools.
+public struct SubscriptionStatus: Sendable, Hashable {
     public var name: String
     /// Everything up to there is handled or parked.
     public var position: Int64
@@ -13,9 +13,9 @@ public struct FollowerStatus: Sendable, Hashable {
     public var parkedStreams: Int64
 }
 
-extension Followers {
+extension Subscriptions {
     /// All that ever ran, by name.
-    public func statuses() async throws -> [FollowerStatus] {
+    public func statuses() async throws -> [SubscriptionStatus] {
         try await client.query(
             """
             SELECT name, position, greatest(log.tail() - position, 0),
@@ -24,7 +24,7 @@ extension Followers {
             FROM log.followers ORDER BY name
             """
         ).decode((String, Int64, Int64, Timestamp?, Int64).self).map { name, position, lag, leasedUntil, parkedStreams in
-            FollowerStatus(name: name, position: position, lag: lag, leasedUntil: leasedUntil, parkedStreams: parkedStreams)
+            SubscriptionStatus(name: name, position: position, lag: lag, leasedUntil: leasedUntil, parkedStreams: parkedStreams)
         }
     }
 }

@@ -4,13 +4,13 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `humon followers` {
+@Suite struct `humon subscriptions` {
     @Test func `lists them, what they parked, and marks it to be retried`() async throws {
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url]
                 func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                    try await HumonProcess.run(["followers"] + arguments, in: directory, environment: environment)
+                    try await HumonProcess.run(["subscriptions"] + arguments, in: directory, environment: environment)
                 }
                 let none = try await humon("list")
                 #expect((none.status, none.output) == (0, "Nobody has followed this log yet.\n"), "\(none.error)")
@@ -29,26 +29,26 @@ import Testing
                 let list = try await humon("list", "--json")
                 #expect(
                     list.output == """
-                        {"follower":"feed","position":7,"lag":0,"leased_until":"2999-01-01T00:00:00.000Z","parked_streams":2}
-                        {"follower":"mail","position":3,"lag":0,"leased_until":null,"parked_streams":0}
+                        {"subscription":"feed","position":7,"lag":0,"leased_until":"2999-01-01T00:00:00.000Z","parked_streams":2}
+                        {"subscription":"mail","position":3,"lag":0,"leased_until":null,"parked_streams":0}
 
                         """)
                 let parked = try await humon("parked", "feed")
                 #expect(parked.output.contains(/event-1 +2 +5 +2026-11-21 16:43:36.123Z +no +thirteen\n/))
                 let one = try await humon("retry", "feed", "event-1")
-                #expect((one.status, one.output) == (0, "follower       feed\nto be retried  1\n"), "\(one.error)")
+                #expect((one.status, one.output) == (0, "subscription       feed\nto be retried  1\n"), "\(one.error)")
                 #expect(one.error.contains("The node that leads feed"))
                 let marked = try await humon("parked", "feed")
                 #expect(marked.output.contains(/event-1 .* yes +thirteen\n/))
                 let all = try await humon("retry", "feed", "--json")
-                #expect(all.output == #"{"follower":"feed","to_be_retried":2}"# + "\n")
+                #expect(all.output == #"{"subscription":"feed","to_be_retried":2}"# + "\n")
 
                 for (arguments, sentence) in [
-                    (["parked", "fed"], "There is no follower fed; there are: feed, mail."),
-                    (["retry", "fed"], "There is no follower fed"),
+                    (["parked", "fed"], "There is no subscription fed; there are: feed, mail."),
+                    (["retry", "fed"], "There is no subscription fed"),
                     (["retry", "feed", "event-9"], "event-9 is not parked by feed"),
                 ] {
-                    let unknown = try await HumonProcess.run(["followers"] + arguments, in: directory, environment: environment)
+                    let unknown = try await HumonProcess.run(["subscriptions"] + arguments, in: directory, environment: environment)
                     #expect(unknown.status == 2, "\(unknown.error)")
                     #expect(unknown.error.contains(sentence))
                 }

@@ -3,11 +3,11 @@ public import Logging
 public import Postgres
 public import ServiceLifecycle
 
-/// Runs a follower: on every node, of which one at a time leads and the others stand by.
+/// Runs a subscription: on every node, of which one at a time leads and the others stand by.
 ///
 /// A leader that dies is followed by another when its lease has run out; one that was merely paused finds, when it comes to
 /// move its checkpoint, that somebody else leads, and what it did meanwhile is rolled back.
-public final class FollowerService: Service {
+public final class SubscriptionRunner: Service {
     public struct Timing: Sendable {
         /// How long a dead leader is waited for.
         public var leaseSeconds = 3.0
@@ -23,7 +23,7 @@ public final class FollowerService: Service {
         public init() {}
     }
 
-    private let follower: any Follower
+    private let subscription: any Subscription
     private let client: PostgresClient
     private let watch: LogWatch
     private let timing: Timing
@@ -31,18 +31,18 @@ public final class FollowerService: Service {
     private let leader = UUID()
 
     /// - Parameters:
-    ///   - client: of at least two connections, one for the follower's work and one to renew the lease meanwhile; and one more
+    ///   - client: of at least two connections, one for the subscription's work and one to renew the lease meanwhile; and one more
     ///     where the watch listens with it
     ///   - watch: must run
     public init(
-        _ follower: any Follower, client: PostgresClient, watch: LogWatch, timing: Timing = Timing(), logger: Logger
+        _ subscription: any Subscription, client: PostgresClient, watch: LogWatch, timing: Timing = Timing(), logger: Logger
     ) {
-        self.follower = follower
+        self.subscription = subscription
         self.client = client
         self.watch = watch
         self.timing = timing
         var logger = logger
-        logger[metadataKey: "follower"] = "\(follower.name)"
+        logger[metadataKey: "subscription"] = "\(subscription.name)"
         self.logger = logger
     }
 
@@ -55,7 +55,7 @@ public final class FollowerService: Service {
                 var position: Int64?
                 do {
                     let claimed = try await Lease.claim(
-                        follower.name, leader: leader, seconds: timing.leaseSeconds, client: client)
+                        subscription.name, leader: leader, seconds: timing.leaseSeconds, client: client)
                     position = claimed?.position
                     if let claimed { try await lead(claimed.lease, from: claimed.position) }
                 } catch is LeaseLost {
@@ -65,21 +65,21 @@ public final class FollowerService: Service {
                 } catch  where error is HoleInLog || error is LogTooShort || error is LogRewritten {
                     if standstill?.isSame(error, at: position) != true {
                         standstill = Standstill(error, at: position, timing)
-                        logger.critical("a follower stands still", metadata: ["error": "\(error)"])
+                        logger.critical("a subscription stands still", metadata: ["error": "\(error)"])
                     }
                     pause = standstill?.backOff.next() ?? pause
                 } catch {
-                    logger.warning("a follower is interrupted", metadata: ["error": "\(error)"])
+                    logger.warning("a subscription is interrupted", metadata: ["error": "\(error)"])
                 }
                 try? await Task.sleep(for: pause)
             }
         }
     }
 
-    /// A place where the follower cannot go on. It is logged once, and tried again after growing pauses.
+    /// A place where the subscription cannot go on. It is logged once, and tried again after growing pauses.
     private struct Standstill {
         let error: String
-        /// Where the follower began when it came to that place.
+        /// Where the subscription began when it came to that place.
         let position: Int64?
         var backOff: BackOff
 
@@ -109,7 +109,7 @@ public final class FollowerService: Service {
                 }
                 group.addTask { [self] in
                     var leadership = Leadership(
-                        lease: lease, follower: follower, client: client, timing: timing, logger: logger, position: position)
+                        lease: lease, subscription: subscription, client: client, timing: timing, logger: logger, position: position)
                     try await leadership.follow(watch)
                 }
                 defer { group.cancelAll() }
@@ -125,19 +125,19 @@ public final class FollowerService: Service {
     }
 }
 
-/// One node's time at the head of a follower.
+/// One node's time at the head of a subscription.
 private struct Leadership {
     let lease: Lease
-    let follower: any Follower
+    let subscription: any Subscription
     let client: PostgresClient
-    let timing: FollowerService.Timing
+    let timing: SubscriptionRunner.Timing
     let logger: Logger
     var position: Int64
     var parked: Set<StreamName> = []
 
     mutating func follow(_ watch: LogWatch) async throws {
         parked = Set(try await lease.parkedStreams(toBeRetried: false).map(\.stream))
-        for try await page in LogFeed(client: client, watch: watch, after: position, filter: follower.filter) {
+        for try await page in LogFeed(client: client, watch: watch, after: position, filter: subscription.filter) {
             if page.through > position { try await handle(page) }
             if !parked.isEmpty { try await retryParked() }
         }
@@ -146,10 +146,10 @@ private struct Leadership {
     private mutating func handle(_ page: LogPage) async throws {
         let events = page.events.filter { !parked.contains($0.envelope.stream) }
         do {
-            try await step(to: page.through) { [follower] transaction in
-                if !events.isEmpty { try await follower.handle(events, in: transaction) }
+            try await step(to: page.through) { [subscription] transaction in
+                if !events.isEmpty { try await subscription.handle(events, in: transaction) }
             }
-        } catch  where error.isOfFollower && !events.isEmpty {
+        } catch  where error.isOfSubscription && !events.isEmpty {
             logger.warning("a batch failed; its events are handled one by one", metadata: ["error": "\(error)"])
             for event in events where !parked.contains(event.envelope.stream) { try await handle(event) }
             if position < page.through { try await step(to: page.through) { _ in } }
@@ -160,8 +160,8 @@ private struct Leadership {
     private mutating func handle(_ event: RecordedEvent) async throws {
         for attempt in 1... {
             do {
-                return try await step(to: event.position) { [follower] in try await follower.handle([event], in: $0) }
-            } catch  where error.isOfFollower {
+                return try await step(to: event.position) { [subscription] in try await subscription.handle([event], in: $0) }
+            } catch  where error.isOfSubscription {
                 guard attempt == timing.attempts else {
                     try await Task.sleep(for: .seconds(timing.backOffSeconds * pow(2, Double(attempt - 1))))
                     continue
@@ -194,16 +194,16 @@ private struct Leadership {
         for (stream, version) in try await lease.parkedStreams(toBeRetried: true) {
             let before = position
             let events = try await LogReader(client: client).read(stream: stream).filter {
-                $0.envelope.version >= version && $0.position <= before && follower.filter.wants($0)
+                $0.envelope.version >= version && $0.position <= before && subscription.filter.wants($0)
             }
             do {
-                try await client.withTransaction { [follower, lease] transaction in
-                    try await follower.handle(events, in: transaction)
+                try await client.withTransaction { [subscription, lease] transaction in
+                    try await subscription.handle(events, in: transaction)
                     try await lease.unpark(stream, in: transaction)
                 }
                 parked.remove(stream)
                 logger.notice("a parked stream goes on", metadata: ["stream": "\(stream)"])
-            } catch  where error.isOfFollower {
+            } catch  where error.isOfSubscription {
                 try await lease.keepParked(stream, because: error)
                 logger.error("a parked stream failed again", metadata: ["stream": "\(stream)", "error": "\(error)"])
             }
@@ -217,8 +217,8 @@ extension SQLState {
 }
 
 extension Error {
-    /// Whether the follower's own work failed, as opposed to the database, its set-up, the lease or the task.
-    fileprivate var isOfFollower: Bool {
+    /// Whether the subscription's own work failed, as opposed to the database, its set-up, the lease or the task.
+    fileprivate var isOfSubscription: Bool {
         switch self {
         case is LeaseLost: false
         case is CancellationError: !Task.isCancelled

@@ -1,28 +1,28 @@
 internal import ArgumentParser
 internal import EventStore
 
-/// `humon followers parked`
+/// `humon subscriptions parked`
 struct ListParkedStreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "parked",
-        abstract: "List the streams that a follower could not go on with, and why.",
+        abstract: "List the streams that a subscription could not go on with, and why.",
         discussion: """
-            A stream is parked from a version on, at a position; the others go on. Exits with 2 for a follower that never ran.
+            A stream is parked from a version on, at a position; the others go on. Exits with 2 for a subscription that never ran.
 
-            EXAMPLE: humon followers parked feed
+            EXAMPLE: humon subscriptions parked feed
             """
     )
 
-    @Argument(help: "The follower's name.")
+    @Argument(help: "The subscription's name.")
     var name: String
 
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         try await options.reading { client, output in
-            let followers = Followers(client: client)
-            try await followers.requireFollower(name)
-            let rows: [[Field]] = try await followers.parkedStreams(of: name).map { parked in
+            let subscriptions = Subscriptions(client: client)
+            try await subscriptions.requireSubscription(name)
+            let rows: [[Field]] = try await subscriptions.parkedStreams(of: name).map { parked in
                 [
                     .text(parked.stream.description), .number(parked.version), .number(parked.position), .time(parked.parkedAt),
                     .flag(parked.isToBeRetried), .text(parked.reason),
@@ -35,13 +35,13 @@ struct ListParkedStreams: AsyncParsableCommand {
     }
 }
 
-extension Followers {
+extension Subscriptions {
     /// - Throws: ``AnswerIsNo`` with a sentence for one that never ran
-    func requireFollower(_ name: String) async throws {
+    func requireSubscription(_ name: String) async throws {
         guard try await position(of: name) == nil else { return }
         let names = try await statuses().map(\.name)
         throw AnswerIsNo(
-            "There is no follower \(name); "
+            "There is no subscription \(name); "
                 + (names.isEmpty ? "nobody has followed this log yet." : "there are: \(names.joined(separator: ", ")).")
         )
     }

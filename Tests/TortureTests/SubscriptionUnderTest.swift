@@ -7,7 +7,7 @@ import TestDatabase
 
 /// Writes down every position it sees, in the transaction that moves its checkpoint. The table takes whatever it is given, so
 /// that it is the checker who judges.
-struct SeenFollower: Follower {
+struct SeenSubscription: Subscription {
     enum Sabotage: Sendable {
         case skips
         case repeats
@@ -45,14 +45,14 @@ struct SeenFollower: Follower {
     }
 }
 
-/// Two followers of the same name, as two nodes have them: one leads, one stands by.
-actor FollowerPair {
-    private let follower: SeenFollower
+/// Two subscriptions of the same name, as two nodes have them: one leads, one stands by.
+actor SubscriptionPair {
+    private let subscription: SeenSubscription
     private let url: String
     private var tasks: [Int: Task<Void, Never>] = [:]
 
-    init(_ follower: SeenFollower, url: String) {
-        self.follower = follower
+    init(_ subscription: SeenSubscription, url: String) {
+        self.subscription = subscription
         self.url = url
     }
 
@@ -77,7 +77,7 @@ actor FollowerPair {
         configuration.connections = 3
         let client = PostgresClient(configuration, logger: .quiet)
         let watch = LogWatch(client: client, listens: true, logger: .quiet)
-        let service = FollowerService(follower, client: client, watch: watch, logger: .quiet)
+        let service = SubscriptionRunner(subscription, client: client, watch: watch, logger: .quiet)
         return Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { try? await client.run() }

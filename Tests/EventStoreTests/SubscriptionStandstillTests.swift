@@ -6,7 +6,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `A follower before a hole` {
+@Suite struct `A subscription before a hole` {
     @Test func `says so once, and looks less and less often whether it is mended`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...5)
@@ -19,14 +19,14 @@ import Testing
             }
             let messages = Messages()
             let timing = {
-                var timing = FollowerService.Timing.test
+                var timing = SubscriptionRunner.Timing.test
                 timing.claimSeconds = 0.01
                 timing.longestStandstillSeconds = 0.2
                 return timing
             }()
             try await store.database.withClient(role: "humon_app", connections: 3) { client in
                 try await TestStore.withWatch(client, pollSeconds: 0.05) { watch in
-                    let service = FollowerService(Diary(), client: client, watch: watch, timing: timing, logger: messages.logger)
+                    let service = SubscriptionRunner(Diary(), client: client, watch: watch, timing: timing, logger: messages.logger)
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { try await service.run() }
                         defer { group.cancelAll() }
@@ -34,7 +34,7 @@ import Testing
                         try await eventually {
                             try await store.client.query("SELECT epoch FROM log.followers").decode(Int64.self).first ?? 0 >= 8
                         }
-                        #expect(messages.critical == ["a follower stands still"])
+                        #expect(messages.critical == ["a subscription stands still"])
                         _ = try await store.database.withClient {
                             try await $0.query("INSERT INTO log.recorded_events SELECT * FROM public.lost")
                         }

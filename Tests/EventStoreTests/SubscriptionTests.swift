@@ -9,7 +9,7 @@ import Testing
 @testable import EventStore
 
 /// Keeps what it is given in a table, in the order in which it is given; refuses the number 13.
-struct Diary: Follower {
+struct Diary: Subscription {
     struct Unlucky: Error, CustomStringConvertible { var description: String { "thirteen" } }
 
     var name = "diary"
@@ -51,13 +51,13 @@ extension TestStore {
         }
     }
 
-    /// Runs a follower as a node of its own would, until the body is done.
+    /// Runs a subscription as a node of its own would, until the body is done.
     func following(
-        _ diary: Diary, timing: FollowerService.Timing = .test, _ body: @escaping @Sendable () async throws -> Void
+        _ diary: Diary, timing: SubscriptionRunner.Timing = .test, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 3) { client in
             try await Self.withWatch(client, listens: true, pollSeconds: 0.05) { watch in
-                let service = FollowerService(diary, client: client, watch: watch, timing: timing, logger: .quiet)
+                let service = SubscriptionRunner(diary, client: client, watch: watch, timing: timing, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await service.run() }
                     try await body()
@@ -71,15 +71,15 @@ extension TestStore {
         try await client.query("SELECT position FROM public.diary ORDER BY entry").decode(Int64.self)
     }
 
-    /// Waits until the follower is there.
-    func reaches(_ position: Int64, _ follower: String = "diary") async throws {
+    /// Waits until the subscription is there.
+    func reaches(_ position: Int64, _ subscription: String = "diary") async throws {
         try await eventually("position \(position)") {
-            try await Followers(client: client).position(of: follower) ?? 0 >= position
+            try await Subscriptions(client: client).position(of: subscription) ?? 0 >= position
         }
     }
 }
 
-extension FollowerService.Timing {
+extension SubscriptionRunner.Timing {
     static let test: Self = {
         var timing = Self()
         timing.leaseSeconds = 1
@@ -90,7 +90,7 @@ extension FollowerService.Timing {
     }()
 }
 
-@Suite struct `A follower` {
+@Suite struct `A subscription` {
     @Test func `sees what was there before it and what comes after, once and in order`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...5)
@@ -174,14 +174,14 @@ extension FollowerService.Timing {
             }
             for (name, filter) in [("a", LogFilter.everything), ("b", LogFilter(types: ["Other"]))] {
                 try await store.following(Diary(name: name, filter: filter)) { try await Task.sleep(for: .seconds(1)) }
-                #expect(try await Followers(client: store.client).position(of: name) == 0)
+                #expect(try await Subscriptions(client: store.client).position(of: name) == 0)
             }
             #expect(try await store.entries() == [])
         }
     }
 }
 
-@Suite struct `A follower that cannot handle an event` {
+@Suite struct `A subscription that cannot handle an event` {
     @Test func `parks its stream, goes on with the others, and never skips`() async throws {
         try await TestStore.withDiary { store in
             let isSuperstitious = Mutex(true)
@@ -194,25 +194,25 @@ extension FollowerService.Timing {
                 try await store.count([3], to: "good")
                 try await store.reaches(8)
                 #expect(try await store.entries() == [1, 2, 5, 6, 8])
-                let followers = Followers(client: store.client)
-                let parked = try #require(try await followers.parkedStreams(of: "diary").first)
+                let subscriptions = Subscriptions(client: store.client)
+                let parked = try #require(try await subscriptions.parkedStreams(of: "diary").first)
                 #expect(
                     (parked.stream.description, parked.version, parked.position, parked.reason) == (
                         "counter-bad", 3, 3, "thirteen"
                     ))
-                let status = try #require(try await followers.statuses().first)
+                let status = try #require(try await subscriptions.statuses().first)
                 #expect((status.name, status.position, status.lag, status.parkedStreams) == ("diary", 8, 0, 1))
                 #expect(status.leasedUntil != nil)
 
                 // Retried too early it stays where it is; the cause mended it goes on, in its own order.
-                try await followers.retry(parked.stream, of: "diary")
+                try await subscriptions.retry(parked.stream, of: "diary")
                 try await eventually {
                     try await store.client.query("SELECT is_to_be_retried FROM log.parked_streams").decode(Bool.self) == [false]
                 }
-                #expect(try await followers.parkedStreams(of: "diary") == [parked])
+                #expect(try await subscriptions.parkedStreams(of: "diary") == [parked])
                 isSuperstitious.withLock { $0 = false }
-                try await followers.retry(parked.stream, of: "diary")
-                try await eventually { try await followers.parkedStreams(of: "diary").isEmpty }
+                try await subscriptions.retry(parked.stream, of: "diary")
+                try await eventually { try await subscriptions.parkedStreams(of: "diary").isEmpty }
                 try await store.count([6], to: "bad")
                 try await store.reaches(9)
             }
@@ -232,7 +232,7 @@ extension FollowerService.Timing {
     }
 }
 
-@Suite struct `Followers of one name` {
+@Suite struct `Subscriptions of one name` {
     @Test func `take turns, so that everything is handled once`() async throws {
         try await TestStore.withDiary { store in
             try await store.following(Diary()) {
@@ -280,7 +280,7 @@ extension FollowerService.Timing {
 
     @Test func `hand over at once when the leader stops`() async throws {
         try await TestStore.withDiary { store in
-            var patient = FollowerService.Timing.test
+            var patient = SubscriptionRunner.Timing.test
             patient.leaseSeconds = 3_600
             let timing = patient
             try await store.following(Diary(), timing: timing) {
