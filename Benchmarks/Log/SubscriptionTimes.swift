@@ -106,15 +106,15 @@ struct SubscriptionTimes: Sendable {
         var configuration = PostgresConfiguration(url: database.url)
         configuration.role = "humon_app"
         return try await withPostgres(configuration, logger: .quiet) { client in
-            let watch = LogWatch(client: client, listens: true, pollSeconds: pollSeconds, logger: .quiet)
-            return try await running(watch.run) { try await body(Node(database: database, client: client, watch: watch)) }
+            let notifier = LogNotifier(client: client, listens: true, pollSeconds: pollSeconds, logger: .quiet)
+            return try await running(notifier.run) { try await body(Node(database: database, client: client, notifier: notifier)) }
         }
     }
 
     fileprivate func follow<Value: Sendable>(
         _ subscription: Stopwatch, on node: Node, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
-        let service = SubscriptionRunner(subscription, client: node.client, watch: node.watch, logger: .quiet)
+        let service = SubscriptionRunner(subscription, client: node.client, notifier: node.notifier, logger: .quiet)
         return try await running(service.run, body)
     }
 }
@@ -123,11 +123,11 @@ struct SubscriptionTimes: Sendable {
 private struct Node: Sendable {
     let database: Database
     let client: PostgresClient
-    let watch: LogWatch
+    let notifier: LogNotifier
 
     func withLog<Value: Sendable>(_ body: @Sendable (EventLog) async throws -> Value) async throws -> Value {
         try await database.withWriter { client in
-            let log = EventLog(client: client, projections: [], watch: watch, logger: .quiet)
+            let log = EventLog(client: client, projections: [], notifier: notifier, logger: .quiet)
             return try await running(log.run) { try await body(log) }
         }
     }

@@ -13,7 +13,7 @@ struct Database: Sendable {
     static let readerRole = "humon_reader"
 
     let url: String
-    /// What must run for as long as the database is used: the private cluster's watch.
+    /// What must run for as long as the database is used: the private cluster's notifier.
     let services: [any Service]
     private let settings: Settings
 

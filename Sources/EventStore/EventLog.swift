@@ -30,7 +30,7 @@ public final class EventLog: Service {
     static let transactionsUnderWay = 2
 
     private let transaction: AppendTransaction
-    private let watch: LogWatch?
+    private let notifier: LogNotifier?
     private let listeners: [any CommitListener]
     /// The history of this log. Every value that a process caches from the log is cached with its generation.
     public let history: LogHistory
@@ -40,16 +40,16 @@ public final class EventLog: Service {
 
     /// - Parameters:
     ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`borrowedTimeoutSeconds`)
-    ///   - watch: is told how far the log reaches after every commit
+    ///   - notifier: is told how far the log reaches after every commit
     ///   - listeners: are told of every commit before those are answered who asked for it
     ///   - tracer: makes a span of every append below the span that is current; nil: nobody traces
     public init(
-        client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, listeners: [any CommitListener] = [],
+        client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, listeners: [any CommitListener] = [],
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
         tracing = AppendTracing(tracer: tracer)
-        self.watch = watch
-        history = watch?.history ?? LogHistory(logger: logger)
+        self.notifier = notifier
+        history = notifier?.history ?? LogHistory(logger: logger)
         self.listeners = [history] + listeners
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
     }
@@ -136,8 +136,8 @@ public final class EventLog: Service {
             for commit in commits { for listener in listeners { listener.committed(commit) } }
         }
         for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
-        guard let watch, let tail = results.compactMap({ try? $0.get().position }).max() else { return }
-        watch.grew(to: tail)
+        guard let notifier, let tail = results.compactMap({ try? $0.get().position }).max() else { return }
+        notifier.grew(to: tail)
     }
 }
 

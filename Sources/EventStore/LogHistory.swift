@@ -19,7 +19,7 @@ public struct LogGeneration: Sendable, Hashable, Comparable {
 /// ``generation`` that was current before the read, and drops it when the generation differs.
 ///
 /// The evidence is places of the log: positions with the ids of their recorded events. They come from the process's own commits,
-/// from the pages of its feeds, and from the last recorded event at every check. A ``LogWatch`` asks PostgreSQL every second
+/// from the pages of its feeds, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
 /// whether they are still there. A loss removes all positions above one; so a place below one that is held already adds nothing.
 ///
 /// Thread-safe: a lock protects the places, an atomic holds the generation.
@@ -32,14 +32,14 @@ public final class LogHistory: Sendable {
         var doubts = 0
     }
 
-    /// Seconds for which a check confirms the generation: some polls of a ``LogWatch``.
+    /// Seconds for which a check confirms the generation: some polls of a ``LogNotifier``.
     static let confirmedForSeconds = 5.0
     /// Maximum number of places between two checks. With more, the generation changes, since a loss could not be detected.
     static let placeLimit = 10_000
     /// Number of places above which a check is due before the next poll.
     private static let fewPlaces = 128
 
-    /// An element whenever a check is due. One ``LogWatch`` reads it.
+    /// An element whenever a check is due. One ``LogNotifier`` reads it.
     let dueChecks: AsyncStream<Void>
     private let checkIsDue: AsyncStream<Void>.Continuation
     private let number = Atomic(0)

@@ -25,21 +25,21 @@ public final class SubscriptionRunner: Service {
 
     private let subscription: any Subscription
     private let client: PostgresClient
-    private let watch: LogWatch
+    private let notifier: LogNotifier
     private let timing: Timing
     private let logger: Logger
     private let leader = UUID()
 
     /// - Parameters:
     ///   - client: of at least two connections, one for the subscription's work and one to renew the lease meanwhile; and one more
-    ///     where the watch listens with it
-    ///   - watch: must run
+    ///     where the notifier listens with it
+    ///   - notifier: must run
     public init(
-        _ subscription: any Subscription, client: PostgresClient, watch: LogWatch, timing: Timing = Timing(), logger: Logger
+        _ subscription: any Subscription, client: PostgresClient, notifier: LogNotifier, timing: Timing = Timing(), logger: Logger
     ) {
         self.subscription = subscription
         self.client = client
-        self.watch = watch
+        self.notifier = notifier
         self.timing = timing
         var logger = logger
         logger[metadataKey: "subscription"] = "\(subscription.name)"
@@ -110,7 +110,7 @@ public final class SubscriptionRunner: Service {
                 group.addTask { [self] in
                     var leadership = Leadership(
                         lease: lease, subscription: subscription, client: client, timing: timing, logger: logger, position: position)
-                    try await leadership.follow(watch)
+                    try await leadership.follow(notifier)
                 }
                 defer { group.cancelAll() }
                 try await group.next()
@@ -135,9 +135,9 @@ private struct Leadership {
     var position: Int64
     var parked: Set<StreamName> = []
 
-    mutating func follow(_ watch: LogWatch) async throws {
+    mutating func follow(_ notifier: LogNotifier) async throws {
         parked = Set(try await lease.parkedStreams(toBeRetried: false).map(\.stream))
-        for try await page in LogFeed(client: client, watch: watch, after: position, filter: subscription.filter) {
+        for try await page in LogTail(client: client, notifier: notifier, after: position, filter: subscription.filter) {
             if page.through > position { try await handle(page) }
             if !parked.isEmpty { try await retryParked() }
         }

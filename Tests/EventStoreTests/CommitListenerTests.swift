@@ -47,7 +47,7 @@ import Testing
         try await TestStore.with { store in
             let known = Mutex<LogPlace?>(nil)
             let start = LogPlace(position: 0, id: nil)
-            var pages = LogFeed(client: store.client, watch: store.watch, after: start, reached: { known.withLock { $0 } })
+            var pages = LogTail(client: store.client, notifier: store.notifier, after: start, reached: { known.withLock { $0 } })
                 .makeAsyncIterator()
             #expect(try await pages.next()?.events.isEmpty == true)
             try await store.count(3)
@@ -62,9 +62,9 @@ import Testing
     @Test func `rests where it was told of positions that the log has lost`() async throws {
         try await TestStore.with { store in
             // A commit that a fail-over then took back.
-            store.watch.grew(to: 1_000)
+            store.notifier.grew(to: 1_000)
             let pages = Mutex(0)
-            let feed = LogFeed(client: store.client, watch: store.watch, after: 0)
+            let feed = LogTail(client: store.client, notifier: store.notifier, after: 0)
             let task = Task { for try await _ in feed { pages.withLock { $0 += 1 } } }
             try await Task.sleep(for: .milliseconds(500))
             task.cancel()
@@ -75,7 +75,7 @@ import Testing
     @Test func `ends where something else is recorded than it has seen`() async throws {
         try await TestStore.with { store in
             try await store.count(3)
-            var pages = LogFeed(client: store.client, watch: store.watch, after: 0).makeAsyncIterator()
+            var pages = LogTail(client: store.client, notifier: store.notifier, after: 0).makeAsyncIterator()
             #expect(try await pages.next()?.through == 3)
             _ = try await store.database.withClient { client in
                 try await client.withConnection { connection in

@@ -197,12 +197,12 @@ import Testing
                 configuration.isPooled = isPooled
                 try await withPostgres(configuration, logger: .quiet) { client in
                     let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
-                    try await TestStore.withWatch(client) { watch in
+                    try await TestStore.withWatch(client) { notifier in
                         try await withThrowingTaskGroup(of: Void.self) { group in
-                            group.addTask { try await ReadModelKeeper(models, watch: watch, logger: .quiet).run() }
+                            group.addTask { try await ReadModelKeeper(models, notifier: notifier, logger: .quiet).run() }
                             defer { group.cancelAll() }
                             try await eventually {
-                                watch.grew(to: 1); return try await isDone()
+                                notifier.grew(to: 1); return try await isDone()
                             }
                         }
                     }

@@ -56,8 +56,8 @@ extension TestStore {
         _ diary: Diary, timing: SubscriptionRunner.Timing = .test, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 3) { client in
-            try await Self.withWatch(client, listens: true, pollSeconds: 0.05) { watch in
-                let service = SubscriptionRunner(diary, client: client, watch: watch, timing: timing, logger: .quiet)
+            try await Self.withWatch(client, listens: true, pollSeconds: 0.05) { notifier in
+                let service = SubscriptionRunner(diary, client: client, notifier: notifier, timing: timing, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await service.run() }
                     try await body()

@@ -64,7 +64,7 @@ struct TestStore: Sendable {
     let log: EventLog
     let models: ReadModels
     /// Of the process that appends.
-    let watch: LogWatch
+    let notifier: LogNotifier
     var reader: LogReader { LogReader(client: client) }
 
     static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
@@ -82,20 +82,20 @@ struct TestStore: Sendable {
         try await database.withClient(role: "humon_app", connections: 5) { client in
             let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
             try await models.prepare()
-            try await withWatch(client) { watch in
-                try await withLog(client, projections: [SumProjection()], watch: watch) { log in
-                    try await body(TestStore(database: database, client: client, log: log, models: models, watch: watch))
+            try await withWatch(client) { notifier in
+                try await withLog(client, projections: [SumProjection()], notifier: notifier) { log in
+                    try await body(TestStore(database: database, client: client, log: log, models: models, notifier: notifier))
                 }
             }
         }
     }
 
     static func withLog(
-        _ client: PostgresClient, projections: [any Projection], watch: LogWatch? = nil, listener: (any CommitListener)? = nil,
+        _ client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, listener: (any CommitListener)? = nil,
         _ body: @escaping @Sendable (EventLog) async throws -> Void
     ) async throws {
         let log = EventLog(
-            client: client, projections: projections, watch: watch, listeners: listener.map { [$0] } ?? [], logger: .quiet)
+            client: client, projections: projections, notifier: notifier, listeners: listener.map { [$0] } ?? [], logger: .quiet)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await log.run() }
             defer { group.cancelAll() }
@@ -107,14 +107,14 @@ struct TestStore: Sendable {
     static func withWatch(
         _ client: PostgresClient, listens: Bool = false, pollSeconds: Double = 3_600,
         prepareSession: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
-        _ body: @escaping @Sendable (LogWatch) async throws -> Void
+        _ body: @escaping @Sendable (LogNotifier) async throws -> Void
     ) async throws {
-        let watch = LogWatch(
+        let notifier = LogNotifier(
             client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet, prepareSession: prepareSession)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await watch.run() }
+            group.addTask { try await notifier.run() }
             defer { group.cancelAll() }
-            try await body(watch)
+            try await body(notifier)
         }
     }
 

@@ -81,9 +81,9 @@ extension AppendRequest {
         try await Self.with { store in
             let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
             try await store.client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
-            try await TestStore.withWatch(store.client, pollSeconds: 0.02) { watch in
+            try await TestStore.withWatch(store.client, pollSeconds: 0.02) { notifier in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await ReadModelKeeper(models, watch: watch, logger: .quiet).run() }
+                    group.addTask { try await ReadModelKeeper(models, notifier: notifier, logger: .quiet).run() }
                     defer { group.cancelAll() }
                     try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
                     try await TestStore.withLog(store.client, projections: []) { newer in

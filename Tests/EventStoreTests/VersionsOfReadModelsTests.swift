@@ -42,18 +42,18 @@ private struct CountingSumProjection: Projection {
 
 /// The steps of docs/operating.md, with two programs' worth of projections.
 @Suite struct `A deploy that changes a read model` {
-    /// One program with its writer, its watch and its keeper.
+    /// One program with its writer, its notifier and its keeper.
     private static func withProgram(
         _ client: PostgresClient, _ projection: any Projection,
         _ body: @escaping @Sendable (EventLog, ReadModels) async throws -> Void
     ) async throws {
         let models = ReadModels(projections: [projection], client: client, logger: .quiet)
         try await models.prepare()
-        try await TestStore.withWatch(client, listens: true, prepareSession: { try await models.holdServed(on: $0) }) { watch in
+        try await TestStore.withWatch(client, listens: true, prepareSession: { try await models.holdServed(on: $0) }) { notifier in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await ReadModelKeeper(models, watch: watch, logger: .quiet).run() }
+                group.addTask { try await ReadModelKeeper(models, notifier: notifier, logger: .quiet).run() }
                 defer { group.cancelAll() }
-                try await TestStore.withLog(client, projections: [projection], watch: watch) { log in
+                try await TestStore.withLog(client, projections: [projection], notifier: notifier) { log in
                     try await body(log, models)
                 }
             }

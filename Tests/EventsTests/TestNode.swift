@@ -35,15 +35,15 @@ struct TestNode: Sendable {
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in
-            let watch = LogWatch(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
-            let memory = MemoryKeeper(client: client, watch: watch, limitBytes: limitBytes, render: render, logger: .quiet)
+            let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
+            let memory = MemoryKeeper(client: client, notifier: notifier, limitBytes: limitBytes, render: render, logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in
                 let log = EventLog(
-                    client: writer, projections: [EventsProjection()], watch: watch, listeners: [memory], logger: .quiet)
+                    client: writer, projections: [EventsProjection()], notifier: notifier, listeners: [memory], logger: .quiet)
                 let module = EventsModule(
                     log: log, database: client, memory: memory, render: render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for service in [watch, memory, log] as [any Service] { group.addTask { try await service.run() } }
+                    for service in [notifier, memory, log] as [any Service] { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }
                     if isFilled { await module.untilReady() }
                     try await body(TestNode(module: module, memory: memory, client: client))

@@ -69,11 +69,11 @@ struct TestAPI: Sendable {
             configuration.connections = 1
             let writer = PostgresClient(configuration, logger: .quiet)
             let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
-            let watch = LogWatch(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
+            let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
             let memory = MemoryKeeper(
-                client: readers, watch: watch, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
+                client: readers, notifier: notifier, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
             let log = EventLog(
-                client: writer, projections: projections, watch: watch, listeners: hasMemory ? [memory] : [], logger: .quiet)
+                client: writer, projections: projections, notifier: notifier, listeners: hasMemory ? [memory] : [], logger: .quiet)
             try await database.withClient(role: "humon_app") { client in
                 try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
             }
@@ -96,7 +96,7 @@ struct TestAPI: Sendable {
             let api = makeAPI()
             let requests = APIRouter(api, allowing: cors, logger: .quiet)
             let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
-            let services: [any Service] = [readers, writer, watch, log] + (hasMemory ? [memory] : [])
+            let services: [any Service] = [readers, writer, notifier, log] + (hasMemory ? [memory] : [])
             try await withServices(services) {
                 await api.events.untilReady()
                 var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))

@@ -76,12 +76,12 @@ actor SubscriptionPair {
         var configuration = PostgresConfiguration(url: url)
         configuration.connections = 3
         let client = PostgresClient(configuration, logger: .quiet)
-        let watch = LogWatch(client: client, listens: true, logger: .quiet)
-        let service = SubscriptionRunner(subscription, client: client, watch: watch, logger: .quiet)
+        let notifier = LogNotifier(client: client, listens: true, logger: .quiet)
+        let service = SubscriptionRunner(subscription, client: client, notifier: notifier, logger: .quiet)
         return Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { try? await client.run() }
-                group.addTask { try? await watch.run() }
+                group.addTask { try? await notifier.run() }
                 try? await service.run()
                 group.cancelAll()
             }

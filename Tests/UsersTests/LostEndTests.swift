@@ -20,11 +20,11 @@ import Testing
     private static func withNode(_ database: TestDatabase, _ body: @escaping @Sendable (Node) async throws -> Void) async throws {
         try await database.withClient(role: "humon_app", connections: 4) { client in
             try await ReadModels(projections: [UsersProjection()], client: client, logger: .quiet).prepare()
-            let watch = LogWatch(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
-            let log = EventLog(client: client, projections: [UsersProjection()], watch: watch, logger: .quiet)
+            let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
+            let log = EventLog(client: client, projections: [UsersProjection()], notifier: notifier, logger: .quiet)
             let users = UsersModule(log: log, database: client, dependencies: .system)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await watch.run() }
+                group.addTask { try await notifier.run() }
                 group.addTask { try await log.run() }
                 defer { group.cancelAll() }
                 try await eventually { log.history.confirmed != nil }

@@ -12,7 +12,7 @@ struct Interruption: Error {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let task = Task(operation: work)
         let received = Mutex<Int32?>(nil)
-        let watch = Task {
+        let notifier = Task {
             for await signal in signals {
                 let isSecond = received.withLock { received in
                     defer { received = signal.rawValue }
@@ -22,7 +22,7 @@ struct Interruption: Error {
                 task.cancel()
             }
         }
-        defer { watch.cancel() }
+        defer { notifier.cancel() }
         let result = await task.result
         if let signal = received.withLock({ $0 }) { throw Interruption(signal: signal) }
         try result.get()

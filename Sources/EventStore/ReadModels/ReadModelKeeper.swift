@@ -28,13 +28,13 @@ public final class ReadModelKeeper: Service {
     }
 
     private let readModels: ReadModels
-    private let watch: LogWatch
+    private let notifier: LogNotifier
     private let logger: Logger
 
-    /// - Parameter watch: must run
-    public init(_ readModels: ReadModels, watch: LogWatch, logger: Logger) {
+    /// - Parameter notifier: must run
+    public init(_ readModels: ReadModels, notifier: LogNotifier, logger: Logger) {
         self.readModels = readModels
-        self.watch = watch
+        self.notifier = notifier
         self.logger = logger
     }
 
@@ -42,7 +42,7 @@ public final class ReadModelKeeper: Service {
         await cancelWhenGracefulShutdown { [self] in
             var noted: ContinuousClock.Instant?
             var failures: [String: Failure] = [:]
-            for await _ in watch.wakes() {
+            for await _ in notifier.wakes() {
                 do {
                     if readModels.client.configuration.isPooled,
                         noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true

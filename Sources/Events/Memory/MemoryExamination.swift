@@ -85,7 +85,7 @@ extension MemoryKeeper {
         let (reader, filter) = (LogReader(client: connection), LogFilter(categories: [EventDomainEvent.category]))
         var (position, before) = (position, [EventID: Int32]())
         while position < end {
-            let page = try await reader.page(after: position, limit: min(LogFeed.pageLimit, end - position), filter: filter)
+            let page = try await reader.page(after: position, limit: min(LogTail.pageLimit, end - position), filter: filter)
             guard page.through > position else { throw LogTooShort(position: end) }
             for envelope in page.events.map(\.envelope) {
                 guard let id = EventID(stream: envelope.stream), before[id] == nil else { continue }

@@ -18,7 +18,7 @@ extension MemoryKeeper {
     /// Reads all rows of the read model at one position into the memory.
     func fill() async throws -> MemoryFill {
         let clock = ContinuousClock()
-        let (start, shown, generation) = (clock.now, standing.shown, watch.history.generation)
+        let (start, shown, generation) = (clock.now, standing.shown, notifier.history.generation)
         let (filled, tail, rows) = try await client.withTransaction { connection in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)

@@ -25,19 +25,19 @@ package final class MemoryKeeper: Service {
     let render: EventRendering
     let logger: Logger
     let examining = Mutex(false)
-    let watch: LogWatch
+    let notifier: LogNotifier
     private let arrivals = Arrivals()
     /// Held by whoever writes to the memory: those who commit, and the one who reads the log.
     private let line = Mutex(WaitingLine())
 
     /// - Parameters:
-    ///   - watch: must run
+    ///   - notifier: must run
     ///   - limitBytes: a memory that would be larger is given up, and PostgreSQL read instead
     package init(
-        client: PostgresClient, watch: LogWatch, limitBytes: Int, render: @escaping EventRendering, logger: Logger
+        client: PostgresClient, notifier: LogNotifier, limitBytes: Int, render: @escaping EventRendering, logger: Logger
     ) {
         self.client = client
-        self.watch = watch
+        self.notifier = notifier
         self.limitBytes = limitBytes
         self.render = render
         self.logger = logger
@@ -101,8 +101,8 @@ package final class MemoryKeeper: Service {
     }
 
     private func follow(_ filled: MemoryFill) async throws {
-        let feed = LogFeed(
-            client: client, watch: watch, after: line.withLock { $0.reached } ?? filled.place,
+        let feed = LogTail(
+            client: client, notifier: notifier, after: line.withLock { $0.reached } ?? filled.place,
             filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
             reached: { [self] in line.withLock { $0.reached } })
         var checkedAt: ContinuousClock.Instant?
@@ -112,7 +112,7 @@ package final class MemoryKeeper: Service {
                 let current = try await ReadModelState.of(EventsProjection.self, client)
                 guard current.incarnation == filled.incarnation else { throw ReadModelReplaced() }
             }
-            let isSameLog = watch.history.generation == filled.generation
+            let isSameLog = notifier.history.generation == filled.generation
             guard isSameLog, line.withLock({ $0.reached != nil }) else { throw ReadModelReplaced() }
             try take(LogStretch(page))
             if page.through - page.after.position < Self.pageLimit { sawEnd(page) }

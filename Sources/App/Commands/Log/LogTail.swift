@@ -47,8 +47,8 @@ extension Log {
                     position = try await reader.position(before: since)
                 }
                 guard follow || position < tail else { return }
-                try await watching(client) { watch in
-                    for try await page in LogFeed(client: client, watch: watch, after: position, filter: kinds.filter) {
+                try await watching(client) { notifier in
+                    for try await page in LogTail(client: client, notifier: notifier, after: position, filter: kinds.filter) {
                         // Nobody reads any more, though there was nothing to write.
                         if page.events.isEmpty { try StandardOutput.checkReader() }
                         let wanted = page.events.filter { event in since.map { event.envelope.recordedAt >= $0 } ?? true }
@@ -59,13 +59,13 @@ extension Log {
             }
         }
 
-        /// Runs a watch of the log for as long as the body does.
-        private func watching(_ client: PostgresClient, _ body: (LogWatch) async throws -> Void) async throws {
-            let watch = LogWatch(client: client, listens: follow, logger: .humon(.notice))
+        /// Runs a notifier of the log for as long as the body does.
+        private func watching(_ client: PostgresClient, _ body: (LogNotifier) async throws -> Void) async throws {
+            let notifier = LogNotifier(client: client, listens: follow, logger: .humon(.notice))
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await watch.run() }
+                group.addTask { try await notifier.run() }
                 defer { group.cancelAll() }
-                try await body(watch)
+                try await body(notifier)
             }
         }
     }

@@ -55,26 +55,26 @@ public struct LogPlace: Sendable, Hashable {
 ///
 /// While the database is away it waits, and goes on where it was. Throws ``HoleInLog``, ``LogTooShort``, ``LogRewritten``, what
 /// else PostgreSQL refuses, and `CancellationError` at the end.
-public struct LogFeed: AsyncSequence, Sendable {
+public struct LogTail: AsyncSequence, Sendable {
     public static let pageLimit: Int64 = 1_000
     private static let backOffSeconds = 0.25
 
     let reader: LogReader
-    let watch: LogWatch
+    let notifier: LogNotifier
     let after: LogPlace
     let filter: LogFilter
     let pageLimit: Int64
     let reached: @Sendable () -> LogPlace?
 
     /// - Parameters:
-    ///   - watch: must run
+    ///   - notifier: must run
     ///   - reached: up to where the log is known by other means, since this process has recorded it, say; that is not read
     public init(
-        client: PostgresClient, watch: LogWatch, after place: LogPlace, filter: LogFilter = .everything,
+        client: PostgresClient, notifier: LogNotifier, after place: LogPlace, filter: LogFilter = .everything,
         pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> LogPlace? = { nil }
     ) {
         reader = LogReader(client: client)
-        self.watch = watch
+        self.notifier = notifier
         after = place
         self.filter = filter
         self.pageLimit = pageLimit
@@ -83,33 +83,33 @@ public struct LogFeed: AsyncSequence, Sendable {
 
     /// Behind a position of which no more is known.
     public init(
-        client: PostgresClient, watch: LogWatch, after position: Int64, filter: LogFilter = .everything,
+        client: PostgresClient, notifier: LogNotifier, after position: Int64, filter: LogFilter = .everything,
         pageLimit: Int64 = pageLimit
     ) {
         self.init(
-            client: client, watch: watch, after: LogPlace(position: position, id: nil), filter: filter, pageLimit: pageLimit)
+            client: client, notifier: notifier, after: LogPlace(position: position, id: nil), filter: filter, pageLimit: pageLimit)
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        private let feed: LogFeed
+        private let feed: LogTail
         private var wakes: AsyncStream<Void>.Iterator
         private var place: LogPlace
         private var mayHaveMore = true
         /// What the last look was for.
-        private var seen: LogWatch.Hint
+        private var seen: LogNotifier.Hint
 
-        init(feed: LogFeed) {
+        init(feed: LogTail) {
             self.feed = feed
             place = feed.after
-            seen = feed.watch.hint
-            wakes = feed.watch.wakes().makeAsyncIterator()
+            seen = feed.notifier.hint
+            wakes = feed.notifier.wakes().makeAsyncIterator()
         }
 
         /// Whether a wake says anything that is not known yet.
         private mutating func isWorthLooking() -> Bool {
-            let hint = feed.watch.hint
+            let hint = feed.notifier.hint
             defer { seen = hint }
             if let reached = feed.reached(), reached.position > place.position { place = reached }
             // In another generation a lower tail is worth a look, too: the feed's own place may be gone.
@@ -132,14 +132,14 @@ public struct LogFeed: AsyncSequence, Sendable {
                     if let id = place.id, page.after.id != id { throw LogRewritten(position: place.position) }
                     mayHaveMore = page.through - place.position == feed.pageLimit
                     place = page.end
-                    feed.watch.history.saw(place)
+                    feed.notifier.history.saw(place)
                     return page
                 } catch  where error is LogTooShort || error is LogRewritten {
-                    feed.watch.history.doubt()
+                    feed.notifier.history.doubt()
                     throw error
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true
-                    try await Task.sleep(for: .seconds(LogFeed.backOffSeconds))
+                    try await Task.sleep(for: .seconds(LogTail.backOffSeconds))
                 }
             }
         }

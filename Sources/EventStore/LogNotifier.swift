@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Wakes those who follow the log when it may have grown: at once after an append of this process, by NOTIFY after one of
 /// another, and every now and then in any case. A wake is a hint; the log is what is read.
-public final class LogWatch: Service {
+public final class LogNotifier: Service {
     private struct State: Sendable {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
         var number = 0
@@ -41,7 +41,7 @@ public final class LogWatch: Service {
     /// Minimum seconds between two checks of the log's history.
     private static let checkPauseSeconds = 0.1
 
-    /// The history of the watched log. The watch checks it at every poll, and when a check is due.
+    /// The history of the watched log. The notifier checks it at every poll, and when a check is due.
     public let history: LogHistory
     private let client: PostgresClient
     private let listens: Bool
