@@ -74,15 +74,15 @@ public struct LogImport: Sendable {
         _ header: LogArchive.Header, _ domainEvents: [any DomainEvent.Type], _ connection: PostgresConnection
     ) async throws {
         let tables = try await LogTables(connection: connection, through: header.lastPosition)
-        if let fault = try await tables.faultyVersions(limit: 1).first {
-            throw LogArchiveError(line: fault.position.map { $0 + 1 }, fault.reason)
+        if let violation = try await tables.faultyVersions(limit: 1).first {
+            throw LogArchiveError(line: violation.position.map { $0 + 1 }, violation.reason)
         }
         for domainEvent in domainEvents {
-            guard let fault = try await tables.repeatedMembers(of: domainEvent, limit: 1).first else { continue }
-            throw LogArchiveError(line: fault.position.map { $0 + 1 }, fault.reason)
+            guard let violation = try await tables.repeatedMembers(of: domainEvent, limit: 1).first else { continue }
+            throw LogArchiveError(line: violation.position.map { $0 + 1 }, violation.reason)
         }
-        if let fault = try await tables.unansweredCommands(limit: 1).first {
-            throw LogArchiveError(line: fault.rank.map { header.lastPosition + 1 + $0 }, fault.reason)
+        if let violation = try await tables.unansweredCommands(limit: 1).first {
+            throw LogArchiveError(line: violation.rank.map { header.lastPosition + 1 + $0 }, violation.reason)
         }
     }
 

@@ -3,8 +3,8 @@ public import Postgres
 /// Whether the database itself keeps the log append-only: the roles' rights, and the triggers.
 public struct LogRights: Sendable {
     /// What is not as `db/grants.sql` and the migrations leave it, and what mends it.
-    public struct Fault: Sendable, Hashable {
-        public var finding: String
+    public struct Violation: Sendable, Hashable {
+        public var reason: String
         public var remedy: String
     }
 
@@ -19,28 +19,28 @@ public struct LogRights: Sendable {
     private static let migrating = "Run humon migrate."
 
     /// Anybody who can connect may ask.
-    public static func faults(_ client: PostgresClient) async throws -> [Fault] {
+    public static func violations(_ client: PostgresClient) async throws -> [Violation] {
         let roles = try await client.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(application), \(reader))")
             .decode(String.self)
         let missing = [application, reader].filter { !roles.contains($0) }
         guard missing.isEmpty else {
-            return missing.map { Fault(finding: "the role \($0) is missing", remedy: migrating) }
+            return missing.map { Violation(reason: "the role \($0) is missing", remedy: migrating) }
         }
-        var faults: [Fault] = []
+        var violations: [Violation] = []
         for (role, tables, rights, wrongs) in [
             (application, appendOnly, ["SELECT", "INSERT"], ["UPDATE", "DELETE", "TRUNCATE"]),
             (application, formats, ["SELECT", "INSERT"], []),
             (application, changing, ["SELECT", "INSERT", "UPDATE", "DELETE"], []),
             (reader, appendOnly + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
         ] {
-            faults += try await self.faults(of: role, on: tables, rights: rights, wrongs: wrongs, client)
+            violations += try await self.violations(of: role, on: tables, rights: rights, wrongs: wrongs, client)
         }
-        return try await faults + databaseFaults(client) + triggerFaults(client)
+        return try await violations + databaseViolations(client) + triggerViolations(client)
     }
 
-    private static func faults(
+    private static func violations(
         of role: String, on tables: [String], rights: [String], wrongs: [String], _ client: PostgresClient
-    ) async throws -> [Fault] {
+    ) async throws -> [Violation] {
         let found = try await client.query(
             """
             SELECT t.name, r.name, has_table_privilege(\(role), to_regclass(t.name)::oid, r.name)
@@ -49,22 +49,22 @@ public struct LogRights: Sendable {
         ).decode((String, String, Bool?).self)
         return found.compactMap { table, right, isGranted in
             switch (isGranted, wrongs.contains(right)) {
-            case (nil, _): right == "SELECT" ? Fault(finding: "\(table) is missing", remedy: migrating) : nil
-            case (false?, false): Fault(finding: "\(role) may not \(right) \(table)", remedy: migrating)
+            case (nil, _): right == "SELECT" ? Violation(reason: "\(table) is missing", remedy: migrating) : nil
+            case (false?, false): Violation(reason: "\(role) may not \(right) \(table)", remedy: migrating)
             case (true?, true):
-                Fault(finding: "\(role) may \(right) \(table)", remedy: "REVOKE \(right) ON \(table) FROM \(role), PUBLIC;")
+                Violation(reason: "\(role) may \(right) \(table)", remedy: "REVOKE \(right) ON \(table) FROM \(role), PUBLIC;")
             case (false?, true), (true?, false): nil
             }
         }
     }
 
-    private static func databaseFaults(_ client: PostgresClient) async throws -> [Fault] {
+    private static func databaseViolations(_ client: PostgresClient) async throws -> [Violation] {
         let mayCreate = try await client.query("SELECT has_database_privilege(\(application), current_database(), 'CREATE')")
             .decode(Bool.self)
-        return mayCreate == [true] ? [] : [Fault(finding: "\(application) may not create schemas", remedy: migrating)]
+        return mayCreate == [true] ? [] : [Violation(reason: "\(application) may not create schemas", remedy: migrating)]
     }
 
-    private static func triggerFaults(_ client: PostgresClient) async throws -> [Fault] {
+    private static func triggerViolations(_ client: PostgresClient) async throws -> [Violation] {
         try await client.query(
             """
             SELECT t.name FROM unnest(\(appendOnly)) AS t (name)
@@ -73,8 +73,8 @@ public struct LogRights: Sendable {
             )
             """
         ).decode(String.self).map { table in
-            Fault(
-                finding: "the trigger that keeps \(table) append-only is not on",
+            Violation(
+                reason: "the trigger that keeps \(table) append-only is not on",
                 remedy: "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER refuse_change;")
         }
     }

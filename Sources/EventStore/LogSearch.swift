@@ -7,7 +7,7 @@ public import Postgres
 /// hold what is looked for. Both go stretch by stretch, so that every statement is short and progress is known.
 public struct LogSearch: Sendable {
     /// What came of it.
-    public struct Findings: Sendable {
+    public struct SearchResult: Sendable {
         /// Newest first.
         public var events: [RecordedEvent]
         /// To be given as `before` to go on; nil when the log was searched to its first position.
@@ -40,7 +40,7 @@ public struct LogSearch: Sendable {
     public func find(
         before position: Int64? = nil, limit: Int, reach: Int64 = usualReach,
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
-    ) async throws -> Findings {
+    ) async throws -> SearchResult {
         let tail = try await LogReader(client: client).tail()
         let times = try await LogReader(client: client).positions(since: criteria.since, until: criteria.until)
         let start = min(position ?? .max, tail + 1, times.upperBound)
@@ -60,7 +60,7 @@ public struct LogSearch: Sendable {
             progress(start - end, start - floor)
         }
         let isFull = events.count == limit
-        return Findings(
+        return SearchResult(
             events: events,
             continuesBefore: isFull ? events.last?.position : floor > times.lowerBound ? floor : nil,
             isOutOfReach: !isFull && floor > times.lowerBound

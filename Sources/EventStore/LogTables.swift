@@ -10,7 +10,7 @@ struct LogTables: Sendable {
     let head: Int64
 
     /// A disagreement, and how many there are of its kind in all.
-    struct Finding: Sendable {
+    struct Violation: Sendable {
         var reason: String
         var position: Int64?
         /// Of a command among all, by id, from 1.
@@ -41,7 +41,7 @@ struct LogTables: Sendable {
         try await connection.query("SELECT count(*) FROM log.recorded_events WHERE position <= \(head)").decode(Int64.self)[0]
     }
 
-    func faultyVersions(limit: Int) async throws -> [Finding] {
+    func faultyVersions(limit: Int) async throws -> [Violation] {
         try await connection.query(
             """
             SELECT stream, version, position, previous_version, previous_position, count(*) OVER () FROM (
@@ -58,27 +58,27 @@ struct LogTables: Sendable {
                 version == previous + 1
                 ? "version \(version) of \(stream) stands at position \(position), before version \(previous) at \(before)"
                 : "version \(version) of \(stream) follows \(previous == 0 ? "nothing" : "version \(previous)")"
-            return Finding(reason: reason, position: position, total: total)
+            return Violation(reason: reason, position: position, total: total)
         }
     }
 
-    func repeatedIDs(limit: Int) async throws -> [Finding] {
+    func repeatedIDs(limit: Int) async throws -> [Violation] {
         try await connection.query(
             """
             SELECT id::text, count(*), min(position), count(*) OVER () FROM log.recorded_events WHERE position <= \(head)
             GROUP BY id HAVING count(*) > 1 ORDER BY min(position) LIMIT \(Int64(limit))
             """
         ).decode((String, Int64, Int64, Int64).self).map { id, count, position, total in
-            Finding(reason: "id \(id) is recorded \(count) times", position: position, total: total)
+            Violation(reason: "id \(id) is recorded \(count) times", position: position, total: total)
         }
     }
 
     /// Values that a second recorded event of a category repeats, though its domain events say that they are unique. Their data must
     /// have been decoded.
-    func repeatedMembers(of domainEvent: any DomainEvent.Type, limit: Int) async throws -> [Finding] {
-        var findings: [Finding] = []
+    func repeatedMembers(of domainEvent: any DomainEvent.Type, limit: Int) async throws -> [Violation] {
+        var tableViolations: [Violation] = []
         for member in domainEvent.uniqueMembers.sorted() {
-            findings += try await connection.query(
+            tableViolations += try await connection.query(
                 """
                 SELECT position, stream, count(*) OVER () FROM (
                     SELECT position, stream, row_number() OVER (PARTITION BY data ->> \(member) ORDER BY position) AS number
@@ -86,14 +86,14 @@ struct LogTables: Sendable {
                 ) AS numbered WHERE number = 2 ORDER BY position LIMIT \(Int64(limit))
                 """
             ).decode((Int64, String, Int64).self).map { position, stream, total in
-                Finding(reason: "the \(member) of \(stream) stands in a recorded event before", position: position, total: total)
+                Violation(reason: "the \(member) of \(stream) stands in a recorded event before", position: position, total: total)
             }
         }
-        return findings
+        return tableViolations
     }
 
     /// Commands that no recorded event answers. A command commits with its event or after it, so that none is bounded here.
-    func unansweredCommands(limit: Int) async throws -> [Finding] {
+    func unansweredCommands(limit: Int) async throws -> [Violation] {
         try await connection.query(
             """
             SELECT c.id::text, c.stream, c.version, c.rank, count(*) OVER ()
@@ -102,28 +102,28 @@ struct LogTables: Sendable {
             ORDER BY c.id LIMIT \(Int64(limit))
             """
         ).decode((String, String, Int32, Int64, Int64).self).map { id, stream, version, rank, total in
-            Finding(
+            Violation(
                 reason: "command \(id) is answered by version \(version) of \(stream), which is not there", rank: rank,
                 total: total)
         }
     }
 }
 
-extension LogExamination {
-    /// What ``LogTables`` can tell, and the sequences, for an examination of the whole log.
+extension LogVerification {
+    /// What ``LogTables`` can tell, and the sequences, for an verification of the whole log.
     /// - Parameter progress: is told of each check before it begins
     public mutating func examineTables(
         _ client: PostgresClient, sequences: [NumberSequence], progress: (Check) -> Void = { _ in }
     ) async throws {
         let (head, read) = (head, total)
-        // What cannot be decoded is a fault already, and PostgreSQL may not be able to read it either.
+        // What cannot be decoded is a violation already, and PostgreSQL may not be able to read it either.
         let decoded = domainEvents.filter { domainEvent in
-            !faults.contains { $0.check == .events && $0.kind.map { $0.category == domainEvent.category } ?? true }
+            !violations.contains { $0.check == .events && $0.kind.map { $0.category == domainEvent.category } ?? true }
         }
-        let limit = Self.faultLimit
+        let limit = Self.violationLimit
         progress(.head)
-        typealias Findings = [(Check, [LogTables.Finding])]
-        let (count, findings) = try await LogTables.with(client, through: head) { tables -> (Int64, Findings) in
+        typealias TableViolations = [(Check, [LogTables.Violation])]
+        let (count, tableViolations) = try await LogTables.with(client, through: head) { tables -> (Int64, TableViolations) in
             let count = try await tables.count()
             progress(.versions)
             let versions = try await tables.faultyVersions(limit: limit)
@@ -136,9 +136,9 @@ extension LogExamination {
         if count != read {
             note(.head, "the table has \(count) rows up to position \(head), its primary key leads to \(read)")
         }
-        for (check, findings) in findings {
-            for finding in findings { note(check, finding.reason, at: finding.position) }
-            omit((findings.first?.total ?? 0) - Int64(findings.count))
+        for (check, tableViolations) in tableViolations {
+            for violation in tableViolations { note(check, violation.reason, at: violation.position) }
+            omit((tableViolations.first?.total ?? 0) - Int64(tableViolations.count))
         }
         progress(.sequences)
         try await examineSequences(client, sequences)

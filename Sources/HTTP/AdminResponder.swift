@@ -36,7 +36,7 @@ public struct AdminResponder: Sendable {
     }
 }
 
-extension MemoryExamination {
+extension MemoryVerification {
     fileprivate var json: JSON {
         [
             "position": JSON(position), "events": JSON(events), "differing": JSON(differing),

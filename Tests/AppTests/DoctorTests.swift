@@ -27,7 +27,7 @@ import Testing
         var script: String
         var check: String
         var state = "bad"
-        var finding: String
+        var result: String
         var remedy: String
         var cure: String
     }
@@ -35,63 +35,63 @@ import Testing
     private static let ailments = [
         Ailment(
             script: "ALTER TABLE log.recorded_events ENABLE TRIGGER refuse_change", check: "grants",
-            finding: "the trigger that keeps log.recorded_events append-only is not on",
+            result: "the trigger that keeps log.recorded_events append-only is not on",
             remedy: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;",
             cure: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change"),
         Ailment(
-            script: "GRANT DELETE ON log.commands TO humon_app", check: "grants", finding: "humon_app may DELETE log.commands",
+            script: "GRANT DELETE ON log.commands TO humon_app", check: "grants", result: "humon_app may DELETE log.commands",
             remedy: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC;",
             cure: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC"),
         Ailment(
             script: "REVOKE INSERT ON log.recorded_events FROM humon_app", check: "grants",
-            finding: "humon_app may not INSERT log.recorded_events", remedy: "Run humon migrate.",
+            result: "humon_app may not INSERT log.recorded_events", remedy: "Run humon migrate.",
             cure: "GRANT INSERT ON log.recorded_events TO humon_app"),
         Ailment(
-            script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", finding: "is missing",
+            script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", result: "is missing",
             remedy: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
             cure: "ALTER SCHEMA mislaid RENAME TO events_v1"),
         Ailment(
             script:
                 "SELECT log.leave_inline(ARRAY['users_v1']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v1'",
             check: "read model users",
-            finding: "the log has lost its end",
+            result: "the log has lost its end",
             remedy: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.",
             cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
             script:
                 "SELECT log.leave_inline(ARRAY['attendances_v1']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v1'",
             check: "read model attendances", state: "warn",
-            finding: "3 recorded events behind the log",
+            result: "3 recorded events behind the log",
             remedy: "A server of this version brings it along; see that one runs.",
             cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
-            finding: "log.event_ids is at 3, but event-20 is in use",
+            result: "log.event_ids is at 3, but event-20 is in use",
             remedy: "SELECT setval('log.event_ids', 20);", cure: "SELECT setval('log.event_ids', 20)"),
         Ailment(
             script: "UPDATE humon.migrations SET name = '0005_append.old' WHERE name = '0005_append'", check: "migrations",
-            finding: "this program does not know it", remedy: "Run the version of humon that this database belongs to.",
+            result: "this program does not know it", remedy: "Run the version of humon that this database belongs to.",
             cure: "UPDATE humon.migrations SET name = '0005_append' WHERE name = '0005_append.old'"),
         Ailment(
             script:
                 "INSERT INTO log.follower_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
-            check: "subscriptions", finding: "1 parked by feed",
+            check: "subscriptions", result: "1 parked by feed",
             remedy: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
             cure: "DELETE FROM log.parked_streams; DELETE FROM log.follower_leaders"),
         Ailment(
             script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations)", check: "migrations",
-            finding: "missing: 0",
+            result: "missing: 0",
             remedy: "Run humon migrate.", cure: "SELECT 1"),
         // From here on there is no way back.
         Ailment(
             script:
                 "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change; DELETE FROM log.recorded_events WHERE position = 7",
-            check: "log", finding: "position 7 is missing",
+            check: "log", result: "position 7 is missing",
             remedy: "Run humon log verify, which looks at all of it; restore from a backup what is lost.",
             cure: "SELECT 1"),
         Ailment(
             script: "DROP SCHEMA humon CASCADE; DROP SCHEMA log CASCADE", check: "grants",
-            finding: "log.recorded_events is missing",
+            result: "log.recorded_events is missing",
             remedy: "Run humon migrate.", cure: "SELECT 1"),
     ]
 
@@ -116,7 +116,7 @@ import Testing
                         #expect(status == (ailment.state == "bad" ? 2 : 0), "\(ailment.script)")
                         let line = lines[ailment.check] ?? .null
                         #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
-                        #expect(line["finding"]?.word.contains(ailment.finding) == true, "\(ailment.script): \(line.text)")
+                        #expect(line["result"]?.word.contains(ailment.result) == true, "\(ailment.script): \(line.text)")
                         #expect(line["remedy"]?.word.contains(ailment.remedy) == true, "\(ailment.script): \(line.text)")
                         // One screen, whatever it is that is broken.
                         #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
@@ -194,18 +194,18 @@ import Testing
                 #expect(Set(away.lines.keys) == Set(Self.names))
                 #expect(away.lines["settings"]?["state"] == "ok")
                 #expect(away.lines["database"]?["state"] == "bad")
-                #expect(away.lines["clock"]?["finding"] == "not looked at: there is no database")
+                #expect(away.lines["clock"]?["result"] == "not looked at: there is no database")
 
                 let none = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
-                #expect(none.lines["database"]?["finding"]?.word.contains("There is no database in") == true)
+                #expect(none.lines["database"]?["result"]?.word.contains("There is no database in") == true)
 
                 let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
-                #expect(unusable.lines["settings"]?["finding"] == "HUMON_PORT must be a whole number from 0 to 65535.")
+                #expect(unusable.lines["settings"]?["result"] == "HUMON_PORT must be a whole number from 0 to 65535.")
                 #expect(Set(unusable.lines.keys) == Set(Self.names))
 
                 let misspelt = try await Self.screen(directory, ["DATABASE_URL": database.url, "HUMON_PROT": "1"])
                 #expect(misspelt.status == 2)
-                #expect(misspelt.lines["settings"]?["finding"]?.word.contains("HUMON_PROT is not a setting") == true)
+                #expect(misspelt.lines["settings"]?["result"]?.word.contains("HUMON_PROT is not a setting") == true)
                 #expect(misspelt.lines["database"]?["state"] == "ok")
                 #expect(misspelt.lines["migrations"]?["remedy"] == "Run humon migrate.")
                 #expect(misspelt.lines["log"]?["state"] == "bad")
@@ -217,7 +217,7 @@ import Testing
         try await HumonProcess.withDirectory { directory in
             _ = try await HumonProcess.run(["demo", "--events", "5"], in: directory)
             let (_, lines) = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
-            #expect(lines["disk"]?["finding"]?.word.contains(" free; the database has ") == true, "\(lines)")
+            #expect(lines["disk"]?["result"]?.word.contains(" free; the database has ") == true, "\(lines)")
             #expect(lines["durability"]?["state"] == "ok")
         }
     }

@@ -106,9 +106,9 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                 }
                 // Without its fault it goes in, and this program reads all of it.
                 try await load(archive(Hostile.lines), into: client)
-                var examination = try await LogExamination(of: LogReader(client: client), decodedBy: Backend.domainEvents)
-                try await examination.examineTables(client, sequences: Backend.sequences)
-                #expect(examination.faults == [])
+                var verification = try await LogVerification(of: LogReader(client: client), decodedBy: Backend.domainEvents)
+                try await verification.examineTables(client, sequences: Backend.sequences)
+                #expect(verification.violations == [])
             }
             try await database.withClient(role: "humon_app", connections: 4) { client in
                 try await Backend.readModels(client).prepare()
@@ -133,10 +133,10 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
             try await TestDatabase.with { database in
                 try await database.withClient { client in
                     try await Self.insert(hostile.lines, client)
-                    var examination = try await LogExamination(of: LogReader(client: client), decodedBy: Backend.domainEvents)
-                    try await examination.examineTables(client, sequences: Backend.sequences)
-                    let fault = examination.faults.first { $0.reason.contains(hostile.reason) }
-                    #expect(fault?.firstPosition == Int64(hostile.position), "\(hostile.reason): \(examination.faults)")
+                    var verification = try await LogVerification(of: LogReader(client: client), decodedBy: Backend.domainEvents)
+                    try await verification.examineTables(client, sequences: Backend.sequences)
+                    let fault = verification.violations.first { $0.reason.contains(hostile.reason) }
+                    #expect(fault?.firstPosition == Int64(hostile.position), "\(hostile.reason): \(verification.violations)")
                 }
                 try await database.withClient(role: "humon_app", connections: 4) { client in
                     do {
@@ -186,7 +186,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                         """)
                     let reader = LogReader(client: client)
                     let sentence = FormatError("position \(position): no log reaches it without a hole")
-                    await #expect(throws: sentence) { try await LogExamination(of: reader, decodedBy: Backend.domainEvents) }
+                    await #expect(throws: sentence) { try await LogVerification(of: reader, decodedBy: Backend.domainEvents) }
                     await #expect(throws: sentence) { try await reader.position(before: .latest) }
                     await #expect(throws: sentence) {
                         try await LogSearch(client: client, criteria: LogCriteria()).find(limit: 1)
@@ -207,9 +207,9 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                     "UPDATE log.recorded_events SET recorded_at = '0044-03-15 12:00:00 BC' WHERE position = 4",
                 ])
                 let reader = LogReader(client: client)
-                let examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents)
+                let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents)
                 #expect(
-                    examination.faults.map(\.reason) == [
+                    verification.violations.map(\.reason) == [
                         "position 2: recorded_at is a time outside the years 0000 to 9999",
                         "position 4: recorded_at is a time outside the years 0000 to 9999",
                     ])

@@ -41,10 +41,10 @@ import Testing
                 let json = try await HumonProcess.run(["log", "verify", "--json"], in: directory, environment: environment)
                 #expect(json.status == 2)
                 let lines = json.output.split(separator: "\n")
-                #expect(lines.first == #"{"check":"positions","state":"bad","finding":"1 fault"}"#)
+                #expect(lines.first == #"{"check":"positions","state":"bad","result":"1 violation"}"#)
                 #expect(
                     lines.contains(
-                        #"{"fault":"positions","count":1,"first_position":7,"type":null,"format":null,"reason":"position 7 is missing"}"#
+                        #"{"violation":"positions","count":1,"first_position":7,"type":null,"format":null,"reason":"position 7 is missing"}"#
                     ))
                 #expect(lines.contains { $0.contains(#""first_position":\#(tail + 1),"type":"EventCreated","format":2"#) })
             }

@@ -50,12 +50,12 @@ import Testing
         }
     }
 
-    @Test func `is counted by an examination, which finds nothing wrong`() async throws {
+    @Test func `is counted by an verification, which finds nothing wrong`() async throws {
         try await Self.withLog(Self.lines) { reader in
-            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self, Counted.self])
-            #expect(examination.faults == [])
-            #expect(examination.total == 4)
-            #expect(examination.counts[.init(category: "tea", type: "TeaBrewed", format: 1)] == 1)
+            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self, Counted.self])
+            #expect(verification.violations == [])
+            #expect(verification.total == 4)
+            #expect(verification.counts[.init(category: "tea", type: "TeaBrewed", format: 1)] == 1)
         }
     }
 
@@ -65,9 +65,9 @@ import Testing
             ("TeaBrewed", 1, #"{"minutes":null}"#),
         ]
         try await Self.withLog(Self.lines + broken) { reader in
-            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])
+            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
             #expect(
-                examination.faults.map {
+                verification.violations.map {
                     "\($0.firstPosition ?? 0) \($0.count) \($0.kind?.type ?? "") \($0.kind?.format ?? 0) \($0.reason)"
                 } == [
                     "5 1 TeaBrewed 4 TeaBrewed has formats 1 to 3, not 4: written by a newer humon",
@@ -81,16 +81,16 @@ import Testing
         try await Self.withLog(Self.lines) { reader in
             try await reader.client.query(
                 "INSERT INTO log.recorded_events VALUES (5, gen_random_uuid(), 'tea-9', 1, 'TeaDrunk', 1, now(), '{}', '[]')")
-            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])
-            #expect(examination.faults.map(\.firstPosition) == [5])
-            #expect(examination.faults.map(\.reason) == ["no usable request_id in the stored data"])
+            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
+            #expect(verification.violations.map(\.firstPosition) == [5])
+            #expect(verification.violations.map(\.reason) == ["no usable request_id in the stored data"])
         }
     }
 
     @Test func `of a module that is not there is told so`() async throws {
         try await Self.withLog([("CakeBaked", 1, "{}")], category: "cake") { reader in
-            let examination = try await LogExamination(of: reader, decodedBy: [TeaDomainEvent.self])
-            #expect(examination.faults.map(\.reason) == ["no module has streams of category cake"])
+            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
+            #expect(verification.violations.map(\.reason) == ["no module has streams of category cake"])
         }
     }
 }

@@ -196,18 +196,18 @@ import Users
                         for node in [first, second] {
                             group.addTask {
                                 for _ in 0..<10 {
-                                    let examination = try await node.module.examineMemory()
-                                    #expect(examination.differences == [])
-                                    #expect(examination.differing == 0)
+                                    let verification = try await node.module.examineMemory()
+                                    #expect(verification.differences == [])
+                                    #expect(verification.differing == 0)
                                 }
                             }
                         }
                         try await group.waitForAll()
                     }
                     #expect(try await second.module.reading(since: 600).position == 600)
-                    let examinations = try await [first.module.examineMemory(), second.module.examineMemory()]
-                    #expect(examinations.map(\.position) == [600, 600])
-                    #expect(examinations.allSatisfy { $0.events > 150 && $0.differing == 0 })
+                    let verifications = try await [first.module.examineMemory(), second.module.examineMemory()]
+                    #expect(verifications.map(\.position) == [600, 600])
+                    #expect(verifications.allSatisfy { $0.events > 150 && $0.differing == 0 })
                     let found = try await [first.found(by: .everywhere, since: 600), second.found(by: .everywhere, since: 600)]
                     #expect(found[0] == found[1])
                 }
@@ -225,11 +225,11 @@ import Users
                     try await client.query("UPDATE events_v1.events SET owner_id = 9 WHERE id = 4")
                     try await client.query("UPDATE events_v1.events SET id = 77 WHERE id = 5")
                 }
-                let examination = try await node.module.examineMemory()
-                #expect(examination.events == 30)
-                #expect(examination.differing == 4)
+                let verification = try await node.module.examineMemory()
+                #expect(verification.events == 30)
+                #expect(verification.differing == 4)
                 #expect(
-                    examination.differences.sorted() == [
+                    verification.differences.sorted() == [
                         "1 events are held that are not there", "event 3 is held with other content",
                         "event 4 is held with other content", "event 77 is held with version 0, not 1",
                     ])

@@ -9,14 +9,14 @@ struct Check: Sendable, Hashable {
 
     var name: String
     var state: State
-    var finding: String
+    var result: String
     var remedy: String?
 
-    init(_ name: String, _ state: State, _ finding: String, remedy: String? = nil) {
+    init(_ name: String, _ state: State, _ result: String, remedy: String? = nil) {
         self.name = name
         self.state = state
         // libpq's sentences come in lines.
-        self.finding = finding.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        self.result = result.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         self.remedy = remedy
     }
 

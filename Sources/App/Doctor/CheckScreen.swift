@@ -11,7 +11,7 @@ final class CheckScreen: Sendable {
         self.output = output
         rows = Mutex(
             output.rows([
-                Column("check", width: names.map(\.count).max() ?? 0), "state", "finding", Column("remedy", isForPrograms: true),
+                Column("check", width: names.map(\.count).max() ?? 0), "state", "result", Column("remedy", isForPrograms: true),
             ]))
     }
 
@@ -35,7 +35,7 @@ final class CheckScreen: Sendable {
 }
 
 extension Check {
-    fileprivate var fields: [Field] { [.text(name), .state(state.field, state.rawValue), .text(finding), .text(remedy)] }
+    fileprivate var fields: [Field] { [.text(name), .state(state.field, state.rawValue), .text(result), .text(remedy)] }
 }
 
 extension Check.State {

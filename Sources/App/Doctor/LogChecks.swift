@@ -7,36 +7,36 @@ struct LogChecks: Sendable {
     let client: PostgresClient
 
     func rights() async throws -> Check {
-        let faults = try await LogRights.faults(client)
-        guard !faults.isEmpty else {
+        let violations = try await LogRights.violations(client)
+        guard !violations.isEmpty else {
             return Check("grants", .ok, "the log is append-only; humon_app and humon_reader have their rights")
         }
         var remedies: [String] = []
-        for fault in faults where !remedies.contains(fault.remedy) { remedies.append(fault.remedy) }
+        for violation in violations where !remedies.contains(violation.remedy) { remedies.append(violation.remedy) }
         return Check(
-            "grants", .bad, faults.map(\.finding).joined(separator: "; "), remedy: remedies.joined(separator: " "))
+            "grants", .bad, violations.map(\.reason).joined(separator: "; "), remedy: remedies.joined(separator: " "))
     }
 
     func newest() async throws -> Check {
         let reader = LogReader(client: client)
-        let examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents, newest: Checkup.newestPositions)
+        let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents, newest: Checkup.newestPositions)
         let remedy = "Run humon log verify, which looks at all of it; restore from a backup what is lost."
-        if let first = examination.faults.first {
-            let more = examination.faults.count - 1
+        if let first = verification.violations.first {
+            let more = verification.violations.count - 1
             return Check("log", .bad, first.reason + (more > 0 ? "; \(more) more" : ""), remedy: remedy)
         }
         guard let newest = try await reader.newest() else { return Check("log", .ok, "nothing is recorded yet") }
-        let looked = examination.start == 0 ? "all of it is" : "the newest \(Field.grouped(examination.total)) are"
+        let looked = verification.start == 0 ? "all of it is" : "the newest \(Field.grouped(verification.total)) are"
         return Check(
             "log", .ok,
-            "at position \(Field.grouped(examination.head)), recorded \(newest.envelope.recordedAt.text(in: .gmt)); \(looked) sound"
+            "at position \(Field.grouped(verification.head)), recorded \(newest.envelope.recordedAt.text(in: .gmt)); \(looked) sound"
         )
     }
 
     func formats() async throws -> Check {
         let registry = FormatRegistry(Backend.formats, client: client)
         if let conflict = try await registry.conflict() {
-            return Check("formats", .bad, conflict.finding, remedy: conflict.remedy)
+            return Check("formats", .bad, conflict.problem, remedy: conflict.remedy)
         }
         let others = try await registry.servingCount()
         return Check(

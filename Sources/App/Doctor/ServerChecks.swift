@@ -25,10 +25,10 @@ struct ServerChecks: Sendable {
     }
 
     static func database(version: String, number: Int32, querySeconds: Double) -> Check {
-        let finding = "PostgreSQL \(version); a query takes \(Field.duration(seconds: querySeconds))"
-        if number < oldestVersion { return Check("database", .bad, finding, remedy: "Upgrade PostgreSQL to 15 or later.") }
-        guard querySeconds > slowQuerySeconds else { return Check("database", .ok, finding) }
-        return Check("database", .warn, finding, remedy: "Bring humon nearer to the database, or see what keeps it busy.")
+        let result = "PostgreSQL \(version); a query takes \(Field.duration(seconds: querySeconds))"
+        if number < oldestVersion { return Check("database", .bad, result, remedy: "Upgrade PostgreSQL to 15 or later.") }
+        guard querySeconds > slowQuerySeconds else { return Check("database", .ok, result) }
+        return Check("database", .warn, result, remedy: "Bring humon nearer to the database, or see what keeps it busy.")
     }
 
     func durability() async throws -> Check {
@@ -61,11 +61,11 @@ struct ServerChecks: Sendable {
     static func disk(databaseBytes: Int64, logBytes: Int64, freeBytes: Int64?) -> Check {
         let sizes = "the database has \(Field.size(bytes: databaseBytes)), \(Field.size(bytes: logBytes)) of it the log"
         guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space cannot be seen from here") }
-        let finding = "\(Field.size(bytes: freeBytes)) free; \(sizes)"
+        let result = "\(Field.size(bytes: freeBytes)) free; \(sizes)"
         let remedy = "Make room on the disk of HUMON_DATA, or move it to a larger one."
-        if freeBytes < leastFreeBytes { return Check("disk", .bad, finding, remedy: remedy) }
-        guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, finding) }
-        return Check("disk", .warn, "\(finding): too little for a rebuild of the read models", remedy: remedy)
+        if freeBytes < leastFreeBytes { return Check("disk", .bad, result, remedy: remedy) }
+        guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, result) }
+        return Check("disk", .warn, "\(result): too little for a rebuild of the read models", remedy: remedy)
     }
 
     private static func freeBytes(in directory: String) throws -> Int64 {

@@ -85,9 +85,9 @@ public struct FormatConflict: Error, Hashable, CustomStringConvertible {
         self.readable = readable
     }
 
-    public var description: String { "\(finding) \(remedy)" }
+    public var description: String { "\(problem) \(remedy)" }
 
-    public var finding: String {
+    public var problem: String {
         let reads = readable == 0 ? "does not know \(type)" : "reads it up to format \(readable)"
         return switch writer {
         case .thisProgram: "This program writes \(type) in format \(format), and a server that runs now \(reads)."

@@ -52,7 +52,7 @@ extension EventsModule {
     }
 
     /// - Throws: ``MemoryNotInUse``, and what PostgreSQL fails with
-    public func examineMemory() async throws -> MemoryExamination {
+    public func examineMemory() async throws -> MemoryVerification {
         guard let memory else { throw MemoryNotInUse() }
         return try await memory.examine()
     }

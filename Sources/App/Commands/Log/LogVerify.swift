@@ -10,7 +10,7 @@ extension Log {
             discussion: """
                 Positions and versions without gaps, ids recorded once, every event decoded, commands answered, sequences beyond what \
                 is in use. Nothing is changed, and servers go on meanwhile. To be run with a new program before it is deployed. \
-                Exits with 2 when there are faults. As JSON: an object a check, then an object a kind of recorded event, then one a fault.
+                Exits with 2 when there are violations. As JSON: an object a check, then an object a kind of recorded event, then one a violation.
 
                 EXAMPLE: humon log verify
                 """
@@ -19,39 +19,39 @@ extension Log {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            let (examination, output) = try await options.reading(connections: 2) { client, output in
+            let (verification, output) = try await options.reading(connections: 2) { client, output in
                 let reader = LogReader(client: client)
                 var bar = ProgressBar(total: try await reader.tail())
-                var examination = try await LogExamination(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
+                var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
                 bar.stop()
-                try await examination.examineTables(client, sequences: Backend.sequences) { check in
+                try await verification.examineTables(client, sequences: Backend.sequences) { check in
                     output.step("Comparing the tables: \(check.rawValue)")
                 }
-                return (examination, output)
+                return (verification, output)
             }
-            try output.write(examination.checks)
+            try output.write(verification.checks)
             try output.say("")
-            try output.write(examination.kinds, whenEmpty: "Nothing is recorded.")
-            guard !examination.faults.isEmpty else { return }
+            try output.write(verification.kinds, whenEmpty: "Nothing is recorded.")
+            guard !verification.violations.isEmpty else { return }
             try output.say("")
-            try output.write(examination.faultTable)
-            if examination.omittedFaults > 0 { output.note("And \(Field.grouped(examination.omittedFaults)) more faults.") }
+            try output.write(verification.faultTable)
+            if verification.omittedViolations > 0 { output.note("And \(Field.grouped(verification.omittedViolations)) more violations.") }
             throw AnswerIsNo()
         }
     }
 }
 
-extension LogExamination {
+extension LogVerification {
     fileprivate var checks: Table {
         Table(
-            "check", "state", "finding",
+            "check", "state", "result",
             rows: Check.allCases.map { check in
-                let count = faults.reduce(0) { $1.check == check ? $0 + $1.count : $0 }
+                let count = violations.reduce(0) { $1.check == check ? $0 + $1.count : $0 }
                 return count == 0
                     ? [.text(check.rawValue), .state(.good, "ok"), .text(soundness(of: check))]
                     : [
                         .text(check.rawValue), .state(.bad, "bad"),
-                        .text("\(Field.grouped(count)) \(count == 1 ? "fault" : "faults")"),
+                        .text("\(Field.grouped(count)) \(count == 1 ? "violation" : "violations")"),
                     ]
             }
         )
@@ -81,11 +81,11 @@ extension LogExamination {
 
     fileprivate var faultTable: Table {
         Table(
-            "fault", "count", "first_position", "type", "format", "reason",
-            rows: faults.map { fault in
+            "violation", "count", "first_position", "type", "format", "reason",
+            rows: violations.map { violation in
                 [
-                    .text(fault.check.rawValue), .count(fault.count), fault.firstPosition.map { .number($0) } ?? .none,
-                    .text(fault.kind?.type), fault.kind.map { .number($0.format) } ?? .none, .text(fault.reason),
+                    .text(violation.check.rawValue), .count(violation.count), violation.firstPosition.map { .number($0) } ?? .none,
+                    .text(violation.kind?.type), violation.kind.map { .number($0.format) } ?? .none, .text(violation.reason),
                 ]
             }
         )

@@ -4,7 +4,7 @@ internal import Postgres
 internal import Synchronization
 
 /// Whether the memory of a node holds what the read model says at the same position.
-public struct MemoryExamination: Sendable, Hashable {
+public struct MemoryVerification: Sendable, Hashable {
     /// At which both were compared.
     public let position: Int64
     /// In the read model.
@@ -28,7 +28,7 @@ public struct MemoryNotInUse: Error, Hashable, CustomStringConvertible {
 }
 
 /// One is enough: it holds a snapshot and a connection.
-struct ExaminationUnderWay: Error, Hashable, CustomStringConvertible {
+struct VerificationRunningError: Error, Hashable, CustomStringConvertible {
     var description: String { "a comparison is under way" }
 }
 
@@ -44,17 +44,17 @@ extension MemoryKeeper {
 
     /// Compares every event while the memory goes on changing: what it holds now, and what the log has recorded since, with the read
     /// model as a transaction sees it.
-    func examine() async throws -> MemoryExamination {
+    func examine() async throws -> MemoryVerification {
         let isFirst = examining.withLock { isUnderWay in
             defer { isUnderWay = true }
             return !isUnderWay
         }
-        guard isFirst else { throw ExaminationUnderWay() }
+        guard isFirst else { throw VerificationRunningError() }
         defer { examining.withLock { $0 = false } }
         guard standing.isInUse else { throw MemoryNotInUse() }
         let held = memory.snapshot
         for _ in 0..<Self.attempts {
-            if let examination = try await examine(held) { return examination }
+            if let verification = try await examine(held) { return verification }
             // As long as another version of the program appends, the read model follows, as the memory does.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
@@ -62,7 +62,7 @@ extension MemoryKeeper {
     }
 
     /// nil where the read model is not there yet, or others took its place meanwhile.
-    private func examine(_ held: EventMemory.Snapshot) async throws -> MemoryExamination? {
+    private func examine(_ held: EventMemory.Snapshot) async throws -> MemoryVerification? {
         let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
@@ -100,7 +100,7 @@ extension MemoryKeeper {
 /// Takes the rows of the read model, on the connection's thread, and looks each up in a snapshot.
 private final class RowComparison: Sendable {
     private struct State: Sendable {
-        var examination: MemoryExamination
+        var verification: MemoryVerification
         /// How many of the rows are held.
         var held = 0
         var json: [UInt8] = []
@@ -122,37 +122,37 @@ private final class RowComparison: Sendable {
         self.snapshot = snapshot
         self.changed = changed
         self.render = render
-        state = Mutex(State(examination: MemoryExamination(position: position)))
+        state = Mutex(State(verification: MemoryVerification(position: position)))
     }
 
     func take(_ row: inout CopiedRow) throws {
         let (event, _) = try row.event()
         state.withLock { state in
-            let isSearched = state.examination.events % Self.searched == offset
-            state.examination.events += 1
+            let isSearched = state.verification.events % Self.searched == offset
+            state.verification.events += 1
             let held = snapshot.event(event.id)
             if held != nil { state.held += 1 }
             let before = changed[event.id]
             let version = before ?? event.version
             if (held?.version ?? 0) != version {
-                state.examination.note("event \(event.id.rawValue) is held with version \(held?.version ?? 0), not \(version)")
+                state.verification.note("event \(event.id.rawValue) is held with version \(held?.version ?? 0), not \(version)")
             } else if let held, before == nil {
                 state.json.removeAll(keepingCapacity: true)
                 render(event, &state.json)
                 if held.owner != event.owner || !held.withJSON({ $0.elementsEqual(state.json) }) {
-                    state.examination.note("event \(event.id.rawValue) is held with other content")
+                    state.verification.note("event \(event.id.rawValue) is held with other content")
                 } else if isSearched, !isFound(event) {
-                    state.examination.note("event \(event.id.rawValue) is not found at its place")
+                    state.verification.note("event \(event.id.rawValue) is not found at its place")
                 }
             }
         }
     }
 
-    func result() -> MemoryExamination {
+    func result() -> MemoryVerification {
         state.withLock { state in
             let surplus = snapshot.count - state.held
-            if surplus > 0 { state.examination.note("\(surplus) events are held that are not there", events: surplus) }
-            return state.examination
+            if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }
+            return state.verification
         }
     }
 

@@ -5,13 +5,13 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `An examination of the log` {
+@Suite struct `An verification of the log` {
     private static let sequences = [NumberSequence(category: "counter", name: "log.user_ids")]
 
-    private static func examine(_ client: PostgresClient) async throws -> LogExamination {
-        var examination = try await LogExamination(of: LogReader(client: client), decodedBy: [Counted.self])
-        try await examination.examineTables(client, sequences: sequences)
-        return examination
+    private static func examine(_ client: PostgresClient) async throws -> LogVerification {
+        var verification = try await LogVerification(of: LogReader(client: client), decodedBy: [Counted.self])
+        try await verification.examineTables(client, sequences: sequences)
+        return verification
     }
 
     /// Two counters of three, one of them under a key.
@@ -28,13 +28,13 @@ import Testing
     @Test func `finds nothing in a sound one`() async throws {
         try await TestStore.with { store in
             try await Self.fill(store)
-            let examination = try await Self.examine(store.client)
-            #expect(examination.faults == [])
-            #expect((examination.head, examination.total, examination.omittedFaults) == (7, 7, 0))
+            let verification = try await Self.examine(store.client)
+            #expect(verification.violations == [])
+            #expect((verification.head, verification.total, verification.omittedViolations) == (7, 7, 0))
         }
     }
 
-    @Test func `tells every fault, each with its place`() async throws {
+    @Test func `tells every violation, each with its place`() async throws {
         try await TestStore.with { store in
             try await Self.fill(store)
             _ = try await store.database.withClient { client in
@@ -49,10 +49,10 @@ import Testing
                     "UPDATE log.recorded_events SET id = '00000000-0000-4000-8000-000000000000' WHERE position IN (7, 8)",
                 ])
             }
-            let faults = try await Self.examine(store.client).faults.map { "\($0.check) \($0.firstPosition ?? 0) \($0.reason)" }
+            let violations = try await Self.examine(store.client).violations.map { "\($0.check) \($0.firstPosition ?? 0) \($0.reason)" }
             let command = try await store.client.query("SELECT id::text FROM log.commands").decode(String.self)[0]
             #expect(
-                faults == [
+                violations == [
                     "positions 2 position 2 is missing",
                     "positions 4 positions 4 to 5 are missing",
                     "events 9 no stored type Lost in category counter",
@@ -80,10 +80,10 @@ import Testing
             }
             var configuration = store.database.configuration(role: "humon_app")
             configuration.sessionSettings["enable_seqscan"] = "off"
-            let faults = try await withPostgres(configuration, logger: .quiet) { client in
-                try await Self.examine(client).faults.map { "\($0.check) \($0.reason)" }
+            let violations = try await withPostgres(configuration, logger: .quiet) { client in
+                try await Self.examine(client).violations.map { "\($0.check) \($0.reason)" }
             }
-            #expect(faults.contains("head the table has 8 rows up to position 7, its primary key leads to 7"))
+            #expect(violations.contains("head the table has 8 rows up to position 7, its primary key leads to 7"))
         }
     }
 
@@ -96,13 +96,13 @@ import Testing
                     "DELETE FROM log.recorded_events WHERE position IN (2, 6)",
                 ])
             }
-            let examination = try await LogExamination(of: store.reader, decodedBy: [Counted.self], newest: 3)
-            #expect(examination.faults.map(\.reason) == ["position 6 is missing"])
-            #expect((examination.start, examination.total) == (4, 2))
+            let verification = try await LogVerification(of: store.reader, decodedBy: [Counted.self], newest: 3)
+            #expect(verification.violations.map(\.reason) == ["position 6 is missing"])
+            #expect((verification.start, verification.total) == (4, 2))
         }
     }
 
-    @Test func `keeps so many faults, and counts the rest`() async throws {
+    @Test func `keeps so many violations, and counts the rest`() async throws {
         try await TestStore.with { store in
             try await store.client.query(
                 """
@@ -111,9 +111,9 @@ import Testing
                     '{"request_id":"r","actor":1,"trace_id":null}' FROM generate_series(1, 1100) AS n
                 """
             )
-            let examination = try await Self.examine(store.client)
-            #expect(examination.faults.count == LogExamination.faultLimit)
-            #expect(examination.omittedFaults == 101)
+            let verification = try await Self.examine(store.client)
+            #expect(verification.violations.count == LogVerification.violationLimit)
+            #expect(verification.omittedViolations == 101)
         }
     }
 }

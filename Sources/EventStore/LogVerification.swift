@@ -2,8 +2,8 @@ internal import Postgres
 
 /// What came of reading the log as this program reads it: to be known before the program is trusted with it.
 ///
-/// All faults are told, not only the first; nothing is skipped because of one.
-public struct LogExamination: Sendable {
+/// All violations are told, not only the first; nothing is skipped because of one.
+public struct LogVerification: Sendable {
     public enum Check: String, Sendable, Hashable, CaseIterable {
         /// Contiguous.
         case positions
@@ -26,7 +26,7 @@ public struct LogExamination: Sendable {
         public var format: Int16
     }
 
-    public struct Fault: Sendable, Hashable {
+    public struct Violation: Sendable, Hashable {
         public var check: Check
         /// Of the recorded events that it concerns, where they are of one.
         public var kind: Kind?
@@ -37,24 +37,24 @@ public struct LogExamination: Sendable {
         public var firstPosition: Int64?
     }
 
-    /// So many different faults are kept; those beyond are only counted.
-    public static let faultLimit = 1_000
+    /// So many different violations are kept; those beyond are only counted.
+    public static let violationLimit = 1_000
 
     /// How many recorded events there are of each kind.
     public private(set) var counts: [Kind: Int64] = [:]
-    /// How many faults are not among ``faults``.
-    public private(set) var omittedFaults: Int64 = 0
+    /// How many violations are not among ``violations``.
+    public private(set) var omittedViolations: Int64 = 0
     /// The position behind which was read; 0: from the start.
     public let start: Int64
-    /// The last position when the examination began; what was recorded later is not examined.
+    /// The last position when the verification began; what was recorded later is not examined.
     public let head: Int64
 
     /// Of all modules.
     let domainEvents: [any DomainEvent.Type]
 
-    private var found: [FaultKey: Fault] = [:]
+    private var found: [ViolationKey: Violation] = [:]
 
-    private struct FaultKey: Sendable, Hashable {
+    private struct ViolationKey: Sendable, Hashable {
         var check: Check
         var kind: Kind?
         var reason: String
@@ -67,7 +67,7 @@ public struct LogExamination: Sendable {
     private var unreadable: Int64 = 0
 
     /// In the order of the checks, and then of their first positions.
-    public var faults: [Fault] {
+    public var violations: [Violation] {
         Check.allCases.flatMap { check in
             found.values.filter { $0.check == check }.sorted {
                 ($0.firstPosition ?? 0, $0.reason) < ($1.firstPosition ?? 0, $1.reason)
@@ -135,13 +135,13 @@ public struct LogExamination: Sendable {
     }
 
     mutating func note(_ check: Check, _ reason: String, of kind: Kind? = nil, count: Int64 = 1, at position: Int64? = nil) {
-        let key = FaultKey(check: check, kind: kind, reason: reason)
-        if found[key] == nil, found.count >= Self.faultLimit { return omittedFaults += count }
-        found[key, default: Fault(check: check, kind: kind, reason: reason, count: 0, firstPosition: position)].count += count
+        let key = ViolationKey(check: check, kind: kind, reason: reason)
+        if found[key] == nil, found.count >= Self.violationLimit { return omittedViolations += count }
+        found[key, default: Violation(check: check, kind: kind, reason: reason, count: 0, firstPosition: position)].count += count
     }
 
     /// Those that a query had no room for.
-    mutating func omit(_ count: Int64) { omittedFaults += max(0, count) }
+    mutating func omit(_ count: Int64) { omittedViolations += max(0, count) }
 }
 
 extension LogReader {
