@@ -5,7 +5,7 @@ public struct LogRights: Sendable {
     /// What is not as `db/grants.sql` and the migrations leave it, and what mends it.
     public struct Violation: Sendable, Hashable {
         public var reason: String
-        public var remedy: String
+        public var hint: String
     }
 
     private static let application = "humon_app"
@@ -24,7 +24,7 @@ public struct LogRights: Sendable {
             .decode(String.self)
         let missing = [application, reader].filter { !roles.contains($0) }
         guard missing.isEmpty else {
-            return missing.map { Violation(reason: "the role \($0) is missing", remedy: migrating) }
+            return missing.map { Violation(reason: "the role \($0) is missing", hint: migrating) }
         }
         var violations: [Violation] = []
         for (role, tables, rights, wrongs) in [
@@ -49,10 +49,10 @@ public struct LogRights: Sendable {
         ).decode((String, String, Bool?).self)
         return found.compactMap { table, right, isGranted in
             switch (isGranted, wrongs.contains(right)) {
-            case (nil, _): right == "SELECT" ? Violation(reason: "\(table) is missing", remedy: migrating) : nil
-            case (false?, false): Violation(reason: "\(role) may not \(right) \(table)", remedy: migrating)
+            case (nil, _): right == "SELECT" ? Violation(reason: "\(table) is missing", hint: migrating) : nil
+            case (false?, false): Violation(reason: "\(role) may not \(right) \(table)", hint: migrating)
             case (true?, true):
-                Violation(reason: "\(role) may \(right) \(table)", remedy: "REVOKE \(right) ON \(table) FROM \(role), PUBLIC;")
+                Violation(reason: "\(role) may \(right) \(table)", hint: "REVOKE \(right) ON \(table) FROM \(role), PUBLIC;")
             case (false?, true), (true?, false): nil
             }
         }
@@ -61,7 +61,7 @@ public struct LogRights: Sendable {
     private static func databaseViolations(_ client: PostgresClient) async throws -> [Violation] {
         let mayCreate = try await client.query("SELECT has_database_privilege(\(application), current_database(), 'CREATE')")
             .decode(Bool.self)
-        return mayCreate == [true] ? [] : [Violation(reason: "\(application) may not create schemas", remedy: migrating)]
+        return mayCreate == [true] ? [] : [Violation(reason: "\(application) may not create schemas", hint: migrating)]
     }
 
     private static func triggerViolations(_ client: PostgresClient) async throws -> [Violation] {
@@ -75,7 +75,7 @@ public struct LogRights: Sendable {
         ).decode(String.self).map { table in
             Violation(
                 reason: "the trigger that keeps \(table) append-only is not on",
-                remedy: "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER refuse_change;")
+                hint: "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER refuse_change;")
         }
     }
 }

@@ -22,13 +22,13 @@ import Testing
         "read model attendances", "memory", "subscriptions", "clock",
     ]
 
-    /// A way to break something, the line that says so, its remedy, and the way back.
+    /// A way to break something, the line that says so, its hint, and the way back.
     private struct Ailment {
         var script: String
         var check: String
         var state = "bad"
         var result: String
-        var remedy: String
+        var hint: String
         var cure: String
     }
 
@@ -36,66 +36,66 @@ import Testing
         Ailment(
             script: "ALTER TABLE log.recorded_events ENABLE TRIGGER refuse_change", check: "grants",
             result: "the trigger that keeps log.recorded_events append-only is not on",
-            remedy: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;",
+            hint: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;",
             cure: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change"),
         Ailment(
             script: "GRANT DELETE ON log.commands TO humon_app", check: "grants", result: "humon_app may DELETE log.commands",
-            remedy: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC;",
+            hint: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC;",
             cure: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC"),
         Ailment(
             script: "REVOKE INSERT ON log.recorded_events FROM humon_app", check: "grants",
-            result: "humon_app may not INSERT log.recorded_events", remedy: "Run humon migrate.",
+            result: "humon_app may not INSERT log.recorded_events", hint: "Run humon migrate.",
             cure: "GRANT INSERT ON log.recorded_events TO humon_app"),
         Ailment(
             script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", result: "is missing",
-            remedy: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
+            hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
             cure: "ALTER SCHEMA mislaid RENAME TO events_v1"),
         Ailment(
             script:
                 "SELECT log.leave_inline(ARRAY['users_v1']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v1'",
             check: "read model users",
             result: "the log has lost its end",
-            remedy: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.",
+            hint: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.",
             cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
             script:
                 "SELECT log.leave_inline(ARRAY['attendances_v1']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v1'",
             check: "read model attendances", state: "warn",
             result: "3 recorded events behind the log",
-            remedy: "A server of this version brings it along; see that one runs.",
+            hint: "A server of this version brings it along; see that one runs.",
             cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
             result: "log.event_ids is at 3, but event-20 is in use",
-            remedy: "SELECT setval('log.event_ids', 20);", cure: "SELECT setval('log.event_ids', 20)"),
+            hint: "SELECT setval('log.event_ids', 20);", cure: "SELECT setval('log.event_ids', 20)"),
         Ailment(
             script: "UPDATE humon.migrations SET name = '0005_append.old' WHERE name = '0005_append'", check: "migrations",
-            result: "this program does not know it", remedy: "Run the version of humon that this database belongs to.",
+            result: "this program does not know it", hint: "Run the version of humon that this database belongs to.",
             cure: "UPDATE humon.migrations SET name = '0005_append' WHERE name = '0005_append.old'"),
         Ailment(
             script:
                 "INSERT INTO log.follower_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
             check: "subscriptions", result: "1 parked by feed",
-            remedy: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
+            hint: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
             cure: "DELETE FROM log.parked_streams; DELETE FROM log.follower_leaders"),
         Ailment(
             script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations)", check: "migrations",
             result: "missing: 0",
-            remedy: "Run humon migrate.", cure: "SELECT 1"),
+            hint: "Run humon migrate.", cure: "SELECT 1"),
         // From here on there is no way back.
         Ailment(
             script:
                 "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change; DELETE FROM log.recorded_events WHERE position = 7",
             check: "log", result: "position 7 is missing",
-            remedy: "Run humon log verify, which looks at all of it; restore from a backup what is lost.",
+            hint: "Run humon log verify, which looks at all of it; restore from a backup what is lost.",
             cure: "SELECT 1"),
         Ailment(
             script: "DROP SCHEMA humon CASCADE; DROP SCHEMA log CASCADE", check: "grants",
             result: "log.recorded_events is missing",
-            remedy: "Run humon migrate.", cure: "SELECT 1"),
+            hint: "Run humon migrate.", cure: "SELECT 1"),
     ]
 
-    @Test func `finds a sound database sound, and what is broken in it, with a remedy`() async throws {
+    @Test func `finds a sound database sound, and what is broken in it, with a hint`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
@@ -117,7 +117,7 @@ import Testing
                         let line = lines[ailment.check] ?? .null
                         #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
                         #expect(line["result"]?.word.contains(ailment.result) == true, "\(ailment.script): \(line.text)")
-                        #expect(line["remedy"]?.word.contains(ailment.remedy) == true, "\(ailment.script): \(line.text)")
+                        #expect(line["hint"]?.word.contains(ailment.hint) == true, "\(ailment.script): \(line.text)")
                         // One screen, whatever it is that is broken.
                         #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
                         try await client.withConnection { try await $0.execute(script: ailment.cure) }
@@ -207,7 +207,7 @@ import Testing
                 #expect(misspelt.status == 2)
                 #expect(misspelt.lines["settings"]?["result"]?.word.contains("HUMON_PROT is not a setting") == true)
                 #expect(misspelt.lines["database"]?["state"] == "ok")
-                #expect(misspelt.lines["migrations"]?["remedy"] == "Run humon migrate.")
+                #expect(misspelt.lines["migrations"]?["hint"] == "Run humon migrate.")
                 #expect(misspelt.lines["log"]?["state"] == "bad")
             }
         }

@@ -10,20 +10,20 @@ struct Check: Sendable, Hashable {
     var name: String
     var state: State
     var result: String
-    var remedy: String?
+    var hint: String?
 
-    init(_ name: String, _ state: State, _ result: String, remedy: String? = nil) {
+    init(_ name: String, _ state: State, _ result: String, hint: String? = nil) {
         self.name = name
         self.state = state
         // libpq's sentences come in lines.
         self.result = result.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        self.remedy = remedy
+        self.hint = hint
     }
 
     /// Runs the check. A body that throws, or exceeds the ``Deadline``, gives a bad check.
     static func looking(at name: String, _ body: @escaping @Sendable () async throws -> Check) async -> Check {
         do { return try await Deadline.run(body) } catch {
-            return Check(name, .bad, "cannot be looked at: \(error)", remedy: "Mend what the other lines say, then look again.")
+            return Check(name, .bad, "cannot be looked at: \(error)", hint: "Mend what the other lines say, then look again.")
         }
     }
 }

@@ -11,7 +11,7 @@ final class CheckScreen: Sendable {
         self.output = output
         rows = Mutex(
             output.rows([
-                Column("check", width: names.map(\.count).max() ?? 0), "state", "result", Column("remedy", isForPrograms: true),
+                Column("check", width: names.map(\.count).max() ?? 0), "state", "result", Column("hint", isForPrograms: true),
             ]))
     }
 
@@ -27,15 +27,15 @@ final class CheckScreen: Sendable {
     /// People read what to do below the table, where a line has room for it.
     /// - Throws: ``OutputClosed``, ``OutputFailed``
     func end() throws {
-        let remedies = shown.withLock { $0.filter { $0.remedy != nil } }
-        guard output.format != .json, !remedies.isEmpty else { return }
+        let hints = shown.withLock { $0.filter { $0.hint != nil } }
+        guard output.format != .json, !hints.isEmpty else { return }
         try output.say("")
-        try output.write(Record(fields: remedies.map { (name: $0.name, value: .text($0.remedy)) }))
+        try output.write(Record(fields: hints.map { (name: $0.name, value: .text($0.hint)) }))
     }
 }
 
 extension Check {
-    fileprivate var fields: [Field] { [.text(name), .state(state.field, state.rawValue), .text(result), .text(remedy)] }
+    fileprivate var fields: [Field] { [.text(name), .state(state.field, state.rawValue), .text(result), .text(hint)] }
 }
 
 extension Check.State {

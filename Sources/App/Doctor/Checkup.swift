@@ -33,11 +33,11 @@ enum Checkup {
             }
         } catch {
             guard !isReached.withLock(\.self) else { throw error }
-            let remedy =
+            let hint =
                 settings.databaseURL == nil
                 ? "Start humon serve, or name another directory in HUMON_DATA."
                 : "See that PostgreSQL runs, and that DATABASE_URL and the network lead there."
-            try show(Check("database", .bad, "\(error)", remedy: remedy))
+            try show(Check("database", .bad, "\(error)", hint: hint))
             try notLookedAt("there is no database", from: "durability").forEach(show)
         }
     }

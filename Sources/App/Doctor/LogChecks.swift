@@ -11,19 +11,19 @@ struct LogChecks: Sendable {
         guard !violations.isEmpty else {
             return Check("grants", .ok, "the log is append-only; humon_app and humon_reader have their rights")
         }
-        var remedies: [String] = []
-        for violation in violations where !remedies.contains(violation.remedy) { remedies.append(violation.remedy) }
+        var hints: [String] = []
+        for violation in violations where !hints.contains(violation.hint) { hints.append(violation.hint) }
         return Check(
-            "grants", .bad, violations.map(\.reason).joined(separator: "; "), remedy: remedies.joined(separator: " "))
+            "grants", .bad, violations.map(\.reason).joined(separator: "; "), hint: hints.joined(separator: " "))
     }
 
     func newest() async throws -> Check {
         let reader = LogReader(client: client)
         let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents, newest: Checkup.newestPositions)
-        let remedy = "Run humon log verify, which looks at all of it; restore from a backup what is lost."
+        let hint = "Run humon log verify, which looks at all of it; restore from a backup what is lost."
         if let first = verification.violations.first {
             let more = verification.violations.count - 1
-            return Check("log", .bad, first.reason + (more > 0 ? "; \(more) more" : ""), remedy: remedy)
+            return Check("log", .bad, first.reason + (more > 0 ? "; \(more) more" : ""), hint: hint)
         }
         guard let newest = try await reader.newest() else { return Check("log", .ok, "nothing is recorded yet") }
         let looked = verification.start == 0 ? "all of it is" : "the newest \(Field.grouped(verification.total)) are"
@@ -36,7 +36,7 @@ struct LogChecks: Sendable {
     func formats() async throws -> Check {
         let registry = FormatRegistry(Backend.formats, client: client)
         if let conflict = try await registry.conflict() {
-            return Check("formats", .bad, conflict.problem, remedy: conflict.remedy)
+            return Check("formats", .bad, conflict.problem, hint: conflict.hint)
         }
         let others = try await registry.servingCount()
         return Check(
@@ -56,7 +56,7 @@ struct LogChecks: Sendable {
                 "sequences", .bad,
                 behind.map { "\($0.sequence.name) is at \($0.last), but \($0.sequence.category)-\($0.largestUsed) is in use" }
                     .joined(separator: "; "),
-                remedy: behind.map { "SELECT setval('\($0.sequence.name)', \($0.largestUsed));" }.joined(separator: " "))
+                hint: behind.map { "SELECT setval('\($0.sequence.name)', \($0.largestUsed));" }.joined(separator: " "))
         }
         return Check(
             "sequences", .ok, states.map { "\($0.sequence.name) is at \(Field.grouped($0.last))" }.joined(separator: ", "))

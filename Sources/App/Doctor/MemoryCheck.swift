@@ -24,9 +24,9 @@ struct MemoryCheck: Sendable {
             return Check(
                 Self.name, .warn,
                 "the server on \(address) has not compared all events within \(Field.duration(seconds: Deadline.seconds))",
-                remedy: "Ask \(address)/memory/check itself, which takes the time that it needs.")
+                hint: "Ask \(address)/memory/check itself, which takes the time that it needs.")
         } catch is JSONSyntaxError {
-            return Check(Self.name, .warn, "what answers on \(address) is no humon", remedy: "See what HUMON_ADMIN_PORT names.")
+            return Check(Self.name, .warn, "what answers on \(address) is no humon", hint: "See what HUMON_ADMIN_PORT names.")
         } catch {
             return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
         }
@@ -51,7 +51,7 @@ struct MemoryCheck: Sendable {
         guard status != 401 else {
             return Check(
                 name, .warn, "was not compared: the server asks for another token",
-                remedy: "Set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE, to what the server has.")
+                hint: "Set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE, to what the server has.")
         }
         guard status == 200, let events = answer["events"]?.storedInteger, let position = answer["position"]?.storedInteger,
             let differing = answer["differing"]?.storedInteger
@@ -65,25 +65,25 @@ struct MemoryCheck: Sendable {
         return Check(
             name, .bad,
             "differs from the read model in \(Field.grouped(differing)) events at position \(Field.grouped(position)): \(first)",
-            remedy: "Run humon projections verify events. If it finds no difference, restart the server, and report this.")
+            hint: "Run humon projections verify events. If it finds no difference, restart the server, and report this.")
     }
 
     private static func notCompared(_ answer: JSON) -> Check {
         switch answer["memory"]?.storedString {
         case "off": Check(name, .ok, "is off: events are read from PostgreSQL")
-        case "filling": Check(name, .warn, "is being filled", remedy: "Look again in a moment.")
+        case "filling": Check(name, .warn, "is being filled", hint: "Look again in a moment.")
         case "too_small":
             Check(
                 name, .warn, "is too small: events are read from PostgreSQL",
-                remedy: "Raise HUMON_MEMORY_MEGABYTES, if the machine has more, and restart the server.")
+                hint: "Raise HUMON_MEMORY_MEGABYTES, if the machine has more, and restart the server.")
         case "interrupted":
             Check(
                 name, .bad, "was given up: events are read from PostgreSQL",
-                remedy: "The server's log says why. It tries again by itself.")
+                hint: "The server's log says why. It tries again by itself.")
         default:
             Check(
                 name, .bad, "could not be compared: \(answer["message"]?.storedString ?? "the server does not say why")",
-                remedy: "See the server's log.")
+                hint: "See the server's log.")
         }
     }
 }

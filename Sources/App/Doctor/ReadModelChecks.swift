@@ -29,15 +29,15 @@ struct ReadModelChecks: Sendable {
         case .behind:
             Check(
                 name, .warn, "version \(version), \(lag) recorded events behind the log",
-                remedy: "A server of this version brings it along; see that one runs.")
+                hint: "A server of this version brings it along; see that one runs.")
         case .ahead:
             Check(
                 name, .bad, "at position \(model?.position ?? 0), behind which the log has lost its end",
-                remedy: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.")
+                hint: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.")
         case .missing, .kept, .building, .interrupted, .otherVersion:
             Check(
                 name, .bad, "is missing",
-                remedy: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.")
+                hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.")
         }
     }
 
@@ -49,7 +49,7 @@ struct ReadModelChecks: Sendable {
             return Check(
                 "subscriptions", .bad,
                 parked.map { "\(Field.grouped($0.parkedStreams)) parked by \($0.name)" }.joined(separator: "; "),
-                remedy: parked.map {
+                hint: parked.map {
                     "See humon subscriptions parked \($0.name); mend the cause, then humon subscriptions retry \($0.name)."
                 }
                 .joined(separator: " "))
@@ -60,7 +60,7 @@ struct ReadModelChecks: Sendable {
                 "subscriptions", .warn,
                 abandoned.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind and nobody leads it" }.joined(
                     separator: "; "),
-                remedy: "See that a server runs that runs it.")
+                hint: "See that a server runs that runs it.")
         }
         return Check(
             "subscriptions", .ok, subscriptions.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind" }.joined(separator: ", "))

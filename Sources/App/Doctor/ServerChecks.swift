@@ -26,9 +26,9 @@ struct ServerChecks: Sendable {
 
     static func database(version: String, number: Int32, querySeconds: Double) -> Check {
         let result = "PostgreSQL \(version); a query takes \(Field.duration(seconds: querySeconds))"
-        if number < oldestVersion { return Check("database", .bad, result, remedy: "Upgrade PostgreSQL to 15 or later.") }
+        if number < oldestVersion { return Check("database", .bad, result, hint: "Upgrade PostgreSQL to 15 or later.") }
         guard querySeconds > slowQuerySeconds else { return Check("database", .ok, result) }
-        return Check("database", .warn, result, remedy: "Bring humon nearer to the database, or see what keeps it busy.")
+        return Check("database", .warn, result, hint: "Bring humon nearer to the database, or see what keeps it busy.")
     }
 
     func durability() async throws -> Check {
@@ -36,18 +36,18 @@ struct ServerChecks: Sendable {
         guard !off.isEmpty else { return Check("durability", .ok, "what is acknowledged is on disk") }
         return Check(
             "durability", .warn, "a crash may take acknowledged writes back: \(off.joined(separator: ", ")) off",
-            remedy: "Set \(off.joined(separator: ", ")) = on in PostgreSQL's configuration, and reload it.")
+            hint: "Set \(off.joined(separator: ", ")) = on in PostgreSQL's configuration, and reload it.")
     }
 
     func migrations() async -> Check {
         do {
             let pending = try await Migrator(client: client).pending()
             guard !pending.isEmpty else { return Check("migrations", .ok, "all \(Migration.all.count) applied") }
-            return Check("migrations", .bad, "missing: \(pending.joined(separator: ", "))", remedy: "Run humon migrate.")
+            return Check("migrations", .bad, "missing: \(pending.joined(separator: ", "))", hint: "Run humon migrate.")
         } catch let error as MigrationError {
-            return Check("migrations", .bad, error.description, remedy: "Run the version of humon that this database belongs to.")
+            return Check("migrations", .bad, error.description, hint: "Run the version of humon that this database belongs to.")
         } catch {
-            return Check("migrations", .bad, "cannot be looked at: \(error)", remedy: "Run humon migrate.")
+            return Check("migrations", .bad, "cannot be looked at: \(error)", hint: "Run humon migrate.")
         }
     }
 
@@ -62,10 +62,10 @@ struct ServerChecks: Sendable {
         let sizes = "the database has \(Field.size(bytes: databaseBytes)), \(Field.size(bytes: logBytes)) of it the log"
         guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space cannot be seen from here") }
         let result = "\(Field.size(bytes: freeBytes)) free; \(sizes)"
-        let remedy = "Make room on the disk of HUMON_DATA, or move it to a larger one."
-        if freeBytes < leastFreeBytes { return Check("disk", .bad, result, remedy: remedy) }
+        let hint = "Make room on the disk of HUMON_DATA, or move it to a larger one."
+        if freeBytes < leastFreeBytes { return Check("disk", .bad, result, hint: hint) }
         guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, result) }
-        return Check("disk", .warn, "\(result): too little for a rebuild of the read models", remedy: remedy)
+        return Check("disk", .warn, "\(result): too little for a rebuild of the read models", hint: hint)
     }
 
     private static func freeBytes(in directory: String) throws -> Int64 {
@@ -88,16 +88,16 @@ struct ServerChecks: Sendable {
     ///   - ahead: of the database's clock, in seconds; the truth lies within the uncertainty of it
     ///   - newestAhead: how far the newest recorded time is ahead of it
     static func clock(ahead: Double, uncertainty: Double, newestAhead: Double?) -> Check {
-        let remedy = "See that both machines set their clocks by NTP."
+        let hint = "See that both machines set their clocks by NTP."
         guard abs(ahead) - uncertainty <= clockToleranceSeconds else {
             let direction = ahead > 0 ? "ahead of" : "behind"
             return Check(
-                "clock", .bad, "this machine is \(Field.duration(seconds: abs(ahead))) \(direction) the database", remedy: remedy)
+                "clock", .bad, "this machine is \(Field.duration(seconds: abs(ahead))) \(direction) the database", hint: hint)
         }
         if let newestAhead, newestAhead > clockToleranceSeconds {
             return Check(
                 "clock", .bad, "the newest recorded event is \(Field.duration(seconds: newestAhead)) in the future",
-                remedy: remedy)
+                hint: hint)
         }
         let difference = max(abs(ahead), uncertainty)
         return Check("clock", .ok, "at most \(Field.duration(seconds: difference)) between this machine and the database")

@@ -19,6 +19,6 @@ enum SettingsCheck {
     }
 
     private static func bad(_ error: any Error) -> Check {
-        Check("settings", .bad, "\(error)", remedy: "Set it in the environment or in .env; humon settings lists what there is.")
+        Check("settings", .bad, "\(error)", hint: "Set it in the environment or in .env; humon settings lists what there is.")
     }
 }

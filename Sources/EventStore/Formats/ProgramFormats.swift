@@ -85,7 +85,7 @@ public struct FormatConflict: Error, Hashable, CustomStringConvertible {
         self.readable = readable
     }
 
-    public var description: String { "\(problem) \(remedy)" }
+    public var description: String { "\(problem) \(hint)" }
 
     public var problem: String {
         let reads = readable == 0 ? "does not know \(type)" : "reads it up to format \(readable)"
@@ -96,7 +96,7 @@ public struct FormatConflict: Error, Hashable, CustomStringConvertible {
     }
 
     /// What to do.
-    public var remedy: String {
+    public var hint: String {
         switch writer {
         case .thisProgram:
             "First replace every server by a release that reads this format and does not write it yet; then start this program."
