@@ -93,7 +93,7 @@ import Testing
                 try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                     let rebuild = ["projections", "rebuild", "--all"]
                     #expect(try await HumonProcess.run(rebuild, in: directory, environment: environment).status == 0)
-                    // Whoever still reads the tables that a take-over left holds up the next one, just before its end.
+                    // Whoever still reads the tables that a cutover left holds up the next one, just before its end.
                     try await database.withClient(connections: 2) { client in
                         try await client.withTransaction { connection in
                             try await connection.query("SELECT 1::bigint FROM events_v1_before.events LIMIT 1")

@@ -20,11 +20,11 @@ import Testing
             let before = try await store.sums()
             try await store.client.query("DROP SCHEMA sums_v1 CASCADE")
             await #expect(throws: ReadModelError.missing) { _ = try await store.log.append(.counting("z", after: 0)) }
-            let takeOver = try await store.models.rebuild { _ in }
+            let cutover = try await store.models.rebuild { _ in }
             #expect(try await store.sums() == before)
             #expect(before.count == 7)
-            #expect(takeOver.position == 40)
-            #expect(takeOver.events == 40)
+            #expect(cutover.position == 40)
+            #expect(cutover.events == 40)
         }
     }
 
@@ -76,14 +76,14 @@ import Testing
                     }
                 }
                 group.addTask {
-                    var takeOvers = 0
+                    var cutovers = 0
                     while !writer.isDone.withLock(\.self) {
                         try await store.models.rebuild { _ in }
                         _ = try await store.models.rollback()
                         _ = try await store.models.rollback()
-                        takeOvers += 3
+                        cutovers += 3
                     }
-                    return ("take-overs", takeOvers)
+                    return ("cutovers", cutovers)
                 }
                 for try await (what, count) in group { #expect(count > 1, "\(count) \(what)") }
             }
@@ -111,9 +111,9 @@ import Testing
                 )
             }
             let first = Mutex<ShadowProgress?>(nil)
-            let takeOver = try await store.models.rebuild { progress in first.withLock { $0 = $0 ?? progress } }
+            let cutover = try await store.models.rebuild { progress in first.withLock { $0 = $0 ?? progress } }
             #expect(first.withLock(\.self) == ShadowProgress(phase: .loading, position: 14, tail: 40))
-            #expect(takeOver.events == 26)
+            #expect(cutover.events == 26)
             #expect(try await store.sums() == before)
         }
     }
@@ -195,9 +195,9 @@ import Testing
             try await store.client.query("UPDATE sums_v1.sums SET sum = 999 WHERE counter = '0-x'")
             try await store.models.rebuild { _ in }
             try await store.count(from: 8, 3)
-            let takeOver = try await store.models.rollback()
+            let cutover = try await store.models.rollback()
             // Even what was wrong is back, and what was appended since is there.
-            #expect(takeOver.position == 11)
+            #expect(cutover.position == 11)
             #expect(try await store.sums().contains("(0-x,999,2)"))
             #expect(try await store.sums().contains("(3-x,13,2)"))
             #expect(try await store.models.prune() == ["sums_v1_before"])

@@ -1,6 +1,6 @@
 internal import Postgres
 
-/// One copy of a read model: the live one, a shadow that is being filled, or what a take-over has left.
+/// One copy of a read model: the live one, a shadow that is being filled, or what a cutover has left.
 struct ReadModelCopy: Sendable {
     let projection: any Projection
     let schema: String

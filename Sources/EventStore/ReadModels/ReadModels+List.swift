@@ -13,7 +13,7 @@ public struct ReadModelStatus: Sendable, Hashable {
         case ahead
         /// Not there: appends are refused.
         case missing
-        /// What a take-over replaced; a rollback goes back to it.
+        /// What a cutover replaced; a rollback goes back to it.
         case kept
         /// A shadow that somebody fills.
         case building
@@ -109,7 +109,7 @@ extension ReadModels {
                     try await client.query("SELECT count(*) FROM \(identifier: schema).\(identifier: table)")
                     .decode(Int64.self).first ?? 0
             } catch let error as PostgresError where error.sqlState == .undefinedTable || error.sqlState == .invalidSchemaName {
-                // Gone meanwhile: a take-over goes on beside this.
+                // Gone meanwhile: a cutover goes on beside this.
             }
         }
         return sum

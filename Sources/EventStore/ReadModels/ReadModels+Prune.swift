@@ -1,7 +1,7 @@
 internal import Postgres
 
 extension ReadModels {
-    /// Drops what take-overs replaced, and what broken-off verifications left; then there is no way back.
+    /// Drops what cutovers replaced, and what broken-off verifications left; then there is no way back.
     /// - Parameter otherVersions: also those that this program does not know
     /// - Returns: the schemas that are gone
     /// - Throws: ``ReadModelError/served(_:)`` where a server of another version still answers from one

@@ -16,7 +16,7 @@ public struct ShadowProgress: Sendable, Hashable {
 }
 
 /// Other tables are the live ones from now on.
-public struct TakeOver: Sendable, Hashable {
+public struct Cutover: Sendable, Hashable {
     public var names: [String]
     /// Which they show, and the last before the first append to them.
     public var position: Int64
@@ -38,7 +38,7 @@ extension ReadModels {
     /// goes on where it was.
     /// - Throws: ``ReadModelError``, ``HoleInLog``, ``FormatError``
     @discardableResult
-    public func rebuild(progress: @escaping @Sendable (ShadowProgress) -> Void) async throws -> TakeOver {
+    public func rebuild(progress: @escaping @Sendable (ShadowProgress) -> Void) async throws -> Cutover {
         try await ShadowLease.with(projections.map { type(of: $0).schema + Self.rebuildSuffix }, client: client) { lease in
             do {
                 return try await rebuild(under: lease, progress: progress)
@@ -51,7 +51,7 @@ extension ReadModels {
 
     private func rebuild(
         under lease: ShadowLease, progress: @escaping @Sendable (ShadowProgress) -> Void
-    ) async throws -> TakeOver {
+    ) async throws -> Cutover {
         let reader = LogReader(client: client)
         var copies = try await client.withTransaction { connection in
             try await lease.check(on: connection)
@@ -74,7 +74,7 @@ extension ReadModels {
             tail = try await reader.tail()
         }
         try await dropBefore(under: lease)
-        return try await takeOver(under: lease, from: start)
+        return try await cutover(under: lease, from: start)
     }
 
     /// Goes on with those that are there already.
@@ -130,7 +130,7 @@ extension ReadModels {
         ).decode(String.self)
     }
 
-    /// What an earlier take-over left. Before the log's lock is taken, since it waits for whoever still reads it.
+    /// What an earlier cutover left. Before the log's lock is taken, since it waits for whoever still reads it.
     private func dropBefore(under lease: ShadowLease) async throws {
         // Not in the same transaction: as long as it waits the lease is to be renewed, and somebody may abort.
         try await client.withTransaction { connection in try await lease.check(on: connection) }

@@ -7,7 +7,7 @@ public import Postgres
 public struct ReadModels: Sendable {
     /// Who may look at everything and change nothing; `db/grants.sql` makes it.
     private static let readerRole = "humon_reader"
-    /// Under whose schema's name a take-over leaves the tables that it replaced.
+    /// Under whose schema's name a cutover leaves the tables that it replaced.
     static let beforeSuffix = "_before"
 
     let projections: [any Projection]
@@ -118,7 +118,7 @@ public struct ReadModels: Sendable {
 
     /// Notes that a server answers from them. A prune refuses for these seconds, even without a session's lock.
     func noteServed(forSeconds seconds: Double) async throws {
-        // One by one: together they would be locked in another order than an append or a take-over locks them.
+        // One by one: together they would be locked in another order than an append or a cutover locks them.
         for projection in projections {
             try await client.query(
                 """

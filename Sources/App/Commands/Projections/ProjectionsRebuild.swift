@@ -37,18 +37,18 @@ extension Projections {
             let clock = ContinuousClock()
             let start = clock.now
             let progress = ShadowProgressBar(output)
-            let takeOver = try await choice.tending(migrates: true) { models in try await models.rebuild { progress.show($0) } }
+            let cutover = try await choice.tending(migrates: true) { models in try await models.rebuild { progress.show($0) } }
             let seconds = (clock.now - start) / .seconds(1)
             var table = Table("name", "position", "seconds", "events_a_second", "held_seconds")
-            for name in takeOver.names {
+            for name in cutover.names {
                 table.append(
-                    .text(name), .number(takeOver.position), .seconds(seconds), .rate(Double(takeOver.events) / seconds),
-                    .seconds(takeOver.heldSeconds))
+                    .text(name), .number(cutover.position), .seconds(seconds), .rate(Double(cutover.events) / seconds),
+                    .seconds(cutover.heldSeconds))
             }
             try output.write(table)
             try output.say(
                 """
-                Appends waited \(Field.duration(seconds: takeOver.heldSeconds)) for the take-over. The old tables stay until \
+                Appends waited \(Field.duration(seconds: cutover.heldSeconds)) for the cutover. The old tables stay until \
                 humon projections prune.
                 """
             )

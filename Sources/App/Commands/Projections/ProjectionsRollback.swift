@@ -18,10 +18,10 @@ extension Projections {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            let takeOver = try await choice.tending { try await $0.rollback() }
+            let cutover = try await choice.tending { try await $0.rollback() }
             var table = Table("name", "position", "held_seconds")
-            for name in takeOver.names {
-                table.append(.text(name), .number(takeOver.position), .seconds(takeOver.heldSeconds))
+            for name in cutover.names {
+                table.append(.text(name), .number(cutover.position), .seconds(cutover.heldSeconds))
             }
             try options.output.write(table)
         }

@@ -5,7 +5,7 @@ internal import Postgres
 extension ReadModels {
     /// Makes shadows the live tables, at the end of the log, with all appends held up; the tables they replace stay.
     /// - Parameter start: the position from which the shadows were filled
-    func takeOver(under lease: ShadowLease, from start: Int64) async throws -> TakeOver {
+    func cutover(under lease: ShadowLease, from start: Int64) async throws -> Cutover {
         try await swap(from: start) { connection in
             var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
             try await lease.check(on: connection)
@@ -27,10 +27,10 @@ extension ReadModels {
         }
     }
 
-    /// Makes the tables live again that the last take-over replaced, brought to the end of the log; those they replace stay in
+    /// Makes the tables live again that the last cutover replaced, brought to the end of the log; those they replace stay in
     /// their place, so that a second rollback takes the first one back.
     /// - Throws: ``ReadModelError/nothingBefore(_:)``
-    public func rollback() async throws -> TakeOver {
+    public func rollback() async throws -> Cutover {
         let start = try await client.query(
             "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.beforeSuffix }))"
         ).decode(Int64?.self).first
@@ -61,7 +61,7 @@ extension ReadModels {
 
     private func swap(
         from start: Int64, _ body: @Sendable (PostgresConnection) async throws -> [ReadModelCopy]
-    ) async throws -> TakeOver {
+    ) async throws -> Cutover {
         let clock = ContinuousClock()
         var attempt = 1
         while true {
@@ -75,7 +75,7 @@ extension ReadModels {
                         return (try await body(connection), began)
                     }
                 }
-                return takeOver(
+                return cutover(
                     at: copies.position, from: start, heldSeconds: (clock.now - began) / .seconds(1))
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 guard attempt < Self.attempts else { throw ReadModelError.busy }
@@ -84,16 +84,16 @@ extension ReadModels {
         }
     }
 
-    private func takeOver(at position: Int64, from start: Int64, heldSeconds: Double) -> TakeOver {
-        let takeOver = TakeOver(
+    private func cutover(at position: Int64, from start: Int64, heldSeconds: Double) -> Cutover {
+        let cutover = Cutover(
             names: projections.map { type(of: $0).name }, position: position, events: position - start, heldSeconds: heldSeconds)
         logger.info(
             "read models replaced",
-            metadata: ["names": "\(takeOver.names.joined(separator: ", "))", "position": "\(takeOver.position)"])
-        return takeOver
+            metadata: ["names": "\(cutover.names.joined(separator: ", "))", "position": "\(cutover.position)"])
+        return cutover
     }
 
-    /// Until the end of the transaction no other gives names to live tables or drops what a take-over left: a drop that waits for
+    /// Until the end of the transaction no other gives names to live tables or drops what a cutover left: a drop that waits for
     /// readers would otherwise hit the tables, not the name, and they may have become the live ones meanwhile.
     static func lockNames(on connection: PostgresConnection) async throws {
         try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e03'::bigint)")
