@@ -49,7 +49,7 @@ struct Backend: Sendable {
         users = UsersModule(log: log, database: readers, dependencies: dependencies)
         events = EventsModule(log: log, database: readers, memory: memory, render: render, dependencies: dependencies)
         attendances = AttendancesModule(log: log, database: readers, events: events, dependencies: dependencies)
-        let keeper = ReadModelKeeper(readModels, notifier: notifier, logger: logger)
+        let keeper = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         services = database.services + [readers, writer, notifier, formats, keeper] + (memory.map { [$0] } ?? []) + [log]
     }

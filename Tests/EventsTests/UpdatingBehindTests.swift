@@ -9,7 +9,7 @@ import Users
 
 @testable import Events
 
-/// No `ReadModelKeeper` runs here: the read model lacks the other program's events until the module catches it up.
+/// No `ProjectionRunner` runs here: the read model lacks the other program's events until the module catches it up.
 @Suite struct `Updating an event that another version of the program has changed` {
     fileprivate final class Waits: Sendable { let count = Mutex(0) }
 

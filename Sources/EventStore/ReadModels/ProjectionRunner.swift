@@ -7,7 +7,7 @@ public import ServiceLifecycle
 ///
 /// An append changes the read models of its own program in its own transaction. Those of other versions are behind for as long
 /// as it takes to hear of it: an announcement, or the watch's poll.
-public final class ReadModelKeeper: Service {
+public final class ProjectionRunner: Service {
     /// How often a server behind a pooler notes that it answers from them; a pooled session cannot hold a lock. Seldom, since an idle
     /// server is to write next to nothing.
     private static let noteSeconds = 15 * 60.0
@@ -23,7 +23,7 @@ public final class ReadModelKeeper: Service {
     private struct Failure {
         /// Of the error.
         var description: String
-        var backOff = ReadModelKeeper.backOff
+        var backOff = ProjectionRunner.backOff
         var retryAt = ContinuousClock.now
     }
 
