@@ -10,13 +10,13 @@ extension Backend {
         let clients: [(name: String, statistics: PostgresStatistics)] = [
             ("readers", readers.statistics), ("writer", writer.statistics),
         ]
-        return log.statistics.metrics + PostgresStatistics.metrics(of: clients) + LogStanding.metrics(of: await standing())
+        return log.statistics.metrics + PostgresStatistics.metrics(of: clients) + LogStatus.metrics(of: await status())
     }
 
     /// nil where PostgreSQL does not say in time.
-    private func standing() async -> LogStanding? {
-        await withTaskGroup(of: LogStanding?.self) { group in
-            group.addTask { try? await LogStanding(of: Self.projections, client: readers) }
+    private func status() async -> LogStatus? {
+        await withTaskGroup(of: LogStatus?.self) { group in
+            group.addTask { try? await LogStatus(of: Self.projections, client: readers) }
             group.addTask {
                 try? await Task.sleep(for: Self.patience)
                 return nil
@@ -27,21 +27,21 @@ extension Backend {
     }
 }
 
-extension LogStanding {
-    /// - Parameter standing: nil where PostgreSQL is away
-    fileprivate static func metrics(of standing: LogStanding?) -> [Metric] {
-        let subscriptions = standing?.subscriptions ?? []
+extension LogStatus {
+    /// - Parameter status: nil where PostgreSQL is away
+    fileprivate static func metrics(of status: LogStatus?) -> [Metric] {
+        let subscriptions = status?.subscriptions ?? []
         return [
             .gauge(
                 "humon_postgres_up",
                 "1 if PostgreSQL answered this scrape within 2 s, for which a connection must be free; else what it knows is missing.",
-                standing == nil ? 0 : 1),
+                status == nil ? 0 : 1),
             .gauge(
                 "humon_log_position", "Position of the last recorded event.",
-                standing.map { [(Labels(), Double($0.position))] } ?? []),
+                status.map { [(Labels(), Double($0.position))] } ?? []),
             .gauge(
                 "humon_read_model_lag_events", "Recorded events that a read model does not show yet.",
-                (standing?.readModelLags ?? [:]).sorted { $0.key < $1.key }.map { (["read_model": $0.key], Double($0.value)) }),
+                (status?.readModelLags ?? [:]).sorted { $0.key < $1.key }.map { (["read_model": $0.key], Double($0.value)) }),
             .gauge(
                 "humon_subscription_lag_events", "Recorded events that a subscription has not come to yet.",
                 subscriptions.map { (["subscription": $0.name], Double($0.lag)) }),

@@ -1,7 +1,7 @@
 public import Postgres
 
 /// How far the log reaches, and how far those have come who follow it.
-public struct LogStanding: Sendable, Hashable {
+public struct LogStatus: Sendable, Hashable {
     /// Of the last recorded event; 0 for an empty log.
     public var position: Int64
     /// Recorded events that a read model does not show yet, by its schema; of the program's own. One that is missing is not there.

@@ -3,10 +3,10 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `The standing of the log` {
+@Suite struct `The status of the log` {
     @Test func `tells how far the log is, and how far behind read models and subscriptions are`() async throws {
         try await TestStore.with { store in
-            let before = try await LogStanding(of: [SumProjection()], client: store.client)
+            let before = try await LogStatus(of: [SumProjection()], client: store.client)
             #expect((before.position, before.readModelLags, before.subscriptions) == (0, ["sums_v1": 0], []))
             try await store.count(5)
             try await store.database.withClient { client in
@@ -17,7 +17,7 @@ import Testing
                     "INSERT INTO log.follower_positions VALUES ('feed', 1)",
                 ])
             }
-            let after = try await LogStanding(of: [SumProjection()], client: store.client)
+            let after = try await LogStatus(of: [SumProjection()], client: store.client)
             #expect((after.position, after.readModelLags) == (5, ["sums_v1": 2]))
             #expect(after.subscriptions.map(\.name) == ["feed"])
             #expect(after.subscriptions.map(\.lag) == [4])
