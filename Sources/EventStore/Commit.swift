@@ -6,7 +6,7 @@ public struct Commit: Sendable {
 
     public var through: Int64 { firstPosition + Int64(envelopes.count) - 1 }
 
-    public var end: LogPlace { LogPlace(position: through, id: envelopes.last?.id) }
+    public var end: LogCursor { LogCursor(position: through, id: envelopes.last?.id) }
 
     /// - Parameter recorded: by position
     static func all(of recorded: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]) -> [Commit] {

@@ -18,26 +18,26 @@ public struct LogGeneration: Sendable, Hashable, Comparable {
 /// A process caches users by token, numbers in stock, the log's tail and the events in memory. It keeps each of them with the
 /// ``generation`` that was current before the read, and drops it when the generation differs.
 ///
-/// The evidence is places of the log: positions with the ids of their recorded events. They come from the process's own commits,
+/// The evidence is cursors of the log: positions with the ids of their recorded events. They come from the process's own commits,
 /// from the pages of its feeds, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
-/// whether they are still there. A loss removes all positions above one; so a place below one that is held already adds nothing.
+/// whether they are still there. A loss removes all positions above one; so a cursor below one that is held already adds nothing.
 ///
-/// Thread-safe: a lock protects the places, an atomic holds the generation.
+/// Thread-safe: a lock protects the cursors, an atomic holds the generation.
 public final class LogHistory: Sendable {
     private struct State: Sendable {
         /// In the order of positions. The last check found the first of them.
-        var places: [LogPlace] = []
-        /// The start of the last check that found all places; nil while there is a doubt.
+        var cursors: [LogCursor] = []
+        /// The start of the last check that found all cursors; nil while there is a doubt.
         var confirmedAt: ContinuousClock.Instant?
         var doubts = 0
     }
 
     /// Seconds for which a check confirms the generation: some polls of a ``LogNotifier``.
     static let confirmedForSeconds = 5.0
-    /// Maximum number of places between two checks. With more, the generation changes, since a loss could not be detected.
-    static let placeLimit = 10_000
-    /// Number of places above which a check is due before the next poll.
-    private static let fewPlaces = 128
+    /// Maximum number of cursors between two checks. With more, the generation changes, since a loss could not be detected.
+    static let cursorLimit = 10_000
+    /// Number of cursors above which a check is due before the next poll.
+    private static let fewCursors = 128
 
     /// An element whenever a check is due. One ``LogNotifier`` reads it.
     let dueChecks: AsyncStream<Void>
@@ -62,10 +62,10 @@ public final class LogHistory: Sendable {
         }
     }
 
-    /// Takes a place of the log as evidence that is asked for at the next check.
-    public func saw(_ place: LogPlace) {
-        guard place.id != nil else { return }
-        state.withLock { saw(place, &$0) }
+    /// Takes a cursor of the log as evidence that is asked for at the next check.
+    public func saw(_ cursor: LogCursor) {
+        guard cursor.id != nil else { return }
+        state.withLock { saw(cursor, &$0) }
     }
 
     /// Withdraws the confirmation until the next check, which is due now. For a broken connection, for instance.
@@ -79,45 +79,45 @@ public final class LogHistory: Sendable {
 
     func askForCheck() { checkIsDue.yield() }
 
-    /// Asks the database for all places.
+    /// Asks the database for all cursors.
     /// - Returns: the position of the last recorded event; 0 for an empty log
     /// - Throws: `PostgresError`, or `CancellationError`
     func check(_ client: PostgresClient) async throws -> Int64 {
         let start = ContinuousClock.now
-        let (asked, doubts, before) = state.withLock { ($0.places, $0.doubts, generation) }
+        let (asked, doubts, before) = state.withLock { ($0.cursors, $0.doubts, generation) }
         let answers = try await client.run([
-            "SELECT position, id FROM log.recorded_events WHERE position = ANY(\(asked.map(\.position)))", LogPlace.newest,
+            "SELECT position, id FROM log.recorded_events WHERE position = ANY(\(asked.map(\.position)))", LogCursor.newest,
         ])
-        let found = Set(try answers[0].decodePlaces())
-        let newest = try answers[1].decodePlaces().first
+        let found = Set(try answers[0].decodeCursors())
+        let newest = try answers[1].decodeCursors().first
         state.withLock { state in
             guard before == generation else { return }
-            if !asked.allSatisfy(found.contains) { lose(&state) } else { state.places.removeFirst(asked.count) }
+            if !asked.allSatisfy(found.contains) { lose(&state) } else { state.cursors.removeFirst(asked.count) }
             if let newest { saw(newest, &state, isChecked: true) }
             if state.doubts == doubts { state.confirmedAt = start }
         }
         return newest?.position ?? 0
     }
 
-    private func saw(_ place: LogPlace, _ state: inout State, isChecked: Bool = false) {
-        if let last = state.places.last, last.position >= place.position,
-            let index = state.places.firstIndex(where: { $0.position >= place.position })
+    private func saw(_ cursor: LogCursor, _ state: inout State, isChecked: Bool = false) {
+        if let last = state.cursors.last, last.position >= cursor.position,
+            let index = state.cursors.firstIndex(where: { $0.position >= cursor.position })
         {
-            if state.places[index] == place { return }
-            if state.places[index].position != place.position {
-                // The process saw later places while the check ran.
-                if isChecked { state.places.insert(place, at: index) }
+            if state.cursors[index] == cursor { return }
+            if state.cursors[index].position != cursor.position {
+                // The process saw later cursors while the check ran.
+                if isChecked { state.cursors.insert(cursor, at: index) }
                 return
             }
             lose(&state)
         }
-        state.places.append(place)
-        if state.places.count > Self.placeLimit { lose(&state) }
-        if state.places.count > Self.fewPlaces { checkIsDue.yield() }
+        state.cursors.append(cursor)
+        if state.cursors.count > Self.cursorLimit { lose(&state) }
+        if state.cursors.count > Self.fewCursors { checkIsDue.yield() }
     }
 
     private func lose(_ state: inout State) {
-        state.places = []
+        state.cursors = []
         state.confirmedAt = nil
         number.add(1, ordering: .releasing)
         checkIsDue.yield()
@@ -128,12 +128,12 @@ public final class LogHistory: Sendable {
 extension LogHistory: CommitListener {
     public func committed(_ commit: Commit) {
         let isBehind = state.withLock { state in
-            var isBehind = commit.firstPosition <= state.places.last?.position ?? 0
+            var isBehind = commit.firstPosition <= state.cursors.last?.position ?? 0
             let isTaken =
                 isBehind
-                && state.places.contains { place in
-                    guard (commit.firstPosition...commit.through).contains(place.position) else { return false }
-                    return commit.envelopes[Int(place.position - commit.firstPosition)].id != place.id
+                && state.cursors.contains { cursor in
+                    guard (commit.firstPosition...commit.through).contains(cursor.position) else { return false }
+                    return commit.envelopes[Int(cursor.position - commit.firstPosition)].id != cursor.id
                 }
             // The log gives each position once, unless it lost its end.
             if isTaken {
@@ -148,14 +148,14 @@ extension LogHistory: CommitListener {
     }
 }
 
-extension LogPlace {
-    /// Selects the last place of the log; no row for an empty log. In a pipeline behind another statement it sees at least as much.
+extension LogCursor {
+    /// Selects the last cursor of the log; no row for an empty log. In a pipeline behind another statement it sees at least as much.
     public static let newest: SQL = "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1"
 }
 
 extension Rows {
     /// - Throws: `PostgresError`
-    fileprivate func decodePlaces() throws -> [LogPlace] {
-        try decode((Int64, UUID).self).map { LogPlace(position: $0, id: $1) }
+    fileprivate func decodeCursors() throws -> [LogCursor] {
+        try decode((Int64, UUID).self).map { LogCursor(position: $0, id: $1) }
     }
 }

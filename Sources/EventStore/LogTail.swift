@@ -23,12 +23,12 @@ public struct LogFilter: Sendable, Hashable {
 
 /// A stretch of the log.
 public struct LogPage: Sendable {
-    /// The stretch begins behind this place.
-    public var after: LogPlace
+    /// The stretch begins behind this cursor.
+    public var after: LogCursor
     /// Those of the stretch that are wanted, in order.
     public var events: [RecordedEvent]
-    /// The last place of the stretch, whether wanted or not.
-    public var end: LogPlace
+    /// The last cursor of the stretch, whether wanted or not.
+    public var end: LogCursor
     /// Just before the database was asked.
     public var askedAt: ContinuousClock.Instant
 }
@@ -38,7 +38,7 @@ extension LogPage {
 }
 
 /// A position of the log, and what is recorded there.
-public struct LogPlace: Sendable, Hashable {
+public struct LogCursor: Sendable, Hashable {
     public var position: Int64
     /// Of the recorded event; nil where it is not known, and at position 0.
     public var id: UUID?
@@ -61,21 +61,21 @@ public struct LogTail: AsyncSequence, Sendable {
 
     let reader: LogReader
     let notifier: LogNotifier
-    let after: LogPlace
+    let after: LogCursor
     let filter: LogFilter
     let pageLimit: Int64
-    let reached: @Sendable () -> LogPlace?
+    let reached: @Sendable () -> LogCursor?
 
     /// - Parameters:
     ///   - notifier: must run
     ///   - reached: up to where the log is known by other means, since this process has recorded it, say; that is not read
     public init(
-        client: PostgresClient, notifier: LogNotifier, after place: LogPlace, filter: LogFilter = .everything,
-        pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> LogPlace? = { nil }
+        client: PostgresClient, notifier: LogNotifier, after cursor: LogCursor, filter: LogFilter = .everything,
+        pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> LogCursor? = { nil }
     ) {
         reader = LogReader(client: client)
         self.notifier = notifier
-        after = place
+        after = cursor
         self.filter = filter
         self.pageLimit = pageLimit
         self.reached = reached
@@ -87,7 +87,7 @@ public struct LogTail: AsyncSequence, Sendable {
         pageLimit: Int64 = pageLimit
     ) {
         self.init(
-            client: client, notifier: notifier, after: LogPlace(position: position, id: nil), filter: filter, pageLimit: pageLimit)
+            client: client, notifier: notifier, after: LogCursor(position: position, id: nil), filter: filter, pageLimit: pageLimit)
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
@@ -95,14 +95,14 @@ public struct LogTail: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let feed: LogTail
         private var wakes: AsyncStream<Void>.Iterator
-        private var place: LogPlace
+        private var cursor: LogCursor
         private var mayHaveMore = true
         /// What the last look was for.
         private var seen: LogNotifier.Hint
 
         init(feed: LogTail) {
             self.feed = feed
-            place = feed.after
+            cursor = feed.after
             seen = feed.notifier.hint
             wakes = feed.notifier.wakes().makeAsyncIterator()
         }
@@ -111,9 +111,9 @@ public struct LogTail: AsyncSequence, Sendable {
         private mutating func isWorthLooking() -> Bool {
             let hint = feed.notifier.hint
             defer { seen = hint }
-            if let reached = feed.reached(), reached.position > place.position { place = reached }
-            // In another generation a lower tail is worth a look, too: the feed's own place may be gone.
-            let isFurther = hint.tail.position > place.position || hint.tail.generation != seen.tail.generation
+            if let reached = feed.reached(), reached.position > cursor.position { cursor = reached }
+            // In another generation a lower tail is worth a look, too: the feed's own cursor may be gone.
+            let isFurther = hint.tail.position > cursor.position || hint.tail.generation != seen.tail.generation
             return hint.rounds != seen.rounds || isFurther && hint.tail != seen.tail
         }
 
@@ -127,12 +127,12 @@ public struct LogTail: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 do {
                     let page = try await feed.reader.page(
-                        after: place.position, limit: feed.pageLimit, filter: feed.filter)
-                    if place.position > 0, page.after.id == nil { throw LogTooShort(position: place.position) }
-                    if let id = place.id, page.after.id != id { throw LogRewritten(position: place.position) }
-                    mayHaveMore = page.through - place.position == feed.pageLimit
-                    place = page.end
-                    feed.notifier.history.saw(place)
+                        after: cursor.position, limit: feed.pageLimit, filter: feed.filter)
+                    if cursor.position > 0, page.after.id == nil { throw LogTooShort(position: cursor.position) }
+                    if let id = cursor.id, page.after.id != id { throw LogRewritten(position: cursor.position) }
+                    mayHaveMore = page.through - cursor.position == feed.pageLimit
+                    cursor = page.end
+                    feed.notifier.history.saw(cursor)
                     return page
                 } catch  where error is LogTooShort || error is LogRewritten {
                     feed.notifier.history.doubt()
@@ -173,8 +173,8 @@ extension LogReader {
         let stretch = try await rows(after: position, limit: limit, filter: filter)
         let ids = try await ids(at: [position, stretch.through])
         return LogPage(
-            after: LogPlace(position: position, id: ids[position]), events: try stretch.decode(stretch.rows.indices),
-            end: LogPlace(position: stretch.through, id: ids[stretch.through]), askedAt: askedAt)
+            after: LogCursor(position: position, id: ids[position]), events: try stretch.decode(stretch.rows.indices),
+            end: LogCursor(position: stretch.through, id: ids[stretch.through]), askedAt: askedAt)
     }
 
     private func ids(at positions: [Int64]) async throws -> [Int64: UUID] {
@@ -182,8 +182,8 @@ extension LogReader {
         return Dictionary(try found.decode((Int64, UUID).self)) { first, _ in first }
     }
 
-    /// The place at a position, as it is now.
-    public func place(at position: Int64) async throws -> LogPlace {
-        LogPlace(position: position, id: try await ids(at: [position])[position])
+    /// The cursor at a position, as it is now.
+    public func cursor(at position: Int64) async throws -> LogCursor {
+        LogCursor(position: position, id: try await ids(at: [position])[position])
     }
 }

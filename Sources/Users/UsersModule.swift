@@ -65,12 +65,12 @@ public struct UsersModule: Sendable {
         let generation = log.history.confirmed
         if let generation, let cached = cache[token.digest, in: generation] { return cached }
         let answers = try await database.run([
-            "SELECT id FROM \(identifier: UsersProjection.schema).users WHERE device = \(token.digest.bytea)", LogPlace.newest,
+            "SELECT id FROM \(identifier: UsersProjection.schema).users WHERE device = \(token.digest.bytea)", LogCursor.newest,
         ])
         guard let user = try answers[0].decode(Int64.self).first.map(UserID.init(rawValue:)) else { return nil }
         if let generation, let newest = try answers[1].decode((Int64, UUID).self).first {
             // The user was recorded at this place or before it: a loss of the user is a loss of this place.
-            log.history.saw(LogPlace(position: newest.0, id: newest.1))
+            log.history.saw(LogCursor(position: newest.0, id: newest.1))
             cache[token.digest, in: generation] = user
         }
         return user

@@ -45,13 +45,13 @@ import Testing
 @Suite struct `A feed of the log` {
     @Test func `does not read what its reader knows already`() async throws {
         try await TestStore.with { store in
-            let known = Mutex<LogPlace?>(nil)
-            let start = LogPlace(position: 0, id: nil)
+            let known = Mutex<LogCursor?>(nil)
+            let start = LogCursor(position: 0, id: nil)
             var pages = LogTail(client: store.client, notifier: store.notifier, after: start, reached: { known.withLock { $0 } })
                 .makeAsyncIterator()
             #expect(try await pages.next()?.events.isEmpty == true)
             try await store.count(3)
-            let second = try await store.reader.place(at: 2)
+            let second = try await store.reader.cursor(at: 2)
             known.withLock { $0 = second }
             let page = try await pages.next()
             #expect(page?.after == second)

@@ -30,18 +30,18 @@ import Testing
     }
 
     @Test func `is the same when a place is seen again, and another when something else stands there`() {
-        let place = LogPlace(position: 5, id: UUID())
+        let place = LogCursor(position: 5, id: UUID())
         for _ in 0..<3 { history.saw(place) }
-        history.saw(LogPlace(position: 5, id: nil))
+        history.saw(LogCursor(position: 5, id: nil))
         #expect(history.generation == LogGeneration())
-        history.saw(LogPlace(position: 5, id: UUID()))
+        history.saw(LogCursor(position: 5, id: UUID()))
         #expect(history.generation == LogGeneration(number: 1))
     }
 
     @Test func `is another where there is more evidence than can be kept`() {
-        for position in 1...LogHistory.placeLimit { history.committed(commit(at: Int64(position))) }
+        for position in 1...LogHistory.cursorLimit { history.committed(commit(at: Int64(position))) }
         #expect(history.generation == LogGeneration())
-        history.committed(commit(at: Int64(LogHistory.placeLimit) + 1))
+        history.committed(commit(at: Int64(LogHistory.cursorLimit) + 1))
         #expect(history.generation == LogGeneration(number: 1))
     }
 
@@ -75,7 +75,7 @@ import Testing
                         let envelope = place.envelope.with(Counted.counted(1) as any DomainEvent)
                         history.committed(Commit.all(of: [(place.position, envelope)])[0])
                     }
-                case "look": history.saw(try await store.reader.place(at: 5))
+                case "look": history.saw(try await store.reader.cursor(at: 5))
                 case _: _ = try await history.check(store.client)
                 }
                 #expect(history.generation == LogGeneration())
@@ -84,7 +84,7 @@ import Testing
                     for number in 0..<since { _ = try await log.append(.counting("other", after: Int32(number))) }
                 }
                 // A later place does not hide the loss.
-                if since == 9 { history.saw(try await store.reader.place(at: 12)) }
+                if since == 9 { history.saw(try await store.reader.cursor(at: 12)) }
                 #expect(try await history.check(store.client) == Int64(3 + since))
                 #expect(history.generation == LogGeneration(number: 1), "\(kind)")
                 #expect(history.confirmed == LogGeneration(number: 1))
@@ -99,7 +99,7 @@ import Testing
             let history = LogHistory(logger: .quiet)
             for round in 0..<5 {
                 try await store.count(from: round * 10, 10)
-                history.saw(try await store.reader.place(at: Int64(round * 10 + 5)))
+                history.saw(try await store.reader.cursor(at: Int64(round * 10 + 5)))
                 #expect(try await history.check(store.client) == Int64(round * 10 + 10))
             }
             #expect(history.generation == LogGeneration())

@@ -60,7 +60,7 @@ import Testing
             })
     }
 
-    private func place(_ position: Int64) -> LogPlace { LogPlace(position: position, id: nil) }
+    private func place(_ position: Int64) -> LogCursor { LogCursor(position: position, id: nil) }
 
     private func versions(_ stretch: LogStretch, after position: Int64) -> [Int32] {
         stretch.envelopes(after: position).map(\.version)

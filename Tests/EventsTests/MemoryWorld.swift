@@ -7,7 +7,7 @@ import Users
 /// Events as a test knows them to be, and places for them where searches go wrong first.
 struct MemoryWorld {
     enum Spread: CaseIterable {
-        case uniform, clustered, dateLine, poles, fewPlaces
+        case uniform, clustered, dateLine, poles, fewCursors
     }
 
     struct Held: Hashable {
@@ -42,7 +42,7 @@ struct MemoryWorld {
             return Places.from(city, kilometres: little * 20, bearing: bearing)
         case .dateLine: return Coordinates(lat: little * 10, lon: sign * (Bool.random(using: &generator) ? 180 : 180 - little))
         case .poles: return Coordinates(lat: sign * (Bool.random(using: &generator) ? 90 : 90 - little), lon: anywhere.lon)
-        case .fewPlaces: return city
+        case .fewCursors: return city
         }
     }
 

@@ -6,21 +6,21 @@ public struct ReadModelState: Sendable, Hashable {
     public var position: Int64
     /// Another whenever others took the place of the live tables. A snapshot holds rows, but not names: only what was read between
     /// two equal looks from outside of its transaction was read from the same tables.
-    public var incarnation: String
+    public var tableGeneration: String
 
     /// - Throws: ``ReadModelError/missing``
     public static func of(_ projection: any Projection.Type, _ database: any PostgresQuerying) async throws -> Self {
         let found = try await database.query(
             """
-            SELECT position, (\(incarnation(of: projection.schema))) FROM log.read_model_positions(ARRAY[\(projection.schema)])
+            SELECT position, (\(tableGeneration(of: projection.schema))) FROM log.read_model_positions(ARRAY[\(projection.schema)])
             """
         ).decode((Int64, String?).self)
-        guard let (position, incarnation) = found.first, let incarnation else { throw ReadModelError.missing }
-        return ReadModelState(position: max(position, 0), incarnation: incarnation)
+        guard let (position, tableGeneration) = found.first, let tableGeneration else { throw ReadModelError.missing }
+        return ReadModelState(position: max(position, 0), tableGeneration: tableGeneration)
     }
 
     /// Another at every renaming.
-    static func incarnation(of schema: String) -> SQL {
+    static func tableGeneration(of schema: String) -> SQL {
         "SELECT oid::text || ' ' || xmin::text FROM pg_namespace WHERE nspname = \(schema)"
     }
 }

@@ -91,17 +91,17 @@ extension ReadModels {
     }
 
     private func compare(_ projection: any Projection, sample: StreamSample?, limit: Int64) async throws -> Comparison {
-        let incarnation = ReadModelState.incarnation(of: type(of: projection).schema)
+        let tableGeneration = ReadModelState.tableGeneration(of: type(of: projection).schema)
         while true {
-            let (comparison, seen) = try await compareOnce(projection, incarnation, sample: sample, limit: limit)
+            let (comparison, seen) = try await compareOnce(projection, tableGeneration, sample: sample, limit: limit)
             // A snapshot holds rows, but not names: where others took the live tables' place meanwhile, it is done again.
-            if try await client.query(incarnation).decode(String.self) == seen { return comparison }
+            if try await client.query(tableGeneration).decode(String.self) == seen { return comparison }
         }
     }
 
     /// In one snapshot, which shows the live tables at their checkpoint's position, whatever is appended meanwhile.
     private func compareOnce(
-        _ projection: any Projection, _ incarnation: SQL, sample: StreamSample?, limit: Int64
+        _ projection: any Projection, _ tableGeneration: SQL, sample: StreamSample?, limit: Int64
     ) async throws -> (Comparison, seen: [String]) {
         let (name, live) = (type(of: projection).name, type(of: projection).schema)
         return try await client.withTransaction { connection in
@@ -109,7 +109,7 @@ extension ReadModels {
             return try await connection.withoutTimeout { connection in
                 let found = try await connection.query("SELECT position FROM log.read_model_positions(ARRAY[\(live)])")
                 guard let position = try found.decode(Int64.self).first else { throw ReadModelError.missing }
-                let seen = try await connection.query(incarnation).decode(String.self)
+                let seen = try await connection.query(tableGeneration).decode(String.self)
                 var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)
                 try await ReadModelCopy.catchUp(
                     &shadow, through: position, filter: filter, sample: sample, on: connection)

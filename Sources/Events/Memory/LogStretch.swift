@@ -5,12 +5,12 @@ struct LogStretch: Sendable {
     /// It begins behind this position.
     let after: Int64
     /// And ends here.
-    private(set) var end: LogPlace
+    private(set) var end: LogCursor
     private var events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]
 
     var through: Int64 { end.position }
 
-    init(after: Int64, end: LogPlace, events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]) {
+    init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]) {
         self.after = after
         self.end = end
         self.events = events
@@ -49,10 +49,10 @@ struct WaitingLine: Sendable {
     private static let limit = 1_000
 
     /// Where what the memory has of the log ends; nil while the memory is being filled, or was given up.
-    private(set) var reached: LogPlace?
+    private(set) var reached: LogCursor?
     private var stretches: [LogStretch] = []
 
-    mutating func open(at place: LogPlace) { reached = place }
+    mutating func open(at cursor: LogCursor) { reached = cursor }
 
     mutating func close() { self = WaitingLine() }
 

@@ -7,9 +7,9 @@ internal import Users
 /// What the memory was filled from.
 struct MemoryFill: Sendable {
     /// Of the read model.
-    var incarnation: String
+    var tableGeneration: String
     /// Up to which the log is in it.
-    var place: LogPlace
+    var cursor: LogCursor
     /// Of the log, before anything was read.
     var generation: LogGeneration
 }
@@ -29,21 +29,21 @@ extension MemoryKeeper {
             try await connection.withoutTimeout { try await rows.copy($0) }
             let log = LogReader(client: connection)
             let filled = MemoryFill(
-                incarnation: state.incarnation, place: try await log.place(at: state.position), generation: generation)
+                tableGeneration: state.tableGeneration, cursor: try await log.cursor(at: state.position), generation: generation)
             return (filled, try await log.tail(), rows)
         }
-        guard try await ReadModelState.of(EventsProjection.self, client).incarnation == filled.incarnation else {
+        guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == filled.tableGeneration else {
             throw ReadModelReplaced()
         }
         if tail < shown { standing.forget(shown, for: tail) }
         let copied = clock.now
-        rows.fill(memory, position: filled.place.position)
+        rows.fill(memory, position: filled.cursor.position)
         let (count, seconds) = (memory.snapshot.count, (clock.now - start) / .seconds(1))
         logger.notice(
             "the memory is filled",
             metadata: [
                 "events": "\(count)", "seconds": "\(seconds)", "of_which_reading": "\((copied - start) / .seconds(1))",
-                "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(filled.place.position)",
+                "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(filled.cursor.position)",
             ])
         return filled
     }

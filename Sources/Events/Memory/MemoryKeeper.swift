@@ -73,7 +73,7 @@ package final class MemoryKeeper: Service {
 
     private func keep() async throws {
         let filled = try await fill()
-        line.withLock { $0.open(at: filled.place) }
+        line.withLock { $0.open(at: filled.cursor) }
         var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
             do { try await follow(filled) } catch let error as FormatError {
@@ -102,7 +102,7 @@ package final class MemoryKeeper: Service {
 
     private func follow(_ filled: MemoryFill) async throws {
         let feed = LogTail(
-            client: client, notifier: notifier, after: line.withLock { $0.reached } ?? filled.place,
+            client: client, notifier: notifier, after: line.withLock { $0.reached } ?? filled.cursor,
             filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
             reached: { [self] in line.withLock { $0.reached } })
         var checkedAt: ContinuousClock.Instant?
@@ -110,7 +110,7 @@ package final class MemoryKeeper: Service {
             if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
                 checkedAt = .now
                 let current = try await ReadModelState.of(EventsProjection.self, client)
-                guard current.incarnation == filled.incarnation else { throw ReadModelReplaced() }
+                guard current.tableGeneration == filled.tableGeneration else { throw ReadModelReplaced() }
             }
             let isSameLog = notifier.history.generation == filled.generation
             guard isSameLog, line.withLock({ $0.reached != nil }) else { throw ReadModelReplaced() }

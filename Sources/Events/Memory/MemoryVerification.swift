@@ -74,7 +74,7 @@ extension MemoryKeeper {
             }
             return (state, comparison)
         }
-        guard try await ReadModelState.of(EventsProjection.self, client).incarnation == state.incarnation else { return nil }
+        guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == state.tableGeneration else { return nil }
         return comparison?.result()
     }
 
