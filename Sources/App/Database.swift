@@ -117,7 +117,7 @@ struct Database: Sendable {
             let migrator = Migrator(client: client)
             guard settings.migrates else {
                 let pending = try await migrator.pending()
-                guard pending.isEmpty else { throw PendingMigrations(names: pending) }
+                guard pending.isEmpty else { throw PendingMigrationsError(names: pending) }
                 return
             }
             for name in try await migrator.migrate() { logger.notice("migration applied", metadata: ["name": "\(name)"]) }
@@ -132,7 +132,7 @@ struct NoDatabase: Error, CustomStringConvertible {
     }
 }
 
-struct PendingMigrations: Error, CustomStringConvertible {
+struct PendingMigrationsError: Error, CustomStringConvertible {
     var names: [String]
     var description: String {
         "The database lacks migrations (\(names.joined(separator: ", "))): run humon migrate, or set HUMON_MIGRATE=true."

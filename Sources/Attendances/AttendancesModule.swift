@@ -37,7 +37,7 @@ public struct AttendancesModule: Sendable {
             }
             try await idempotency.remember(key, recordedAs: command.stream, version: 1)
             return try await LogReader(client: database).tail()
-        } catch is KeyReused {
+        } catch is KeyReusedError {
             throw AttendanceRejection.keyReused
         }
     }
@@ -57,7 +57,7 @@ public struct AttendancesModule: Sendable {
                     event: AttendanceDomainEvent.added(added)
                 )
             ).position
-        } catch is VersionConflict {
+        } catch is VersionConflictError {
             return nil
         }
     }

@@ -52,7 +52,7 @@ public struct AppendResult: Sendable, Hashable {
 }
 
 /// Somebody else was faster: the stream has another version than was expected.
-public struct VersionConflict: Error, Hashable, CustomStringConvertible {
+public struct VersionConflictError: Error, Hashable, CustomStringConvertible {
     public var stream: StreamName
     public var expected: Int32
     public var actual: Int32
@@ -67,7 +67,7 @@ enum AppendDecision: Hashable {
     case repeats(AppendResult)
     /// The same id stands earlier in this batch, at that index, and is accepted there.
     case repeatsInBatch(index: Int)
-    case conflicts(VersionConflict)
+    case conflicts(VersionConflictError)
     /// Its id belongs to another request.
     case reusesKey
 }
@@ -92,7 +92,7 @@ func decisions(
         }
         let actual = versions[append.stream] ?? 0
         guard actual == append.expectedVersion else {
-            return .conflicts(VersionConflict(stream: append.stream, expected: append.expectedVersion, actual: actual))
+            return .conflicts(VersionConflictError(stream: append.stream, expected: append.expectedVersion, actual: actual))
         }
         versions[append.stream] = actual + 1
         accepted[append.id] = index

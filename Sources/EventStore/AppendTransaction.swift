@@ -159,7 +159,7 @@ struct AppendTransaction: Sendable {
                     results[index].map { AppendResult(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true) }
                 )
             case .conflicts(let conflict): results.append(.failure(conflict))
-            case .reusesKey: results.append(.failure(KeyReused()))
+            case .reusesKey: results.append(.failure(KeyReusedError()))
             }
         }
         return results

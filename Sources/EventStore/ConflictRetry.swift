@@ -12,16 +12,16 @@ public struct ConflictRetry: Sendable {
 
     public init(dependencies: Dependencies) { self.dependencies = dependencies }
 
-    /// Runs an attempt until it throws neither ``VersionConflict`` nor ``ReadModelLag``.
+    /// Runs an attempt until it throws neither ``VersionConflictError`` nor ``ReadModelLag``.
     /// - Parameter attempt: decides and appends; its argument is the conflict of an earlier attempt, if there was one
     /// - Throws: after the last attempt ``StreamContended`` for a conflict and ``ReadModelError/behind(_:)`` for a lag;
     ///   `CancellationError`; and what else an attempt throws, at once
-    public func run<Value>(_ attempt: (_ conflict: VersionConflict?) async throws -> Value) async throws -> Value {
-        var conflict: VersionConflict?
+    public func run<Value>(_ attempt: (_ conflict: VersionConflictError?) async throws -> Value) async throws -> Value {
+        var conflict: VersionConflictError?
         for number in 1... {
             do {
                 return try await attempt(conflict)
-            } catch let error as VersionConflict {
+            } catch let error as VersionConflictError {
                 guard number < Self.attempts else { throw StreamContended(stream: error.stream) }
                 conflict = error
             } catch let error as ReadModelLag {

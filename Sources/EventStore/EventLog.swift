@@ -57,7 +57,7 @@ public final class EventLog: Service {
     /// Returns once the event is durably recorded and all read models show it.
     ///
     /// The append is carried out even when the calling task is cancelled meanwhile.
-    /// - Throws: ``VersionConflict``, ``KeyReused``, ``EventLogError``, ``ReadModelError/missing``, ``ReadModelError/behind(_:)``, or a
+    /// - Throws: ``VersionConflictError``, ``KeyReusedError``, ``EventLogError``, ``ReadModelError/missing``, ``ReadModelError/behind(_:)``, or a
     ///   `PostgresError`; after
     ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
     public func append(_ append: AppendRequest) async throws -> AppendResult { try await tracing.trace(append) { try await queued(append) } }

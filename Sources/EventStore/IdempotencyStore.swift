@@ -26,7 +26,7 @@ public struct IdempotencyRecordKey: Sendable, Hashable {
 }
 
 /// The key of a command was used for another request before.
-public struct KeyReused: Error, Hashable, CustomStringConvertible {
+public struct KeyReusedError: Error, Hashable, CustomStringConvertible {
     public var description: String { "this key was used for another request" }
 }
 
@@ -57,15 +57,15 @@ public struct IdempotencyStore: Sendable {
     /// The first result of the command; nil for one that is new, and for one without a key.
     ///
     /// To be asked before the command is decided: what was right for the first may be refused by now.
-    /// - Throws: ``KeyReused``
+    /// - Throws: ``KeyReusedError``
     public func first(of key: IdempotencyRecordKey?) async throws -> AppendResult? {
         guard let key, let found = try IdempotencyRecord.byID(await client.query(IdempotencyRecord.query([key.id])))[key.id] else { return nil }
-        guard found.requestHash == key.requestHash else { throw KeyReused() }
+        guard found.requestHash == key.requestHash else { throw KeyReusedError() }
         return found.appended
     }
 
     /// Remembers a command that had nothing to record, since what it asks for is recorded already, at that place.
-    /// - Throws: ``KeyReused``
+    /// - Throws: ``KeyReusedError``
     public func remember(_ key: IdempotencyRecordKey?, recordedAs stream: StreamName, version: Int32) async throws {
         guard let key else { return }
         try await client.query(

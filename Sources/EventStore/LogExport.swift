@@ -12,7 +12,7 @@ public struct LogExport: Sendable {
     /// - Parameters:
     ///   - sink: takes the next bytes, on the thread of a connection, which it may block
     ///   - progress: how many lines of so many are written
-    /// - Throws: ``HoleInLog``, ``FormatError``, and what the sink throws
+    /// - Throws: ``LogGapError``, ``FormatError``, and what the sink throws
     public func write(
         at now: Timestamp, to sink: @escaping @Sendable ([UInt8]) throws -> Void,
         progress: @escaping @Sendable (_ lines: Int64, _ of: Int64) -> Void = { _, _ in }
@@ -28,7 +28,7 @@ public struct LogExport: Sendable {
                 guard recordedEvents == header.lastPosition else {
                     // The first hole, wherever it is.
                     try await LogReader(client: client).replay { _ in }
-                    throw HoleInLog(after: recordedEvents)
+                    throw LogGapError(after: recordedEvents)
                 }
                 try await connection.copyOut(Self.rawLines(of: Self.commands)) { try lines.writeLine($0) }
                 return try lines.finish(recordedEvents: recordedEvents)

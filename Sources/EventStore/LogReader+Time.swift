@@ -25,7 +25,7 @@ extension LogReader {
             let middle = low + (high - low) / 2
             let recordedAt = try await client.query("SELECT recorded_at FROM log.recorded_events WHERE position = \(middle)")
                 .decode(Timestamp.self).first
-            guard let recordedAt else { throw HoleInLog(after: middle - 1) }
+            guard let recordedAt else { throw LogGapError(after: middle - 1) }
             if recordedAt < time { low = middle + 1 } else { high = middle }
         }
         return low

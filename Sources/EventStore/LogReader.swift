@@ -15,13 +15,13 @@ public struct LogReader: Sendable {
     public init(client: any PostgresQuerying) { self.client = client }
 
     /// The next recorded events behind a position (0: from the start), at most `limit` of them, in order.
-    /// - Throws: ``HoleInLog`` where a position is missing.
+    /// - Throws: ``LogGapError`` where a position is missing.
     public func read(after position: Int64, limit: Int64) async throws -> [RecordedEvent] {
         try Self.contiguous(await client.query(Self.query(after: position, limit: limit)), after: position)
     }
 
     /// Gives everything behind a position, up to the end of the log, page by page; the next is fetched while one is worked on.
-    /// - Throws: ``HoleInLog``, and what the body throws
+    /// - Throws: ``LogGapError``, and what the body throws
     public func replay(after position: Int64 = 0, _ body: ([RecordedEvent]) async throws -> Void) async throws {
         var page = try await read(after: position, limit: Self.replayPage)
         while let last = page.last {
@@ -79,7 +79,7 @@ public struct LogReader: Sendable {
         var previous = position
         return try rows.map { row in
             let recorded = try RecordedEvent(row)
-            guard recorded.position == previous + 1 else { throw HoleInLog(after: previous) }
+            guard recorded.position == previous + 1 else { throw LogGapError(after: previous) }
             previous = recorded.position
             return recorded
         }
@@ -87,7 +87,7 @@ public struct LogReader: Sendable {
 }
 
 /// A position is missing from the log. Positions are contiguous, so something has tampered with it or lost a part of it.
-public struct HoleInLog: Error, Hashable, CustomStringConvertible {
+public struct LogGapError: Error, Hashable, CustomStringConvertible {
     public var after: Int64
     public var description: String {
         "The log has a hole after position \(after). Nothing was skipped; restore the log from a backup that has it."

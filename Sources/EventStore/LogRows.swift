@@ -18,7 +18,7 @@ struct StreamSample: Sendable, Hashable {
 
 extension LogReader {
     /// The stretch behind a position, at most `limit` long.
-    /// - Throws: ``HoleInLog``
+    /// - Throws: ``LogGapError``
     func rows(
         after position: Int64, limit: Int64, filter: LogFilter, sample: StreamSample? = nil
     ) async throws -> LogRows {
@@ -40,7 +40,7 @@ extension LogReader {
         ).decode((Int64, Int64).self)
         guard let (count, through) = bounds.first, count == through - position else {
             _ = try await read(after: position, limit: limit)
-            throw HoleInLog(after: position)
+            throw LogGapError(after: position)
         }
         let rows = try await client.query(
             """

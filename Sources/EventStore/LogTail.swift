@@ -53,7 +53,7 @@ public struct LogCursor: Sendable, Hashable {
 /// The log from a position on, without an end: a page as soon as there is more, and an empty one now and then, which says that
 /// there is nothing more. Nothing is read before it is asked for, so a slow reader holds nobody up and fills no memory.
 ///
-/// While the database is away it waits, and goes on where it was. Throws ``HoleInLog``, ``LogTooShort``, ``LogRewritten``, what
+/// While the database is away it waits, and goes on where it was. Throws ``LogGapError``, ``LogTruncatedError``, ``LogDivergedError``, what
 /// else PostgreSQL refuses, and `CancellationError` at the end.
 public struct LogTail: AsyncSequence, Sendable {
     public static let pageLimit: Int64 = 1_000
@@ -128,13 +128,13 @@ public struct LogTail: AsyncSequence, Sendable {
                 do {
                     let page = try await feed.reader.page(
                         after: cursor.position, limit: feed.pageLimit, filter: feed.filter)
-                    if cursor.position > 0, page.after.id == nil { throw LogTooShort(position: cursor.position) }
-                    if let id = cursor.id, page.after.id != id { throw LogRewritten(position: cursor.position) }
+                    if cursor.position > 0, page.after.id == nil { throw LogTruncatedError(position: cursor.position) }
+                    if let id = cursor.id, page.after.id != id { throw LogDivergedError(position: cursor.position) }
                     mayHaveMore = page.through - cursor.position == feed.pageLimit
                     cursor = page.end
                     feed.notifier.history.saw(cursor)
                     return page
-                } catch  where error is LogTooShort || error is LogRewritten {
+                } catch  where error is LogTruncatedError || error is LogDivergedError {
                     feed.notifier.history.doubt()
                     throw error
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
@@ -148,7 +148,7 @@ public struct LogTail: AsyncSequence, Sendable {
 
 /// The log ends before a position that was seen in it: it lost its end, in a fail-over say, and what stands there by now may be
 /// something else.
-public struct LogTooShort: Error, Hashable, CustomStringConvertible {
+public struct LogTruncatedError: Error, Hashable, CustomStringConvertible {
     public var position: Int64
     public init(position: Int64) { self.position = position }
     public var description: String {
@@ -157,7 +157,7 @@ public struct LogTooShort: Error, Hashable, CustomStringConvertible {
 }
 
 /// Something else is recorded at a position than was seen there: the log lost its end, and goes on otherwise.
-public struct LogRewritten: Error, Hashable, CustomStringConvertible {
+public struct LogDivergedError: Error, Hashable, CustomStringConvertible {
     public var position: Int64
     public init(position: Int64) { self.position = position }
     public var description: String {
@@ -167,7 +167,7 @@ public struct LogRewritten: Error, Hashable, CustomStringConvertible {
 
 extension LogReader {
     /// The stretch behind a position, at most `limit` long.
-    /// - Throws: ``HoleInLog``
+    /// - Throws: ``LogGapError``
     public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         let askedAt = ContinuousClock.now
         let stretch = try await rows(after: position, limit: limit, filter: filter)

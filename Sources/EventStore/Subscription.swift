@@ -72,7 +72,7 @@ public struct Subscriptions: Sendable {
 }
 
 /// Somebody else leads by now: nothing was written.
-struct LeaseLost: Error, CustomStringConvertible {
+struct LeaseLostError: Error, CustomStringConvertible {
     var description: String { "another node leads this subscription" }
 }
 
@@ -98,10 +98,10 @@ struct Lease: Sendable {
         return (Lease(subscription: subscription, leader: leader, epoch: epoch, seconds: seconds, client: client), position)
     }
 
-    /// - Throws: ``LeaseLost``
+    /// - Throws: ``LeaseLostError``
     func renew() async throws {
         let rows = try await client.query("SELECT log.renew_lease(leader, \(seconds)) FROM log.follower_leaders WHERE \(isHeld)")
-        guard rows.count == 1 else { throw LeaseLost() }
+        guard rows.count == 1 else { throw LeaseLostError() }
     }
 
     func release() async throws {
@@ -117,10 +117,10 @@ struct Lease: Sendable {
     private var isHeld: SQL { "name = \(subscription) AND leader = \(leader) AND epoch = \(epoch)" }
 
     /// Keeps the leadership until the end of the transaction, by a row lock. A lock writes no new version of the row.
-    /// - Throws: ``LeaseLost``
+    /// - Throws: ``LeaseLostError``
     private func hold(in transaction: PostgresConnection) async throws {
         let rows = try await transaction.query("SELECT epoch FROM log.follower_leaders WHERE \(isHeld) FOR SHARE")
-        guard rows.count == 1 else { throw LeaseLost() }
+        guard rows.count == 1 else { throw LeaseLostError() }
     }
 
     /// Removes the subscription's former positions from `start` on.
@@ -139,7 +139,7 @@ struct Lease: Sendable {
     }
 
     /// Moves the checkpoint, if it is where this leader left it.
-    /// - Throws: ``LeaseLost``
+    /// - Throws: ``LeaseLostError``
     func move(from old: Int64, to new: Int64, in transaction: PostgresConnection) async throws {
         try await hold(in: transaction)
         let rows = try await transaction.query(
@@ -148,7 +148,7 @@ struct Lease: Sendable {
             SELECT \(subscription), \(new) WHERE log.follower_position(\(subscription)) = \(old)
             """
         )
-        guard rows.affected == 1 else { throw LeaseLost() }
+        guard rows.affected == 1 else { throw LeaseLostError() }
     }
 
     /// Those of the parked streams that are to be retried, or all.
@@ -171,7 +171,7 @@ struct Lease: Sendable {
         )
     }
 
-    /// - Throws: ``LeaseLost`` where this leader is none any more
+    /// - Throws: ``LeaseLostError`` where this leader is none any more
     func unpark(_ stream: StreamName, in transaction: PostgresConnection) async throws {
         try await transaction.query(
             "DELETE FROM log.parked_streams WHERE follower = \(subscription) AND stream = \(stream.description)")

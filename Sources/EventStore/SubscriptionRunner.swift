@@ -58,11 +58,11 @@ public final class SubscriptionRunner: Service {
                         subscription.name, leader: leader, seconds: timing.leaseSeconds, client: client)
                     position = claimed?.position
                     if let claimed { try await lead(claimed.lease, from: claimed.position) }
-                } catch is LeaseLost {
+                } catch is LeaseLostError {
                     logger.notice("another node leads now")
                 } catch is CancellationError where Task.isCancelled {
                     break
-                } catch  where error is HoleInLog || error is LogTooShort || error is LogRewritten {
+                } catch  where error is LogGapError || error is LogTruncatedError || error is LogDivergedError {
                     if standstill?.isSame(error, at: position) != true {
                         standstill = Standstill(error, at: position, timing)
                         logger.critical("a subscription stands still", metadata: ["error": "\(error)"])
@@ -220,7 +220,7 @@ extension Error {
     /// Whether the subscription's own work failed, as opposed to the database, its set-up, the lease or the task.
     fileprivate var isOfSubscription: Bool {
         switch self {
-        case is LeaseLost: false
+        case is LeaseLostError: false
         case is CancellationError: !Task.isCancelled
         case let error as PostgresError:
             // A statement that takes too long may be one event's fault; a missing table or right is no event's.

@@ -124,7 +124,7 @@ public final class EventsModule: Sendable {
                 guard let first = try await idempotency.first(of: key) else { throw rejection }
                 return try await shown(first)
             }
-        } catch is KeyReused {
+        } catch is KeyReusedError {
             throw EventRejection.keyReused
         }
     }

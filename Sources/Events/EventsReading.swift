@@ -117,7 +117,7 @@ public struct RenderedEvents: Sendable {
 }
 
 /// The position that a reader asks for was not reached in time, or is none that the log has.
-public struct PositionNotReached: Error, Hashable, CustomStringConvertible {
+public struct PositionNotReachedError: Error, Hashable, CustomStringConvertible {
     public var position: Int64
     public var description: String { "position \(position) is not reached yet" }
 }
@@ -127,21 +127,21 @@ extension EventsModule {
 
     /// The events as they can be read now.
     /// - Parameter position: of a write that is to show; the reading waits a little for it
-    /// - Throws: ``PositionNotReached``
+    /// - Throws: ``PositionNotReachedError``
     public func reading(since position: Int64? = nil) async throws -> EventsReading {
         if let reading = readingOfMemory(since: position) {
             countReadingOfMemory()
             return reading
         }
         // What the log has not is not waited for.
-        if let position, try await LogReader(client: database).tail() < position { throw PositionNotReached(position: position) }
+        if let position, try await LogReader(client: database).tail() < position { throw PositionNotReachedError(position: position) }
         if let position, let memory, await memory.reaches(position), let reading = readingOfMemory(since: position) {
             countReadingOfMemory()
             return reading
         }
         reads.readDatabase()
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
-            throw PositionNotReached(position: position)
+            throw PositionNotReachedError(position: position)
         }
         return EventsReading(snapshot: nil, staleFor: nil, module: self)
     }

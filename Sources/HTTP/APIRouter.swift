@@ -57,7 +57,7 @@ extension API {
     ) -> HTTPError {
         if let rejection = error as? EventRejection { return HTTPError(rejection) }
         if let rejection = error as? AttendanceRejection { return HTTPError(rejection) }
-        if error is PositionNotReached { return .unavailable }
+        if error is PositionNotReachedError { return .unavailable }
         let metadata: Logger.Metadata = [
             "request_id": "\(context.requestID)", "method": "\(request.method)",
             "route": "\(context.route?.template ?? "-")", "error": "\(error)",

@@ -191,7 +191,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                     await #expect(throws: sentence) {
                         try await LogSearch(client: client, criteria: LogCriteria()).find(limit: 1)
                     }
-                    await #expect(throws: HoleInLog.self) { try await reader.replay { _ in } }
+                    await #expect(throws: LogGapError.self) { try await reader.replay { _ in } }
                 }
             }
         }

@@ -52,9 +52,9 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [tea1: 2]) == [
-                .conflicts(VersionConflict(stream: tea1, expected: 0, actual: 2)),
-                .conflicts(VersionConflict(stream: tea1, expected: 3, actual: 2)),
-                .conflicts(VersionConflict(stream: tea2, expected: 1, actual: 0)),
+                .conflicts(VersionConflictError(stream: tea1, expected: 0, actual: 2)),
+                .conflicts(VersionConflictError(stream: tea1, expected: 3, actual: 2)),
+                .conflicts(VersionConflictError(stream: tea2, expected: 1, actual: 0)),
             ]
         )
     }
@@ -63,7 +63,7 @@ import Testing
         let batch = [append("a", to: tea1, expecting: 2), append("b", to: tea1, expecting: 2)]
         #expect(
             decisions(on: batch, recorded: [:], versions: [tea1: 2])
-                == [.accepted, .conflicts(VersionConflict(stream: tea1, expected: 2, actual: 3))]
+                == [.accepted, .conflicts(VersionConflictError(stream: tea1, expected: 2, actual: 3))]
         )
     }
 
@@ -74,7 +74,7 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [:])
-                == [.accepted, .conflicts(VersionConflict(stream: tea1, expected: 5, actual: 1)), .accepted, .accepted]
+                == [.accepted, .conflicts(VersionConflictError(stream: tea1, expected: 5, actual: 1)), .accepted, .accepted]
         )
     }
 
@@ -84,7 +84,7 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [:])
-                == [.conflicts(VersionConflict(stream: tea1, expected: 1, actual: 0)), .accepted, .accepted]
+                == [.conflicts(VersionConflictError(stream: tea1, expected: 1, actual: 0)), .accepted, .accepted]
         )
     }
 }
@@ -136,7 +136,7 @@ import Testing
 
 @Suite struct `A version conflict` {
     @Test func `says which version there is`() {
-        let conflict = VersionConflict(stream: tea1, expected: 2, actual: 3)
+        let conflict = VersionConflictError(stream: tea1, expected: 2, actual: 3)
         #expect(conflict.description == "stream tea-1 has version 3, not 2")
     }
 }

@@ -51,7 +51,7 @@ import Testing
     func `to a stream of another version is a conflict that names it`(expected: Int32) async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
-            await #expect(throws: VersionConflict(stream: StreamName("counter-a"), expected: expected, actual: 1)) {
+            await #expect(throws: VersionConflictError(stream: StreamName("counter-a"), expected: expected, actual: 1)) {
                 _ = try await store.log.append(.counting("a", after: expected))
             }
             #expect(try await store.reader.tail() == 1)
@@ -194,8 +194,8 @@ import Testing
                     '{"request_id":"x","actor":null,"trace_id":null}')
                 """
             )
-            await #expect(throws: HoleInLog(after: 1)) { _ = try await store.reader.read(after: 0, limit: 10) }
-            await #expect(throws: HoleInLog(after: 1)) { try await store.models.rebuild { _ in } }
+            await #expect(throws: LogGapError(after: 1)) { _ = try await store.reader.read(after: 0, limit: 10) }
+            await #expect(throws: LogGapError(after: 1)) { try await store.models.rebuild { _ in } }
         }
     }
 

@@ -107,7 +107,7 @@ import Testing
                     "DELETE FROM log.recorded_events WHERE position = 4",
                 ])
             }
-            await #expect(throws: HoleInLog(after: 3)) { try await Self.export(store.client) }
+            await #expect(throws: LogGapError(after: 3)) { try await Self.export(store.client) }
         }
     }
 

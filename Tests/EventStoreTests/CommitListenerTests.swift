@@ -27,7 +27,7 @@ import Testing
                 let append = AppendRequest.counting("again", after: 0)
                 _ = try await log.append(append)
                 _ = try await log.append(append)
-                await #expect(throws: VersionConflict.self) { try await log.append(.counting("1", after: 0)) }
+                await #expect(throws: VersionConflictError.self) { try await log.append(.counting("1", after: 0)) }
                 _ = try await store.log.append(.counting("elsewhere", after: 0))
                 _ = try await log.append(.counting("again", after: 1))
             }
@@ -88,7 +88,7 @@ import Testing
                 }
             }
             try await store.count(from: 3, 1)
-            await #expect(throws: LogRewritten(position: 3)) { _ = try await pages.next() }
+            await #expect(throws: LogDivergedError(position: 3)) { _ = try await pages.next() }
         }
     }
 }

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    private static let conflict = VersionConflict(stream: StreamName("event-1"), expected: 1, actual: 2)
+    private static let conflict = VersionConflictError(stream: StreamName("event-1"), expected: 1, actual: 2)
 
     @Test func `doubles its delays up to a quarter of a second, and gives up after 30 attempts`() async {
         let waits = Waits()
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `tells the next attempt the conflict, and returns what it comes to`() async throws {
         let waits = Waits()
-        let told = Mutex<[VersionConflict?]>([])
+        let told = Mutex<[VersionConflictError?]>([])
         let value = try await waits.retry().run { conflict in
             told.withLock { $0.append(conflict) }
             if conflict == nil { throw Self.conflict }

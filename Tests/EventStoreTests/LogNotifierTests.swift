@@ -101,7 +101,7 @@ import Testing
             }
             #expect(store.notifier.history.generation > LogGeneration())
             let error = await #expect(throws: (any Error).self) { while try await before.next() != nil {} }
-            #expect(error is LogTooShort || error is LogRewritten)
+            #expect(error is LogTruncatedError || error is LogDivergedError)
         }
     }
 

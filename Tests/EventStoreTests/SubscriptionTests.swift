@@ -263,7 +263,7 @@ extension SubscriptionRunner.Timing {
             }
             try await store.following(Diary()) { try await store.reaches(3) }
             resume.finish()
-            await #expect(throws: LeaseLost.self) { try await work.value }
+            await #expect(throws: LeaseLostError.self) { try await work.value }
             #expect(try await store.entries() == [1, 2, 3])
         }
     }

@@ -10,7 +10,7 @@ import Testing
             let id = UUID()
             _ = try await store.log.append(.counting("a", after: 0, id: id))
             _ = try await store.log.append(.counting("a", after: 0, id: id))
-            await #expect(throws: VersionConflict.self) { try await store.log.append(.counting("a", after: 0)) }
+            await #expect(throws: VersionConflictError.self) { try await store.log.append(.counting("a", after: 0)) }
             await #expect(throws: PostgresError.self) { try await store.log.append(.counting("b", after: 0, by: -13)) }
             let outcomes = store.log.statistics.outcomes
             #expect(outcomes.filter { $0.value > 0 } == [.recorded: 1, .repeated: 1, .conflict: 1, .failed: 1])

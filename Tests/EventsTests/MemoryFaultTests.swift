@@ -117,7 +117,7 @@ private enum CreatedAnew: DomainEvent {
                     defer { group.cancelAll() }
                     let (_, position) = try await module.create(
                         CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
-                    await #expect(throws: PositionNotReached(position: position)) { try await module.reading(since: position) }
+                    await #expect(throws: PositionNotReachedError(position: position)) { try await module.reading(since: position) }
                     // Once the read model has caught up, it is there.
                     try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).prepare()
                     #expect(try await module.reading(since: position).nearest(.everywhere).count == 1)

@@ -85,11 +85,11 @@ import Users
                     #expect(try await deaf.found(by: .everywhere).isEmpty)
                     #expect(try await deaf.module.reading().event(id)?.version == 1)
                     #expect(try await deaf.found(by: .everywhere, since: position).count == 1)
-                    await #expect(throws: PositionNotReached(position: 2)) { _ = try await deaf.module.reading(since: 2) }
+                    await #expect(throws: PositionNotReachedError(position: 2)) { _ = try await deaf.module.reading(since: 2) }
                     // Nor is anybody kept waiting for it, who would have to be counted as under way.
                     let start = ContinuousClock.now
                     for _ in 0..<10 {
-                        await #expect(throws: PositionNotReached(position: 99)) { _ = try await first.module.reading(since: 99) }
+                        await #expect(throws: PositionNotReachedError(position: 99)) { _ = try await first.module.reading(since: 99) }
                     }
                     #expect(.now - start < .seconds(10 * MemoryKeeper.patienceSeconds))
                     // What it writes itself it shows, with what it did not hear of before.
@@ -242,7 +242,7 @@ import Users
             try await TestNode.with(database, limitBytes: 0) { node in
                 try await node.create()
                 try await eventually { node.module.memoryStatus.phase == .tooSmall }
-                await #expect(throws: MemoryNotInUse.self) { try await node.module.examineMemory() }
+                await #expect(throws: IndexNotInUseError.self) { try await node.module.examineMemory() }
             }
         }
     }

@@ -36,7 +36,7 @@ extension ReadModels {
     /// Builds the read models anew from the log, in shadow schemas. Readers and writers go on meanwhile, on the tables there are;
     /// the new ones take over under the log's lock, at an exact position, and the old ones stay. A rebuild that was broken off
     /// goes on where it was.
-    /// - Throws: ``ReadModelError``, ``HoleInLog``, ``FormatError``
+    /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``
     @discardableResult
     public func rebuild(progress: @escaping @Sendable (ShadowProgress) -> Void) async throws -> Cutover {
         try await ShadowLease.with(projections.map { type(of: $0).schema + Self.rebuildSuffix }, client: client) { lease in

@@ -30,7 +30,7 @@ extension ReadModels {
     /// - Parameters:
     ///   - sample: one in so many streams, chosen by chance, instead of all; rows that belong to no stream are not found then
     ///   - limit: so many differing rows are told, of each table
-    /// - Throws: ``ReadModelError``, ``HoleInLog``, ``FormatError``
+    /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``
     public func verify(
         sample: Int64? = nil, limit: Int64 = 20, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> [Comparison] {

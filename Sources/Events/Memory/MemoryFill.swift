@@ -33,7 +33,7 @@ extension MemoryKeeper {
             return (filled, try await log.tail(), rows)
         }
         guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == filled.tableGeneration else {
-            throw ReadModelReplaced()
+            throw ReadModelReplacedError()
         }
         if tail < shown { standing.forget(shown, for: tail) }
         let copied = clock.now
@@ -137,7 +137,7 @@ private final class CopiedEvents: Sendable {
         try state.withLock { state in
             state.filling.put(batch)
             state.bytes += batch.json.count + Self.bytesPerRow * batch.changes.count
-            guard state.bytes <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
+            guard state.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
             let count = state.filling.count

@@ -53,7 +53,7 @@ package final class MemoryKeeper: Service {
                     try await keep()
                 } catch is CancellationError {
                     return
-                } catch let error as MemoryTooSmall {
+                } catch let error as IndexLimitError {
                     leave(.tooSmall)
                     logger.warning("events are read from PostgreSQL", metadata: ["because": "\(error)"])
                     // Events do not get fewer by themselves; whoever raises the limit starts the server again.
@@ -110,10 +110,10 @@ package final class MemoryKeeper: Service {
             if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
                 checkedAt = .now
                 let current = try await ReadModelState.of(EventsProjection.self, client)
-                guard current.tableGeneration == filled.tableGeneration else { throw ReadModelReplaced() }
+                guard current.tableGeneration == filled.tableGeneration else { throw ReadModelReplacedError() }
             }
             let isSameLog = notifier.history.generation == filled.generation
-            guard isSameLog, line.withLock({ $0.reached != nil }) else { throw ReadModelReplaced() }
+            guard isSameLog, line.withLock({ $0.reached != nil }) else { throw ReadModelReplacedError() }
             try take(LogStretch(page))
             if page.through - page.after.position < Self.pageLimit { sawEnd(page) }
         }
@@ -151,7 +151,7 @@ package final class MemoryKeeper: Service {
             }
             return memory.snapshot
         }
-        guard snapshot.bytes <= limitBytes else { throw MemoryTooSmall(limitBytes: limitBytes) }
+        guard snapshot.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
         arrivals.reached(snapshot.position)
     }
 
@@ -200,7 +200,7 @@ extension MemoryKeeper {
 }
 
 /// The events have more to remember than they may take.
-struct MemoryTooSmall: Error, Hashable, CustomStringConvertible {
+struct IndexLimitError: Error, Hashable, CustomStringConvertible {
     var limitBytes: Int
     var description: String {
         "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_MEMORY_MEGABYTES, if there is more"
@@ -208,7 +208,7 @@ struct MemoryTooSmall: Error, Hashable, CustomStringConvertible {
 }
 
 /// Others took the place of the tables that the memory was filled from, or of what it has read in the log.
-struct ReadModelReplaced: Error, Hashable, CustomStringConvertible {
+struct ReadModelReplacedError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model or the log is not the one that the memory was filled from" }
 }
 

@@ -51,9 +51,9 @@ extension EventsModule {
         for await _ in memory.standing.beginning {}
     }
 
-    /// - Throws: ``MemoryNotInUse``, and what PostgreSQL fails with
+    /// - Throws: ``IndexNotInUseError``, and what PostgreSQL fails with
     public func examineMemory() async throws -> MemoryVerification {
-        guard let memory else { throw MemoryNotInUse() }
+        guard let memory else { throw IndexNotInUseError() }
         return try await memory.examine()
     }
 }

@@ -23,7 +23,7 @@ public struct MemoryVerification: Sendable, Hashable {
 }
 
 /// There is nothing to compare: the node reads from PostgreSQL now.
-public struct MemoryNotInUse: Error, Hashable, CustomStringConvertible {
+public struct IndexNotInUseError: Error, Hashable, CustomStringConvertible {
     public var description: String { "the memory is not in use" }
 }
 
@@ -33,7 +33,7 @@ struct VerificationRunningError: Error, Hashable, CustomStringConvertible {
 }
 
 /// The read model did not come to where the memory is.
-struct ReadModelBehind: Error, Hashable, CustomStringConvertible {
+struct ReadModelBehindError: Error, Hashable, CustomStringConvertible {
     var position: Int64
     var description: String { "the read model does not reach position \(position), which the memory has" }
 }
@@ -51,14 +51,14 @@ extension MemoryKeeper {
         }
         guard isFirst else { throw VerificationRunningError() }
         defer { examining.withLock { $0 = false } }
-        guard standing.isInUse else { throw MemoryNotInUse() }
+        guard standing.isInUse else { throw IndexNotInUseError() }
         let held = memory.snapshot
         for _ in 0..<Self.attempts {
             if let verification = try await examine(held) { return verification }
             // As long as another version of the program appends, the read model follows, as the memory does.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
-        throw ReadModelBehind(position: held.position)
+        throw ReadModelBehindError(position: held.position)
     }
 
     /// nil where the read model is not there yet, or others took its place meanwhile.
@@ -86,7 +86,7 @@ extension MemoryKeeper {
         var (position, before) = (position, [EventID: Int32]())
         while position < end {
             let page = try await reader.page(after: position, limit: min(LogTail.pageLimit, end - position), filter: filter)
-            guard page.through > position else { throw LogTooShort(position: end) }
+            guard page.through > position else { throw LogTruncatedError(position: end) }
             for envelope in page.events.map(\.envelope) {
                 guard let id = EventID(stream: envelope.stream), before[id] == nil else { continue }
                 before[id] = envelope.version - 1
