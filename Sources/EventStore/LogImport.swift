@@ -17,7 +17,7 @@ public struct LogImport: Sendable {
     /// - Throws: ``LogArchiveError``, and what the source throws
     public func read(
         from source: @escaping @Sendable () throws -> [UInt8]?, decodedBy domainEvents: [any DomainEvent.Type],
-        sequences: [NumberSequence], progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void = { _, _ in }
+        sequences: [IDSequence], progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void = { _, _ in }
     ) async throws -> LogArchive.Header {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
@@ -47,7 +47,7 @@ public struct LogImport: Sendable {
                     }
                 }
                 try await refuseDisorder(header, domainEvents, connection)
-                try await NumberSequence.advance(sequences, connection)
+                try await IDSequence.advance(sequences, connection)
                 return header
             }
         }

@@ -113,7 +113,7 @@ extension LogVerification {
     /// What ``LogTables`` can tell, and the sequences, for an verification of the whole log.
     /// - Parameter progress: is told of each check before it begins
     public mutating func examineTables(
-        _ client: PostgresClient, sequences: [NumberSequence], progress: (Check) -> Void = { _ in }
+        _ client: PostgresClient, sequences: [IDSequence], progress: (Check) -> Void = { _ in }
     ) async throws {
         let (head, read) = (head, total)
         // What cannot be decoded is a violation already, and PostgreSQL may not be able to read it either.
@@ -145,8 +145,8 @@ extension LogVerification {
     }
 
     /// The sequences against what was read.
-    public mutating func examineSequences(_ client: PostgresClient, _ sequences: [NumberSequence]) async throws {
-        for state in try await NumberSequence.states(of: sequences, after: start, client: client) where state.isBehind {
+    public mutating func examineSequences(_ client: PostgresClient, _ sequences: [IDSequence]) async throws {
+        for state in try await IDSequence.states(of: sequences, after: start, client: client) where state.isBehind {
             note(
                 .sequences,
                 "\(state.sequence.name) is at \(state.last), but \(state.sequence.category)-\(state.largestUsed) is in use"

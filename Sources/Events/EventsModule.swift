@@ -7,14 +7,14 @@ public import Users
 
 /// The front door of the module. A class, so that every reading can hold it without a copy of all that it is made of.
 public final class EventsModule: Sendable {
-    package static let numbers = NumberSequence(category: EventDomainEvent.category, name: "log.event_ids")
+    package static let numbers = IDSequence(category: EventDomainEvent.category, name: "log.event_ids")
 
     let database: PostgresClient
     let memory: MemoryKeeper?
     let render: EventRendering
     let reads = ReadCounts()
     private let log: EventLog
-    private let ids: IDSource
+    private let ids: IDAllocator
     private let idempotency: IdempotencyStore
     private let dependencies: Dependencies
     private let retry: ConflictRetry
@@ -34,7 +34,7 @@ public final class EventsModule: Sendable {
         self.dependencies = dependencies
         retry = ConflictRetry(dependencies: dependencies)
         readModels = ReadModels(projections: [EventsProjection()], client: database, logger: Logger(label: "humon.events"))
-        ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
+        ids = IDAllocator(sequence: Self.numbers.name, client: database, history: log.history)
         idempotency = IdempotencyStore(client: database)
     }
 

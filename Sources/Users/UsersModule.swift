@@ -4,11 +4,11 @@ package import Postgres
 
 /// The front door of the module.
 public struct UsersModule: Sendable {
-    package static let numbers = NumberSequence(category: UserDomainEvent.category, name: "log.user_ids")
+    package static let numbers = IDSequence(category: UserDomainEvent.category, name: "log.user_ids")
 
     private let log: EventLog
     private let database: PostgresClient
-    private let ids: IDSource
+    private let ids: IDAllocator
     private let dependencies: Dependencies
     private let cache = TokenCache()
 
@@ -16,7 +16,7 @@ public struct UsersModule: Sendable {
         self.log = log
         self.database = database
         self.dependencies = dependencies
-        ids = IDSource(sequence: Self.numbers.name, client: database, history: log.history)
+        ids = IDAllocator(sequence: Self.numbers.name, client: database, history: log.history)
     }
 
     /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.

@@ -9,7 +9,7 @@ import Testing
 @testable import EventStore
 
 @Suite struct `An archive of the log` {
-    private static let sequences = [NumberSequence(category: "counter", name: "log.event_ids")]
+    private static let sequences = [IDSequence(category: "counter", name: "log.event_ids")]
     private static let now = Timestamp(milliseconds: 1_379_289_600_000)
 
     /// What a log must have after an import: everything, byte by byte.

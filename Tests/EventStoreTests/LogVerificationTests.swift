@@ -6,7 +6,7 @@ import Testing
 @testable import EventStore
 
 @Suite struct `An verification of the log` {
-    private static let sequences = [NumberSequence(category: "counter", name: "log.user_ids")]
+    private static let sequences = [IDSequence(category: "counter", name: "log.user_ids")]
 
     private static func examine(_ client: PostgresClient) async throws -> LogVerification {
         var verification = try await LogVerification(of: LogReader(client: client), decodedBy: [Counted.self])

@@ -49,7 +49,7 @@ struct LogChecks: Sendable {
     func sequences() async throws -> Check {
         let reader = LogReader(client: client)
         let start = max(0, try await reader.tail() - Checkup.newestPositions)
-        let states = try await NumberSequence.states(of: Backend.sequences, after: start, client: client)
+        let states = try await IDSequence.states(of: Backend.sequences, after: start, client: client)
         let behind = states.filter(\.isBehind)
         guard behind.isEmpty else {
             return Check(

@@ -1,7 +1,7 @@
 public import Postgres
 
 /// The sequence that the streams of a category are numbered from.
-public struct NumberSequence: Sendable, Hashable {
+public struct IDSequence: Sendable, Hashable {
     public var category: String
     /// With its schema: `log.user_ids`
     public var name: String
@@ -13,7 +13,7 @@ public struct NumberSequence: Sendable, Hashable {
 
     /// A sequence, and what it must stand at or beyond.
     public struct State: Sendable, Hashable {
-        public var sequence: NumberSequence
+        public var sequence: IDSequence
         /// The number it handed out last; 0: none yet.
         public var last: Int64
         /// Among the streams that were looked at; 0: none.
@@ -24,7 +24,7 @@ public struct NumberSequence: Sendable, Hashable {
 
     /// Compares with the streams behind a position (0: with all).
     public static func states(
-        of sequences: [NumberSequence], after position: Int64 = 0, client: PostgresClient
+        of sequences: [IDSequence], after position: Int64 = 0, client: PostgresClient
     ) async throws -> [State] {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in try await states(of: sequences, after: position, connection) }
@@ -32,7 +32,7 @@ public struct NumberSequence: Sendable, Hashable {
     }
 
     static func states(
-        of sequences: [NumberSequence], after position: Int64 = 0, _ connection: PostgresConnection
+        of sequences: [IDSequence], after position: Int64 = 0, _ connection: PostgresConnection
     ) async throws -> [State] {
         var states: [State] = []
         for sequence in sequences {
@@ -50,7 +50,7 @@ public struct NumberSequence: Sendable, Hashable {
     }
 
     /// Lets the sequences hand out nothing that is in use.
-    static func advance(_ sequences: [NumberSequence], _ connection: PostgresConnection) async throws {
+    static func advance(_ sequences: [IDSequence], _ connection: PostgresConnection) async throws {
         for state in try await states(of: sequences, connection) where state.isBehind {
             try await connection.query("SELECT setval(\(state.sequence.name)::text::regclass, \(state.largestUsed))")
         }

@@ -9,7 +9,7 @@ import Testing
     @Test func `are handed out once each, to many askers at once`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
-                let ids = IDSource(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
+                let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
                 let results = try await gather(500) { _ in try await ids.next() }
                 #expect(results.compactMap { try? $0.get() }.sorted() == Array(1...500))
             }
@@ -19,7 +19,7 @@ import Testing
     @Test(.timeLimit(.minutes(15))) func `are not waited for by an asker that is cancelled`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app", connections: 1) { client in
-                let ids = IDSource(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
+                let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
                 // The only connection is lent, so no number comes.
                 try await client.withConnection { _ in
                     let asker = Task { try await ids.next() }
@@ -37,7 +37,7 @@ import Testing
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
                 let history = LogHistory(logger: .quiet)
-                let ids = IDSource(sequence: "log.user_ids", client: client, history: history)
+                let ids = IDAllocator(sequence: "log.user_ids", client: client, history: history)
                 // After 100 askers at once there are numbers in stock.
                 let results = try await gather(100) { _ in try await ids.next() }
                 #expect(results.compactMap { try? $0.get() }.count == 100)

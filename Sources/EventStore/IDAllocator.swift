@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// While many callers ask at once, it keeps numbers in stock, so that callers need not wait. The stock is dropped when the process
 /// ends and when the log loses its end: the numbers have gaps, and two nodes hand out theirs in turns.
-public final class IDSource: Sendable {
+public final class IDAllocator: Sendable {
     private struct State: Sendable {
         var stock: Deque<Int64> = []
         /// The stock is of this generation of the log.
