@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide attack conformance topology torture mutate bench-http bench-log bench-memory bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide attack conformance topology torture mutate bench-http bench-log bench-index bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -80,7 +80,7 @@ sanitize: install
 	swift test --sanitize thread --scratch-path .build-sanitize \
 		--filter '^(Encoding|Telemetry|Postgres|EventStore|Users|Events|Attendances|HTTP)Tests\.'
 
-## bench-http    measure the API from outside on a million events, from memory and without, beside a bare Hummingbird (needs wrk)
+## bench-http    measure the API from outside on a million events, from the index and without, beside a bare Hummingbird (needs wrk)
 bench-http: build
 	swift build --configuration release --product BareServer
 	Benchmarks/http.sh
@@ -90,10 +90,10 @@ bench-log: install
 	swift build --configuration release --product LogBenchmark
 	.build/release/LogBenchmark
 
-## bench-memory  measure searches in the memory of a node by itself, beside a writer and without
-bench-memory: install
-	swift build --configuration release --product MemoryBenchmark
-	.build/release/MemoryBenchmark
+## bench-index  measure searches in the index of a node by itself, beside a writer and without
+bench-index: install
+	swift build --configuration release --product IndexBenchmark
+	.build/release/IndexBenchmark
 
 ## bench-nearby  measure the candidates for the index of nearby search beside each other
 bench-nearby: install

@@ -158,12 +158,12 @@ let package = Package(
             path: "Benchmarks/Log"
         ),
         .executableTarget(
-            name: "MemoryBenchmark",
+            name: "IndexBenchmark",
             dependencies: [
                 "HTTP", "Events", "Users", "Encoding", "TestChance",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Benchmarks/Memory"
+            path: "Benchmarks/Index"
         ),
         // Empty but in builds for the thread sanitizer.
         .target(name: "CThreadSanitizer", path: "Tests/CThreadSanitizer"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the API from outside, on a million events, from memory and without it: the figures of the README. Each round measures every
+# Measures the API from outside, on a million events, from the index and without it: the figures of the README. Each round measures every
 # row once, and the bare route of a Hummingbird without our code beside them, so that all rows see the same machine; what is told
 # is the median of the rounds. Beside start-up stands a binary COPY of the same rows, beside POST stands pgbench with single rows
 # into a table of the log's columns and keys, both on the same PostgreSQL.
@@ -27,7 +27,7 @@ trap finish EXIT
 bare_server=$!
 
 start() { # megabytes of memory
-    HUMON_MEMORY_MEGABYTES=$1 "$humon" serve >out 2>err &
+    HUMON_INDEX_MEGABYTES=$1 "$humon" serve >out 2>err &
     server=$!
     for _ in $(seq 1200); do
         grep -q curl out && return
@@ -161,5 +161,5 @@ pgbench -h "$HUMON_DATA/socket" -U humon -n -M prepared -f plain.sql -c 64 -j 1 
 psql -c 'DROP TABLE plain; DROP SEQUENCE streams'
 stop
 start 0
-echo "Without memory (HUMON_MEMORY_MEGABYTES=0):"
+echo "Without memory (HUMON_INDEX_MEGABYTES=0):"
 table

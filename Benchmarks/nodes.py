@@ -42,7 +42,7 @@ class Node:
         self.port, self.admin_port = PORT + 2 * number, PORT + 2 * number + 1
         environment = dict(
             os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(self.port), HUMON_ADMIN_PORT=str(self.admin_port),
-            TB_APP_SECRET="bench", **{"HUMON_MEMORY_MEGABYTES": "8000"} | settings)
+            TB_APP_SECRET="bench", **{"HUMON_INDEX_MEGABYTES": "8000"} | settings)
         if url:
             environment["DATABASE_URL"] = url
         out = f"{place}/out{number}"
@@ -167,12 +167,12 @@ def soak(place, first, second, seconds):
     writing = paced(place, first, "patch.txt", WRITES_PER_SECOND, 64, seconds)
     begin = time.monotonic()
     while writing.poll() is None:
-        held = [int(re.search(r"humon_memory_bytes (\d+)", node.admin("/metrics")).group(1)) / 1e6 for node in (first, second)]
+        held = [int(re.search(r"humon_index_bytes (\d+)", node.admin("/metrics")).group(1)) / 1e6 for node in (first, second)]
         print(
             f"  {time.monotonic() - begin:5.0f} s: {first.resident_megabytes():.0f} and {second.resident_megabytes():.0f}, "
             f"of which events {held[0]:.0f} and {held[1]:.0f}", flush=True)
         time.sleep(min(30, seconds / 10))
-    print(f"  {result(writing)[2]:.0f} updates a second; compared with the read model: {first.admin('/memory/check')} {second.admin('/memory/check')}")
+    print(f"  {result(writing)[2]:.0f} updates a second; compared with the read model: {first.admin('/index/check')} {second.admin('/index/check')}")
 
 
 def main():
@@ -183,7 +183,7 @@ def main():
     nodes = [Node(place, 0)]
     try:
         environment = dict(os.environ, HUMON_DATA=place + "/data")
-        count = int(re.search(r"humon_memory_events (\d+)", nodes[0].admin("/metrics")).group(1))
+        count = int(re.search(r"humon_index_events (\d+)", nodes[0].admin("/metrics")).group(1))
         if count < EVENTS:
             subprocess.run([HUMON, "demo", "--yes", "--events", str(EVENTS - count)], env=environment, cwd=place, check=True, capture_output=True)
         nodes.append(Node(place, 1, f"host='{place}/data/socket' user=humon dbname=postgres"))

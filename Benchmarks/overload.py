@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures what is left of a server that is asked for four times what it can do: searches in PostgreSQL, the slowest thing there is, and
-reads from memory. Goodput is what was answered 200 within the patience of a client, a second.
+reads from the index. Goodput is what was answered 200 within the patience of a client, a second.
 
 Usage: Benchmarks/overload.py. EVENTS=200000, SECONDS=10, PATIENCE=1. Needs Python 3, wrk and .build/release/humon.
 """
@@ -66,9 +66,9 @@ def main():
         subprocess.run([nodes.HUMON, "demo", "--events", str(nodes.EVENTS)], env=environment, check=True, stdout=subprocess.DEVNULL)
     print(f"{nodes.EVENTS} events, {SECONDS} s a row, a client waits {PATIENCE} s; a second:")
     print("| | offered | in time | refused | too late | broken | p50 | p99 |\n|---|---:|---:|---:|---:|---:|---:|---:|")
-    for name, paths, memory in (("searches in PostgreSQL", "search.txt", "0"), ("reads from memory", "read.txt", "2000")):
+    for name, paths, memory in (("searches in PostgreSQL", "search.txt", "0"), ("reads from the index", "read.txt", "2000")):
         for requests in (256, 100_000):
-            node = nodes.Node(place, 0, HUMON_REQUESTS=str(requests), HUMON_MEMORY_MEGABYTES=memory)
+            node = nodes.Node(place, 0, HUMON_REQUESTS=str(requests), HUMON_INDEX_MEGABYTES=memory)
             load(place, node, paths, 64, 0)
             capacity = load(place, node, paths, 64, 0)[0]
             for times in (1, 4):

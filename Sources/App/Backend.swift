@@ -33,25 +33,25 @@ struct Backend: Sendable {
         _ database: Database, connections: Int, memoryBytes: Int = 0, dependencies: Dependencies = .system,
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
-        // One more to listen with, one to say which formats this program reads, and one to fill and compare the memory with.
+        // One more to listen with, one to say which formats this program reads, and one to fill and compare the index with.
         readers = PostgresClient(
             database.asApplication(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
         let render: EventRendering = { $0.writeJSON(into: &$1) }
-        let memory =
+        let index =
             memoryBytes > 0
-            ? MemoryKeeper(client: readers, notifier: notifier, limitBytes: memoryBytes, render: render, logger: logger) : nil
+            ? IndexUpdater(client: readers, notifier: notifier, limitBytes: memoryBytes, render: render, logger: logger) : nil
         log = EventLog(
-            client: writer, projections: Self.projections, notifier: notifier, listeners: memory.map { [$0] } ?? [], tracer: tracer,
+            client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [], tracer: tracer,
             logger: logger)
         users = UsersModule(log: log, database: readers, dependencies: dependencies)
-        events = EventsModule(log: log, database: readers, memory: memory, render: render, dependencies: dependencies)
+        events = EventsModule(log: log, database: readers, index: index, render: render, dependencies: dependencies)
         attendances = AttendancesModule(log: log, database: readers, events: events, dependencies: dependencies)
         let keeper = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
-        services = database.services + [readers, writer, notifier, formats, keeper] + (memory.map { [$0] } ?? []) + [log]
+        services = database.services + [readers, writer, notifier, formats, keeper] + (index.map { [$0] } ?? []) + [log]
     }
 
     static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {

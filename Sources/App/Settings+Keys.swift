@@ -43,7 +43,7 @@ extension Settings {
             default: true)
         static let databaseConnections = Setting<Int>.number(
             "HUMON_DATABASE_CONNECTIONS",
-            "Connections for reading; writing, listening, stored formats and the memory take one more each.",
+            "Connections for reading; writing, listening, stored formats and the index take one more each.",
             default: 4,
             in: 1...100)
         static let isDatabasePooled = Setting<Bool>.flag(
@@ -98,18 +98,18 @@ extension Settings {
         static let shutdown = Setting<Int>.number(
             "HUMON_SHUTDOWN_SECONDS", "How long open requests may take after that until they are cut off.", default: 20,
             in: 1...3_600)
-        static let memory = Setting<Int>.number(
-            "HUMON_MEMORY_MEGABYTES",
+        static let index = Setting<Int>.number(
+            "HUMON_INDEX_MEGABYTES",
             "What the events may take in memory; beyond it, and with 0, they are read from PostgreSQL.", default: 1_024,
             in: 0...1_000_000)
         static let adminHost = Setting<String>.text(
             "HUMON_ADMIN_HOST", "The address to listen on for operators and their tools.", shownDefault: "127.0.0.1")
         static let adminPort = Setting<Int>.number(
-            "HUMON_ADMIN_PORT", "The port there, of /health/ready, /metrics and /memory/check; 0 takes a free one.",
+            "HUMON_ADMIN_PORT", "The port there, of /health/ready, /metrics and /index/check; 0 takes a free one.",
             default: 8081, in: 0...65_535)
         static let adminToken = Setting<String>(
             name: "HUMON_ADMIN_TOKEN",
-            sentence: "The bearer token that /metrics and /memory/check ask for; required unless HUMON_ADMIN_HOST is loopback.",
+            sentence: "The bearer token that /metrics and /index/check ask for; required unless HUMON_ADMIN_HOST is loopback.",
             shownDefault: "none", isSecret: true, parse: { isBearerToken($0) ? $0 : nil },
             expectation: "16 or more visible ASCII characters")
         static let adminTokenFile = Setting<String>.text(
@@ -139,7 +139,7 @@ extension Settings {
             shown(migrates), shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(trustedProxies),
             shown(reads), shown(corsOrigins), shown(bodyLimit), shown(targetLimit), shown(headerLimit), shown(arrivalTimeout),
             shown(answerTimeout), shown(idleTimeout), shown(connections), shown(requests), shown(buffer),
-            shown(signUpsPerMinute), shown(writesPerMinute), shown(drain), shown(shutdown), shown(memory), shown(adminHost),
+            shown(signUpsPerMinute), shown(writesPerMinute), shown(drain), shown(shutdown), shown(index), shown(adminHost),
             shown(adminPort),
             shown(adminToken), shown(adminTokenFile), shown(logLevel), shown(logFormat), shown(traces), shown(tracesRatio),
         ]

@@ -38,7 +38,7 @@ struct Settings: Sendable {
     var writesPerMinute: Int
     var drainSeconds: Int
     var shutdownSeconds: Int
-    var memoryMegabytes: Int
+    var indexMegabytes: Int
     var adminHost: String
     var adminPort: Int
     var adminToken: String?
@@ -99,7 +99,7 @@ extension Settings {
         writesPerMinute = try Keys.writesPerMinute.read(from: reader) ?? 0
         drainSeconds = try Keys.drain.read(from: reader) ?? 0
         shutdownSeconds = try Keys.shutdown.read(from: reader) ?? 20
-        memoryMegabytes = try Keys.memory.read(from: reader) ?? 1_024
+        indexMegabytes = try Keys.index.read(from: reader) ?? 1_024
         adminHost = try Keys.adminHost.read(from: reader) ?? "127.0.0.1"
         adminPort = try Keys.adminPort.read(from: reader) ?? 8081
         adminToken = try Keys.adminToken.read(from: reader, orIn: Keys.adminTokenFile)

@@ -48,7 +48,7 @@ struct IdempotencyRecord: Hashable {
     }
 }
 
-/// The memory of commands that carried a key.
+/// The index of commands that carried a key.
 public struct IdempotencyStore: Sendable {
     private let client: PostgresClient
 

@@ -10,7 +10,7 @@ public final class EventsModule: Sendable {
     package static let numbers = IDSequence(category: EventDomainEvent.category, name: "log.event_ids")
 
     let database: PostgresClient
-    let memory: MemoryKeeper?
+    let index: IndexUpdater?
     let render: EventRendering
     let reads = ReadCounts()
     private let log: EventLog
@@ -22,14 +22,14 @@ public final class EventsModule: Sendable {
 
     /// - Parameters:
     ///   - memory: listens to the log's commits; nil: it is PostgreSQL that is read
-    ///   - render: the same as the memory's
+    ///   - render: the same as the index's
     package init(
-        log: EventLog, database: PostgresClient, memory: MemoryKeeper? = nil, render: @escaping EventRendering,
+        log: EventLog, database: PostgresClient, index: IndexUpdater? = nil, render: @escaping EventRendering,
         dependencies: Dependencies
     ) {
         self.log = log
         self.database = database
-        self.memory = memory
+        self.index = index
         self.render = render
         self.dependencies = dependencies
         retry = ConflictRetry(dependencies: dependencies)
@@ -134,7 +134,7 @@ public final class EventsModule: Sendable {
         guard let id = EventID(stream: appended.stream) else {
             throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
         }
-        await memory?.show(appended.position)
+        await index?.show(appended.position)
         return (id, appended.position)
     }
 

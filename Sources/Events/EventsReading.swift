@@ -7,7 +7,7 @@ public typealias EventRendering = @Sendable (Event, inout [UInt8]) -> Void
 /// The events as one request reads them: at one position, from the node's memory; or from PostgreSQL.
 public struct EventsReading: Sendable {
     /// nil where PostgreSQL is read.
-    let snapshot: EventMemory.Snapshot?
+    let snapshot: EventIndex.Snapshot?
     /// How long ago this was known to be all that is recorded; nil while that is no news, and for PostgreSQL.
     public let staleFor: Duration?
     let module: EventsModule
@@ -15,7 +15,7 @@ public struct EventsReading: Sendable {
     /// What is read is what the log says up to there; nil where PostgreSQL is read.
     public var position: Int64? { snapshot?.position }
 
-    /// An id that the memory does not know is asked for in PostgreSQL before it is called unknown.
+    /// An id that the index does not know is asked for in PostgreSQL before it is called unknown.
     public func event(_ id: EventID) async throws -> RenderedEvent? {
         if let held = heldEvent(id) { return held }
         return try await module.event(id).map { event in
@@ -23,9 +23,9 @@ public struct EventsReading: Sendable {
         }
     }
 
-    /// nil where the memory does not know it.
+    /// nil where the index does not know it.
     public func heldEvent(_ id: EventID) -> RenderedEvent? {
-        snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .memory($0)) }
+        snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .index($0)) }
     }
 
     public func nearest(_ search: NearbySearch) async throws -> RenderedEvents {
@@ -37,14 +37,14 @@ public struct EventsReading: Sendable {
 
     /// nil where PostgreSQL is read.
     public func heldNearest(_ search: NearbySearch) -> RenderedEvents? {
-        snapshot.map { RenderedEvents(source: .memory($0.nearest(search))) }
+        snapshot.map { RenderedEvents(source: .index($0.nearest(search))) }
     }
 }
 
 /// An event as bytes ready to go.
 public struct RenderedEvent: Sendable {
     enum Source: Sendable {
-        case memory(EventMemory.Entry)
+        case index(EventIndex.Entry)
         case rendered([UInt8])
     }
 
@@ -52,9 +52,9 @@ public struct RenderedEvent: Sendable {
     let source: Source
 
     /// Otherwise it was found in PostgreSQL, and may be newer than the reading's position.
-    public var isFromMemory: Bool {
+    public var isFromIndex: Bool {
         switch source {
-        case .memory: true
+        case .index: true
         case .rendered: false
         }
     }
@@ -62,7 +62,7 @@ public struct RenderedEvent: Sendable {
     /// Gives the bytes, which are valid until the end of `body` only.
     public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         switch source {
-        case .memory(let entry): try entry.withJSON(body)
+        case .index(let entry): try entry.withJSON(body)
         case .rendered(let json): try json.withUnsafeBytes(body)
         }
     }
@@ -71,7 +71,7 @@ public struct RenderedEvent: Sendable {
 /// The events of an answer, in its order, as bytes ready to go.
 public struct RenderedEvents: Sendable {
     enum Source: Sendable {
-        case memory(EventMemory.Page)
+        case index(EventIndex.Page)
         case rendered(json: [UInt8], ends: [Int], next: NearbySearch.Cursor?)
     }
 
@@ -79,7 +79,7 @@ public struct RenderedEvents: Sendable {
 
     public var count: Int {
         switch source {
-        case .memory(let page): page.count
+        case .index(let page): page.count
         case .rendered(_, let ends, _): ends.count
         }
     }
@@ -87,7 +87,7 @@ public struct RenderedEvents: Sendable {
     /// Of all of them.
     public var jsonBytes: Int {
         switch source {
-        case .memory(let page): page.jsonBytes
+        case .index(let page): page.jsonBytes
         case .rendered(let json, _, _): json.count
         }
     }
@@ -95,7 +95,7 @@ public struct RenderedEvents: Sendable {
     /// Where to go on; nil at the end.
     public var next: NearbySearch.Cursor? {
         switch source {
-        case .memory(let page): page.next
+        case .index(let page): page.next
         case .rendered(_, _, let next): next
         }
     }
@@ -103,7 +103,7 @@ public struct RenderedEvents: Sendable {
     /// Gives the bytes of each in turn, which are valid until the end of `body` only.
     public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         switch source {
-        case .memory(let page): try page.forEachJSON(body)
+        case .index(let page): try page.forEachJSON(body)
         case .rendered(let json, let ends, _):
             try json.withUnsafeBytes { bytes in
                 var start = 0
@@ -129,14 +129,14 @@ extension EventsModule {
     /// - Parameter position: of a write that is to show; the reading waits a little for it
     /// - Throws: ``PositionNotReachedError``
     public func reading(since position: Int64? = nil) async throws -> EventsReading {
-        if let reading = readingOfMemory(since: position) {
-            countReadingOfMemory()
+        if let reading = indexView(since: position) {
+            countIndexRead()
             return reading
         }
         // What the log has not is not waited for.
         if let position, try await LogReader(client: database).tail() < position { throw PositionNotReachedError(position: position) }
-        if let position, let memory, await memory.reaches(position), let reading = readingOfMemory(since: position) {
-            countReadingOfMemory()
+        if let position, let index, await index.reaches(position), let reading = indexView(since: position) {
+            countIndexRead()
             return reading
         }
         reads.readDatabase()
@@ -147,14 +147,14 @@ extension EventsModule {
     }
 
     /// The same where nothing has to be waited for; nil where it has. It is counted when something was read:
-    /// ``countReadingOfMemory()``.
-    public func readingOfMemory(since position: Int64? = nil) -> EventsReading? {
-        guard let memory, let snapshot = memory.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
-        let age = memory.standing.age
+    /// ``countIndexRead()``.
+    public func indexView(since position: Int64? = nil) -> EventsReading? {
+        guard let index, let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
+        let age = index.standing.age
         return EventsReading(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
     }
 
-    public func countReadingOfMemory() { reads.readMemory() }
+    public func countIndexRead() { reads.readIndex() }
 
     /// - Returns: all of them on end, and where each ends
     fileprivate func rendered(_ events: [Event]) -> (json: [UInt8], ends: [Int]) {

@@ -20,15 +20,15 @@ public struct AdminResponder: Sendable {
             Route(.get, "/health/live", immediately: { _, _ in Response(json: ["status": "ok"]) }),
             Route(.get, "/health/ready", limit: .unlimited) { _, _ in await api.health().response },
             Route(.get, "/metrics", limit: .unlimited) { _, _ in
-                let text = await Exposition.text(of: metrics() + api.events.memoryStatus.metrics)
+                let text = await Exposition.text(of: metrics() + api.events.indexStatus.metrics)
                 return Response(headers: [.contentType: Exposition.contentType], body: ByteBuffer(string: text))
             },
-            Route(.get, "/memory/check") { _, _ in
+            Route(.get, "/index/check") { _, _ in
                 do { return Response(json: try await api.events.examineMemory().json) } catch {
-                    logger.warning("the memory could not be compared", metadata: ["error": "\(error)"])
+                    logger.warning("the index could not be compared", metadata: ["error": "\(error)"])
                     return Response(
                         status: .serviceUnavailable,
-                        json: ["message": .string("\(error)"), "memory": .string(api.events.memoryStatus.phase.rawValue)])
+                        json: ["message": .string("\(error)"), "index": .string(api.events.indexStatus.phase.rawValue)])
                 }
             },
         ]
@@ -36,7 +36,7 @@ public struct AdminResponder: Sendable {
     }
 }
 
-extension MemoryVerification {
+extension IndexVerification {
     fileprivate var json: JSON {
         [
             "position": JSON(position), "events": JSON(events), "differing": JSON(differing),

@@ -55,10 +55,10 @@ extension API {
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard settings.reads == .everyone else { return .needsTask }
         let id = try eventID(context)
-        guard let reading = events.readingOfMemory(since: try request.position()), let event = reading.heldEvent(id) else {
+        guard let reading = events.indexView(since: try request.position()), let event = reading.heldEvent(id) else {
             return .needsTask
         }
-        events.countReadingOfMemory()
+        events.countIndexRead()
         return .response(try response(event, to: request, reading))
     }
 
@@ -73,13 +73,13 @@ extension API {
     private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard settings.reads == .everyone else { return .needsTask }
         let search = try NearbySearch(request.queryFields())
-        guard let reading = events.readingOfMemory(since: try request.position()) else { return .needsTask }
+        guard let reading = events.indexView(since: try request.position()) else { return .needsTask }
         if let response = notModified(reading, request) {
-            events.countReadingOfMemory()
+            events.countIndexRead()
             return .response(response)
         }
         guard let found = reading.heldNearest(search) else { return .needsTask }
-        events.countReadingOfMemory()
+        events.countIndexRead()
         return .response(response(found, to: search, reading))
     }
 
@@ -93,7 +93,7 @@ extension API {
             isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
         response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: Int64(event.version)).description))
         response.setCacheControl(for: settings.reads)
-        if event.isFromMemory { response.addAgeHeader(of: reading) }
+        if event.isFromIndex { response.addAgeHeader(of: reading) }
         return response
     }
 

@@ -8,9 +8,9 @@ internal import Synchronization
 struct Health: Sendable {
     enum Status: String, Sendable {
         case ok
-        /// Reads go on, from memory, which may not be the newest; writes may not.
+        /// Reads go on, from the index, which may not be the newest; writes may not.
         case degraded
-        /// The memory is being filled.
+        /// The index is being filled.
         case starting
         /// The node drains: it is to be sent nothing more.
         case stopping
@@ -19,14 +19,14 @@ struct Health: Sendable {
 
     /// nil: it was not asked.
     var isDatabaseThere: Bool?
-    var memory: MemoryStatus.Phase
+    var index: IndexStatus.Phase
     /// Whether what it holds may not be the newest.
     var isMemoryStale: Bool
     var isDraining = false
 
     var status: Status {
         if isDraining { return .stopping }
-        return switch memory {
+        return switch index {
         case .filling: .starting
         case .inUse: isDatabaseThere == true && !isMemoryStale ? .ok : .degraded
         case .off, .tooSmall, .interrupted: isDatabaseThere == true ? .ok : .unavailable
@@ -47,7 +47,7 @@ struct Health: Sendable {
             json: [
                 "status": .string(status.rawValue),
                 "database": .string(isDatabaseThere.map { $0 ? "ok" : "away" } ?? "unknown"),
-                "memory": .string(memory.rawValue),
+                "index": .string(index.rawValue),
             ])
         if !isReady { response.headers[.retryAfter] = String(HTTPError.retryAfterSeconds) }
         return response
@@ -56,12 +56,12 @@ struct Health: Sendable {
 
 extension API {
     func health() async -> Health {
-        let memory = events.memoryStatus
+        let index = events.indexStatus
         // Who is about to stop says so at once, and till the end, when the database may not be asked any more.
         guard !drain.hasBegun else {
-            return Health(isDatabaseThere: nil, memory: memory.phase, isMemoryStale: memory.isStale, isDraining: true)
+            return Health(isDatabaseThere: nil, index: index.phase, isMemoryStale: index.isStale, isDraining: true)
         }
-        return await Health(isDatabaseThere: database.isThere(), memory: memory.phase, isMemoryStale: memory.isStale)
+        return await Health(isDatabaseThere: database.isThere(), index: index.phase, isMemoryStale: index.isStale)
     }
 }
 

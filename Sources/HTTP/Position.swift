@@ -22,7 +22,7 @@ extension Response {
         addRateLimitHeaders(allowance)
     }
 
-    /// To a read: from memory it says of which position it is and, where that may not be the newest, how old. Source of `Age`:
+    /// To a read: from the index it says of which position it is and, where that may not be the newest, how old. Source of `Age`:
     /// RFC 9111, section 5.1.
     mutating func addAgeHeader(of reading: EventsReading) {
         guard let position = reading.position else { return }

@@ -11,7 +11,7 @@ import Testing
         let result = try await HumonProcess.run(["doctor", "--json"], in: directory, environment: environment)
         #expect(!(result.output + result.error).contains(token))
         let lines = try result.output.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
-        return lines.first { $0["check"] == "memory" }
+        return lines.first { $0["check"] == "index" }
     }
 
     @Test func `lets Prometheus and the doctor in, and a caller without it gets 401`() async throws {

@@ -8,7 +8,7 @@ import TestServer
 import Testing
 
 @Suite struct `With the database away` {
-    @Test func `reads go on from memory and say how old it is, writes are answered 503, and both are as ever when it is back`()
+    @Test func `reads go on from index and say how old it is, writes are answered 503, and both are as ever when it is back`()
         async throws
     {
         try await HumonProcess.withDirectory { directory in
@@ -41,14 +41,14 @@ import Testing
                 #expect((refused.status, refused.headers["retry-after"]) == (503, ["1"]))
                 let health = try await exchange("GET", base + "/health")
                 #expect(
-                    (health.status, health.body) == (200, #"{"status":"degraded","database":"away","memory":"in_use"}"#))
+                    (health.status, health.body) == (200, #"{"status":"degraded","database":"away","index":"in_use"}"#))
                 let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
                 let ready = try await exchange("GET", operators + "/health/ready")
                 #expect((ready.status, ready.body) == (health.status, health.body))
-                let check = try await exchange("GET", operators + "/memory/check")
-                #expect(check.status == 503 && check.body.hasSuffix(#""memory":"in_use"}"#), "\(check.body)")
+                let check = try await exchange("GET", operators + "/index/check")
+                #expect(check.status == 503 && check.body.hasSuffix(#""index":"in_use"}"#), "\(check.body)")
                 let metrics = try Exposed(await exchange("GET", operators + "/metrics").body)
-                #expect((metrics["humon_memory_events"], metrics["humon_postgres_up"]) == (1, 0))
+                #expect((metrics["humon_index_events"], metrics["humon_postgres_up"]) == (1, 0))
                 #expect(metrics["humon_log_position"] == nil)
                 #expect(metrics.sum("humon_postgres_connection_failures_total") > 0)
 
@@ -75,7 +75,7 @@ import Testing
         try await HumonProcess.withDirectory { directory in
             let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
             let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
-            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret", "HUMON_MEMORY_MEGABYTES": "0"]
+            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret", "HUMON_INDEX_MEGABYTES": "0"]
             try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 let base = "http://127.0.0.1:\(port)"
                 let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
@@ -105,7 +105,7 @@ import Testing
                         #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200)
                     }
                     let health = try await exchange("GET", base + "/health")
-                    #expect((health.status, health.body) == (200, #"{"status":"ok","database":"ok","memory":"off"}"#))
+                    #expect((health.status, health.body) == (200, #"{"status":"ok","database":"ok","index":"off"}"#))
                     try await again.stop()
                     return ids
                 }

@@ -19,7 +19,7 @@ import Testing
     private static let names = [
         "settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences", "read model users",
         "read model events",
-        "read model attendances", "memory", "subscriptions", "clock",
+        "read model attendances", "index", "subscriptions", "clock",
     ]
 
     /// A way to break something, the line that says so, its hint, and the way back.
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `compares the memory of a running server with the read model`() async throws {
+    @Test func `compares the index of a running server with the read model`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
@@ -136,25 +136,25 @@ import Testing
                     let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
                     #expect(demo.status == 0, "\(demo.error)")
                     let (status, lines) = try await Self.screen(directory, environment)
-                    #expect((status, lines["memory"]?["state"]) == (0, "ok"))
-                    #expect(lines["memory"]?.text.contains("holds all 20 events as the read model has them at position") == true)
+                    #expect((status, lines["index"]?["state"]) == (0, "ok"))
+                    #expect(lines["index"]?.text.contains("holds all 20 events as the read model has them at position") == true)
 
-                    // The read model now lies; the memory does not, so they differ.
+                    // The read model now lies; the index does not, so they differ.
                     _ = try await database.withClient {
                         try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7")
                     }
                     let (again, differing) = try await Self.screen(directory, environment)
-                    #expect((again, differing["memory"]?["state"]) == (2, "bad"))
-                    #expect(differing["memory"]?.text.contains("in 1 events at position") == true)
-                    #expect(differing["memory"]?.text.contains("Run humon projections verify events.") == true)
+                    #expect((again, differing["index"]?["state"]) == (2, "bad"))
+                    #expect(differing["index"]?.text.contains("in 1 events at position") == true)
+                    #expect(differing["index"]?.text.contains("Run humon projections verify events.") == true)
 
                     environment["HUMON_ADMIN_PORT"] = "\(port)"
                     let (_, other) = try await Self.screen(directory, environment)
-                    #expect(other["memory"]?["state"] == "bad", "\(other)")
+                    #expect(other["index"]?["state"] == "bad", "\(other)")
                 }
                 let (_, gone) = try await Self.screen(directory, environment)
-                #expect(gone["memory"]?["state"] == "ok")
-                #expect(gone["memory"]?.text.contains("no server answers") == true)
+                #expect(gone["index"]?["state"] == "ok")
+                #expect(gone["index"]?.text.contains("no server answers") == true)
             }
         }
     }

@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `of the server is refused at once, and nobody else is for long`() async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_REQUESTS": "2", "HUMON_MEMORY_MEGABYTES": "0"]) {
+        try await HumonProcess.withServer(environment: ["HUMON_REQUESTS": "2", "HUMON_INDEX_MEGABYTES": "0"]) {
             server, port, database in
             // Those that are under way wait for the database.
             let busy = [try RawConnection(port: port), try RawConnection(port: port)]

@@ -8,8 +8,8 @@ import Testing
 @Suite struct `The metrics` {
     /// What does not change while nothing is wrong with a server, and what it is.
     private static let steady = [
-        "humon_build_info", "humon_http_buffer_limit_bytes", "humon_memory_limit_bytes", "humon_memory_phase",
-        "humon_memory_stands_before_unreadable", "humon_postgres_up", "humon_writer_queue_limit",
+        "humon_build_info", "humon_http_buffer_limit_bytes", "humon_index_limit_bytes", "humon_index_phase",
+        "humon_index_stands_before_unreadable", "humon_postgres_up", "humon_writer_queue_limit",
         "process_max_fds", "process_start_time_seconds", "process_threads", "process_virtual_memory_bytes",
     ]
     /// What a test of its own moves, where it can be brought about.

@@ -35,7 +35,7 @@ import Testing
                 try await Task.sleep(for: .milliseconds(10))
                 ready = try await exchange("GET", "http://127.0.0.1:\(adminPort)/health/ready")
             }
-            #expect((ready.status, ready.body) == (503, #"{"status":"stopping","database":"unknown","memory":"in_use"}"#))
+            #expect((ready.status, ready.body) == (503, #"{"status":"stopping","database":"unknown","index":"in_use"}"#))
             #expect(try await exchange("GET", "http://127.0.0.1:\(port)/health").body == ready.body)
 
             try known.send(Self.read)

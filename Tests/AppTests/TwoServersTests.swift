@@ -103,7 +103,7 @@ import Testing
     @Test func `dropped and rebuilt has every row and every answer unchanged`() async throws {
         try await HumonProcess.withDirectory { directory in
             // From memory the answers would be the same in any case.
-            let environment = ["HUMON_MEMORY_MEGABYTES": "0"]
+            let environment = ["HUMON_INDEX_MEGABYTES": "0"]
             try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                 let demo = try await HumonProcess.run(["demo", "--events", "300", "--seed", "5"], in: directory)
                 #expect(demo.status == 0, "\(demo.error)")

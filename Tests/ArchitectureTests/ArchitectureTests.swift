@@ -69,7 +69,7 @@ import Testing
         Sample(rule: .imports, text: "public import Users\ninternal import Foundation\n// import HTTP\n"),
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOCore\n"),
         Sample(rule: .networking, file: "Sources/HTTPServer/Server/Server.swift", text: "internal import NIOPosix\n"),
-        Sample(rule: .clients, file: "Sources/App/Doctor/MemoryCheck.swift", text: "internal import AsyncHTTPClient\n"),
+        Sample(rule: .clients, file: "Sources/App/Doctor/IndexCheck.swift", text: "internal import AsyncHTTPClient\n"),
         Sample(rule: .clocks, text: "let deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n"),
         Sample(rule: .mutexes, text: "let told = Mutex<[@Sendable () -> Void]>([])\n"),
         Sample(rule: .tables, text: #""SELECT 1 FROM \(identifier: EventsProjection.schema).events""#),

@@ -20,15 +20,15 @@ import Users
                 try await client.query(SQL(unsafeText: "UPDATE events_v1.events SET \(fault) WHERE id = 2"))
             }
             try await TestNode.with(database, isFilled: false) { node in
-                await #expect(throws: (any Error).self) { _ = try await node.memory.fill() }
-                #expect(node.module.memoryStatus.phase == .filling)
+                await #expect(throws: (any Error).self) { _ = try await node.index.fill() }
+                #expect(node.module.indexStatus.phase == .filling)
                 _ = try await database.withClient { client in
                     try await client.withTransaction { connection in
                         try await connection.query("DELETE FROM events_v1.events")
                         try await connection.query("INSERT INTO events_v1.events SELECT * FROM sound")
                     }
                 }
-                try await eventually { node.module.memoryStatus.phase == .inUse }
+                try await eventually { node.module.indexStatus.phase == .inUse }
                 #expect(try await node.found(by: .everywhere).count == 3)
             }
         }

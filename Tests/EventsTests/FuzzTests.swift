@@ -18,10 +18,10 @@ import Users
             .created(EventCreated(owner: .ann, details: .picnic)), .created(EventCreated(owner: .bob, details: .concert)),
             .updated(EventUpdated(details: .picnic)),
         ]
-        let memory = EventMemory()
+        let index = EventIndex()
         var accepted = 0
-        for index in 0..<Self.count {
-            let original = events[index % events.count].stored
+        for offset in 0..<Self.count {
+            let original = events[offset % events.count].stored
             let stored = StoredEvent(type: original.type, format: 1, data: mutations.next(of: [original.data.utf8]))
             let stream = StreamName(mutations.text(of: ["event-12", "event-9223372036854775807"]))
             let version = mutations.number(Int32.self)
@@ -30,18 +30,18 @@ import Users
                 try #require(try EventDomainEvent.decode(type: stored.type, format: 1, data: event.stored.data.utf8) == event)
                 // The decoded event fits every projection, index and search.
                 let envelope = EventEnvelope(
-                    id: UUID(), stream: EventID(rawValue: Int64(index + 1)).stream, version: 1, recordedAt: .startOfPicnic,
+                    id: UUID(), stream: EventID(rawValue: Int64(offset + 1)).stream, version: 1, recordedAt: .startOfPicnic,
                     metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
                 let changes = EventsProjection().fold([envelope])
                 for write in EventsProjection().writes(for: changes, in: "events_v1") { _ = write.statement }
-                var batch = EventMemory.Batch()
+                var batch = EventIndex.Batch()
                 for row in changes.created {
                     batch.put(row.id, owner: .ann, version: 1, coordinates: row.details.coordinates, json: "{}".utf8)
                     let search = NearbySearch(centre: row.details.coordinates, radius: 1)
                     _ = search.query
-                    memory.apply(batch, position: Int64(index))
-                    try #require(memory.snapshot.event(row.id) != nil)
-                    try #require(!memory.snapshot.nearest(search).isEmpty)
+                    index.apply(batch, position: Int64(offset))
+                    try #require(index.snapshot.event(row.id) != nil)
+                    try #require(!index.snapshot.nearest(search).isEmpty)
                 }
                 accepted += 1
                 try event.check(in: stream, version: version)

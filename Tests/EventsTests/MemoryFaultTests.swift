@@ -18,7 +18,7 @@ private enum CreatedAnew: DomainEvent {
     var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
 }
 
-@Suite struct `A node with a memory that meets faults` {
+@Suite struct `A node with a index that meets faults` {
     /// A crash of a server that does not wait for the disk, or a volume that was set back: the timeline is the same, and another node
     /// has written as much again.
     @Test func `fills it anew when the log lost its end and others have written as much since`() async throws {
@@ -40,7 +40,7 @@ private enum CreatedAnew: DomainEvent {
                         try await connection.query("ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change")
                     }
                 }
-                try await eventually { try await node.module.reading().event(EventID(rawValue: 1_016))?.isFromMemory == true }
+                try await eventually { try await node.module.reading().event(EventID(rawValue: 1_016))?.isFromIndex == true }
                 #expect(try await node.module.examineMemory().differences == [])
             }
         }
@@ -62,43 +62,43 @@ private enum CreatedAnew: DomainEvent {
                                 metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))
                     }
                 }
-                try await eventually { node.module.memoryStatus.standsBeforeUnreadable }
-                // Each of its attempts is short, and none of them fills the memory anew.
+                try await eventually { node.module.indexStatus.standsBeforeUnreadable }
+                // Each of its attempts is short, and none of them fills the index anew.
                 for _ in 0..<20 {
-                    #expect(node.module.memoryStatus.phase == .inUse)
-                    #expect(try await node.module.reading().event(id)?.isFromMemory == true)
+                    #expect(node.module.indexStatus.phase == .inUse)
+                    #expect(try await node.module.reading().event(id)?.isFromIndex == true)
                     try await Task.sleep(for: .milliseconds(20))
                 }
-                #expect(node.module.memoryStatus.position == 1)
+                #expect(node.module.indexStatus.position == 1)
             }
         }
     }
 
-    @Test func `shows what was acknowledged while the memory was not in use, once it is`() async throws {
+    @Test func `shows what was acknowledged while the index was not in use, once it is`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, listens: false) { node in
-                node.memory.standing.enter(.interrupted)
-                // What a command does that was recorded at 5 while the memory is still on its way there.
-                await node.memory.show(5)
-                #expect(node.memory.readable == nil)
-                node.memory.standing.enter(.inUse)
-                // The memory is in use at position 0, but must not be read before it holds position 5.
-                #expect(node.memory.memory.snapshot.position == 0)
-                #expect(node.memory.readable == nil)
-                node.memory.memory.apply(EventMemory.Batch(), position: 5)
-                #expect(node.memory.readable?.position == 5)
+                node.index.standing.enter(.interrupted)
+                // What a command does that was recorded at 5 while the index is still on its way there.
+                await node.index.show(5)
+                #expect(node.index.readable == nil)
+                node.index.standing.enter(.inUse)
+                // The index is in use at position 0, but must not be read before it holds position 5.
+                #expect(node.index.index.snapshot.position == 0)
+                #expect(node.index.readable == nil)
+                node.index.index.apply(EventIndex.Batch(), position: 5)
+                #expect(node.index.readable?.position == 5)
             }
         }
     }
 
-    @Test func `does not let every reader wait for a write that the memory did not show in time`() async throws {
+    @Test func `does not let every reader wait for a write that the index did not show in time`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, listens: false) { node in
                 // As show(_:) does after a second in vain; a fail-over that loses the write leaves it so.
-                node.memory.standing.mustShow(5)
+                node.index.standing.mustShow(5)
                 let start = ContinuousClock.now
                 for _ in 0..<10 { _ = try await node.module.reading() }
-                #expect(.now - start < .seconds(10 * MemoryKeeper.patienceSeconds))
+                #expect(.now - start < .seconds(10 * IndexUpdater.patienceSeconds))
             }
         }
     }
@@ -111,7 +111,7 @@ private enum CreatedAnew: DomainEvent {
                 // Another version of the program: this one's read model is not its own.
                 let other = EventLog(client: client, projections: [], logger: .quiet)
                 let module = EventsModule(
-                    log: other, database: client, memory: nil, render: TestNode.render, dependencies: .system)
+                    log: other, database: client, index: nil, render: TestNode.render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await other.run() }
                     defer { group.cancelAll() }

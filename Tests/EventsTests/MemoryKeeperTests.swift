@@ -8,7 +8,7 @@ import Users
 
 @testable import Events
 
-@Suite struct `A node with a memory` {
+@Suite struct `A node with a index` {
     @Test func `holds what was there before the node was, and answers as PostgreSQL does`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { first in
@@ -51,7 +51,7 @@ import Users
                     }
                     try await group.waitForAll()
                 }
-                #expect(node.module.memoryStatus.readsFromDatabase == 0)
+                #expect(node.module.indexStatus.readsFromDatabase == 0)
             }
         }
     }
@@ -67,7 +67,7 @@ import Users
                         #expect(reading.position ?? -1 >= position)
                         #expect(try await reading.event(id)?.version == 1)
                     }
-                    #expect(second.module.memoryStatus.readsFromDatabase == 0)
+                    #expect(second.module.indexStatus.readsFromDatabase == 0)
                 }
             }
         }
@@ -91,7 +91,7 @@ import Users
                     for _ in 0..<10 {
                         await #expect(throws: PositionNotReachedError(position: 99)) { _ = try await first.module.reading(since: 99) }
                     }
-                    #expect(.now - start < .seconds(10 * MemoryKeeper.patienceSeconds))
+                    #expect(.now - start < .seconds(10 * IndexUpdater.patienceSeconds))
                     // What it writes itself it shows, with what it did not hear of before.
                     try await deaf.create(.concert)
                     #expect(try await deaf.found(by: .everywhere).count == 2)
@@ -100,24 +100,24 @@ import Users
         }
     }
 
-    @Test func `gives up a memory that would be too large, and reads from PostgreSQL`() async throws {
+    @Test func `gives up a index that would be too large, and reads from PostgreSQL`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, limitBytes: 50_000) { node in
                 #expect(try await node.isReadFromMemory())
                 var ids: [EventID] = []
-                try await eventually("a memory that is too large") {
+                try await eventually("a index that is too large") {
                     for _ in 0..<50 { ids.append(try await node.create().id) }
                     return try await !node.isReadFromMemory()
                 }
-                #expect(node.module.memoryStatus.phase == .tooSmall)
-                #expect(node.module.memoryStatus.bytes < 1_000)
+                #expect(node.module.indexStatus.phase == .tooSmall)
+                #expect(node.module.indexStatus.bytes < 1_000)
                 #expect((20...2_000).contains(ids.count))
                 let last = try #require(ids.last)
                 let position = try await node.update(last, to: .concert)
                 #expect(try await node.module.reading(since: position).event(last)?.version == 2)
-                #expect(node.module.memoryStatus.readsFromDatabase > 0)
+                #expect(node.module.indexStatus.readsFromDatabase > 0)
                 try await TestNode.with(database, limitBytes: 1_000) { another in
-                    #expect(another.module.memoryStatus.phase == .tooSmall)
+                    #expect(another.module.indexStatus.phase == .tooSmall)
                     let found = try await [node.found(by: .everywhere), another.found(by: .everywhere)]
                     #expect(found[0] == found[1])
                 }
@@ -125,7 +125,7 @@ import Users
         }
     }
 
-    @Test func `fills its memory anew when the log has lost its end and goes on from further back`() async throws {
+    @Test func `fills its index anew when the log has lost its end and goes on from further back`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 for number in 0..<5 { try await node.create(.at(number)) }
@@ -153,7 +153,7 @@ import Users
         }
     }
 
-    @Test func `fills its memory anew when others take the place of the read model`() async throws {
+    @Test func `fills its index anew when others take the place of the read model`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 let (id, _) = try await node.create()
@@ -237,11 +237,11 @@ import Users
         }
     }
 
-    @Test func `is refused where the memory is not in use`() async throws {
+    @Test func `is refused where the index is not in use`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, limitBytes: 0) { node in
                 try await node.create()
-                try await eventually { node.module.memoryStatus.phase == .tooSmall }
+                try await eventually { node.module.indexStatus.phase == .tooSmall }
                 await #expect(throws: IndexNotInUseError.self) { try await node.module.examineMemory() }
             }
         }

@@ -6,7 +6,7 @@ import Users
 
 /// A memory has more than one limb from some 180,000 events on; here each event has a leaf of its own, so that 5,000 are enough.
 @Suite struct `A memory of several limbs` {
-    private static func snapshot(of world: MemoryWorld) -> EventMemory.Snapshot {
+    private static func snapshot(of world: IndexWorld) -> EventIndex.Snapshot {
         var turnover = Turnover()
         var leaves: [Child<Leaf>] = []
         var cells = CellsByID()
@@ -20,11 +20,11 @@ import Users
             }
         }
         let root = Children<Limb>(of: leaves.sorted { $0.low < $1.low }, &turnover)
-        return EventMemory.Snapshot(
+        return EventIndex.Snapshot(
             position: 0, count: leaves.count, blockBytes: turnover.bytes, root: root, cells: cells)
     }
 
-    private static func expect(_ snapshot: EventMemory.Snapshot, toHold world: inout MemoryWorld) throws {
+    private static func expect(_ snapshot: EventIndex.Snapshot, toHold world: inout IndexWorld) throws {
         try #require(snapshot.count == world.events.count)
         for id in Int64(1)...6_000 {
             try #require(snapshot.event(EventID(rawValue: id))?.text == world.events[id]?.json, "\(id)")
@@ -38,9 +38,9 @@ import Users
         }
     }
 
-    @Test(arguments: [MemoryWorld.Spread.uniform, .clustered, .dateLine, .poles])
-    func `is searched and changed as one of a single limb`(spread: MemoryWorld.Spread) throws {
-        var world = MemoryWorld(spread, seed: 71)
+    @Test(arguments: [IndexWorld.Spread.uniform, .clustered, .dateLine, .poles])
+    func `is searched and changed as one of a single limb`(spread: IndexWorld.Spread) throws {
+        var world = IndexWorld(spread, seed: 71)
         _ = world.batch(of: 12_000, ids: 6_000, removalPercent: 0)
         var snapshot = Self.snapshot(of: world)
         try #require(snapshot.root.count == 2)

@@ -14,8 +14,8 @@ extension `Nearby search on 100,000 events` {
             try await withPostgres(database.configuration(connections: 1), logger: .quiet) { client in
                 let places = Self.places()
                 try await Self.fill(client, places)
-                let memory = EventMemory()
-                memory.apply(try await Self.batch(client), position: 1)
+                let index = EventIndex()
+                index.apply(try await Self.batch(client), position: 1)
                 var generator = SeededGenerator(seed: 8)
                 var pages = 0
                 for radius in [0, 0.5, 5, 25, 100, 1_000, 10_010, 20_015.1, NearbySearch.radiusLimit] {
@@ -27,7 +27,7 @@ extension `Nearby search on 100,000 events` {
                         for _ in 0..<(radius > 1_000 ? 1 : 3) {
                             search.limit = Int.random(in: 1...NearbySearch.limitLimit, using: &generator)
                             let stored = try search.page(try await client.query(search.query))
-                            let held = memory.snapshot.nearest(search)
+                            let held = index.snapshot.nearest(search)
                             try #require(held.ids == stored.events.map(\.id.rawValue), "\(search)")
                             try #require(held.next == stored.next, "\(search)")
                             pages += 1
@@ -41,12 +41,12 @@ extension `Nearby search on 100,000 events` {
         }
     }
 
-    private static func batch(_ client: PostgresClient) async throws -> EventMemory.Batch {
+    private static func batch(_ client: PostgresClient) async throws -> EventIndex.Batch {
         let rows = try await client.query(
             "SELECT id, owner_id, version, x, y, z FROM \(identifier: EventsProjection.schema).events"
         )
         .decode((Int64, Int64, Int32, Double, Double, Double).self)
-        return rows.reduce(into: EventMemory.Batch()) { batch, row in
+        return rows.reduce(into: EventIndex.Batch()) { batch, row in
             let vector = UnitVector(x: row.3, y: row.4, z: row.5)
             let (id, owner) = (EventID(rawValue: row.0), UserID(rawValue: row.1))
             batch.put(id, owner: owner, version: row.2, vector: vector, json: "{}".utf8)

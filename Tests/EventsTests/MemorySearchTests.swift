@@ -5,17 +5,17 @@ import Users
 @testable import Events
 
 @Suite struct `A search in memory` {
-    @Test(arguments: MemoryWorld.Spread.allCases)
-    func `finds what a look at every event finds, in the same order, after every batch`(spread: MemoryWorld.Spread) throws {
-        var world = MemoryWorld(spread, seed: 51)
-        let memory = EventMemory()
+    @Test(arguments: IndexWorld.Spread.allCases)
+    func `finds what a look at every event finds, in the same order, after every batch`(spread: IndexWorld.Spread) throws {
+        var world = IndexWorld(spread, seed: 51)
+        let index = EventIndex()
         var found = 0
         for round in 0..<20 {
             // First a large batch, as a node is filled; then small ones; in the end most events go.
             let removals = round < 14 ? 20 : 80
             let batch = world.batch(of: round == 0 ? 2_500 : 150, ids: 1_500, removalPercent: removals)
-            memory.apply(batch, position: Int64(round))
-            let snapshot = memory.snapshot
+            index.apply(batch, position: Int64(round))
+            let snapshot = index.snapshot
             try #require(snapshot.count == world.events.count)
             for _ in 0..<8 {
                 let (centre, radius) = (world.place(), world.radius())
@@ -31,19 +31,19 @@ import Users
         #expect(found > 5_000)
     }
 
-    @Test(arguments: MemoryWorld.Spread.allCases)
-    func `finds the same where the memory was filled at once, and goes on from there`(spread: MemoryWorld.Spread) throws {
-        var world = MemoryWorld(spread, seed: 54)
-        let memory = EventMemory()
+    @Test(arguments: IndexWorld.Spread.allCases)
+    func `finds the same where the index was filled at once, and goes on from there`(spread: IndexWorld.Spread) throws {
+        var world = IndexWorld(spread, seed: 54)
+        let index = EventIndex()
         // Of which nothing may stay.
-        var other = MemoryWorld(.uniform, seed: 55)
-        memory.apply(other.batch(of: 500, ids: 5_000), position: 1)
+        var other = IndexWorld(.uniform, seed: 55)
+        index.apply(other.batch(of: 500, ids: 5_000), position: 1)
         _ = world.batch(of: 3_000, ids: 4_000)
-        var filling = world.filling
-        memory.fill(from: &filling, position: 2)
-        #expect(filling.count == 0)
+        var bulkLoad = world.bulkLoad
+        index.fill(from: &bulkLoad, position: 2)
+        #expect(bulkLoad.count == 0)
         for position in Int64(2)..<10 {
-            let snapshot = memory.snapshot
+            let snapshot = index.snapshot
             try #require((snapshot.position, snapshot.count) == (position, world.events.count))
             let search = NearbySearch(centre: world.place(), radius: world.radius())
             let everyone = world.everyone(within: search.radius, of: search.centre)
@@ -54,16 +54,16 @@ import Users
                 let entry = snapshot.event(EventID(rawValue: id))
                 try #require(entry?.owner == world.events[id]?.owner, "\(id)")
             }
-            memory.apply(world.batch(of: 200, ids: 4_000), position: position + 1)
+            index.apply(world.batch(of: 200, ids: 4_000), position: position + 1)
         }
     }
 
-    @Test(arguments: MemoryWorld.Spread.allCases)
-    func `turns all pages without losing or repeating an event`(spread: MemoryWorld.Spread) throws {
-        var world = MemoryWorld(spread, seed: 52)
-        let memory = EventMemory()
-        memory.apply(world.batch(of: 2_000, ids: 3_000), position: 1)
-        let snapshot = memory.snapshot
+    @Test(arguments: IndexWorld.Spread.allCases)
+    func `turns all pages without losing or repeating an event`(spread: IndexWorld.Spread) throws {
+        var world = IndexWorld(spread, seed: 52)
+        let index = EventIndex()
+        index.apply(world.batch(of: 2_000, ids: 3_000), position: 1)
+        let snapshot = index.snapshot
         for (radius, limit) in [(50_000.0, 1), (50_000, 7), (20_015, 1_000), (300, 40), (0, 3)] {
             var search = NearbySearch(centre: world.place(), radius: radius, limit: limit)
             let everyone = world.everyone(within: radius, of: search.centre)
@@ -82,9 +82,9 @@ import Users
     }
 
     @Test func `goes on behind any cursor, also of an event that is no more`() throws {
-        var world = MemoryWorld(.clustered, seed: 53)
-        let memory = EventMemory()
-        memory.apply(world.batch(of: 4_000, ids: 2_000), position: 1)
+        var world = IndexWorld(.clustered, seed: 53)
+        let index = EventIndex()
+        index.apply(world.batch(of: 4_000, ids: 2_000), position: 1)
         for _ in 0..<200 {
             let centre = world.place()
             let everyone = world.everyone(within: 30, of: centre)
@@ -92,28 +92,28 @@ import Users
             let id = EventID(rawValue: from.id.rawValue + Int64.random(in: -1...1, using: &world.generator))
             let after = NearbySearch.Cursor(squaredChord: from.squaredChord, id: id)
             let expected = everyone.filter { ($0.squaredChord, $0.id.rawValue) > (after.squaredChord, after.id.rawValue) }
-            let page = memory.snapshot.nearest(NearbySearch(centre: centre, radius: 30, limit: 50, after: after))
+            let page = index.snapshot.nearest(NearbySearch(centre: centre, radius: 30, limit: 50, after: after))
             try #require(page.ids == expected.prefix(50).map(\.id.rawValue), "\(centre) \(after)")
         }
     }
 
     @Test func `finds nothing where nothing is`() {
-        let empty = EventMemory().snapshot
+        let empty = EventIndex().snapshot
         #expect(empty.nearest(NearbySearch(centre: Coordinates(lat: 0, lon: 0), radius: 50_000)).isEmpty)
         #expect(empty.event(EventID(rawValue: 1)) == nil)
         #expect((empty.count, empty.position) == (0, -1))
     }
 
     @Test func `finds as many as crowd in one place, by id`() {
-        let memory = EventMemory()
-        var batch = EventMemory.Batch()
+        let index = EventIndex()
+        var batch = EventIndex.Batch()
         let place = Coordinates(lat: 52.5200066, lon: 13.404954)
         for id in (1...5_000).reversed() {
             let id = EventID(rawValue: Int64(id))
             batch.put(id, owner: UserID(rawValue: 1), version: 1, coordinates: place, json: "{}".utf8)
         }
-        memory.apply(batch, position: 1)
-        let page = memory.snapshot.nearest(NearbySearch(centre: place, radius: 0))
+        index.apply(batch, position: 1)
+        let page = index.snapshot.nearest(NearbySearch(centre: place, radius: 0))
         #expect(page.ids == Array(1...1_000))
         #expect(page.next == NearbySearch.Cursor(squaredChord: 0, id: EventID(rawValue: 1_000)))
     }

@@ -5,7 +5,7 @@ import Users
 @testable import Events
 
 /// Events as a test knows them to be, and places for them where searches go wrong first.
-struct MemoryWorld {
+struct IndexWorld {
     enum Spread: CaseIterable {
         case uniform, clustered, dateLine, poles, fewCursors
     }
@@ -58,8 +58,8 @@ struct MemoryWorld {
     }
 
     /// Draws changes of events with ids up to that one, puts them into a batch, and remembers them.
-    mutating func batch(of count: Int, ids: Int64, removalPercent: Int = 20) -> EventMemory.Batch {
-        var batch = EventMemory.Batch()
+    mutating func batch(of count: Int, ids: Int64, removalPercent: Int = 20) -> EventIndex.Batch {
+        var batch = EventIndex.Batch()
         for _ in 0..<count {
             let id = Int64.random(in: 1...ids, using: &generator)
             if generator.happens(inPercent: removalPercent) {
@@ -79,10 +79,10 @@ struct MemoryWorld {
     }
 
     /// All events as they stand.
-    var filling: EventMemory.Filling {
-        events.reduce(into: EventMemory.Filling()) { filling, event in
+    var bulkLoad: EventIndex.BulkLoad {
+        events.reduce(into: EventIndex.BulkLoad()) { bulkLoad, event in
             let (id, held) = (EventID(rawValue: event.key), event.value)
-            filling.put(
+            bulkLoad.put(
                 id, owner: held.owner, version: held.version, coordinates: held.coordinates, json: held.json.utf8)
         }
     }
@@ -100,7 +100,7 @@ struct MemoryWorld {
     }
 }
 
-extension EventMemory.Page {
+extension EventIndex.Page {
     var ids: [Int64] { (0..<count).map { self[$0].id.rawValue } }
 
     var texts: [String] {
@@ -110,6 +110,6 @@ extension EventMemory.Page {
     }
 }
 
-extension EventMemory.Entry {
+extension EventIndex.Entry {
     var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
 }

@@ -11,7 +11,7 @@ import Users
 /// What is of events in one server: a log to write to, the module, and its memory.
 struct TestNode: Sendable {
     let module: EventsModule
-    let memory: MemoryKeeper
+    let index: IndexUpdater
     let client: PostgresClient
 
     static let render: EventRendering = { event, bytes in
@@ -29,24 +29,24 @@ struct TestNode: Sendable {
         }
     }
 
-    /// - Parameter isFilled: whether the body is to find the memory in use
+    /// - Parameter isFilled: whether the body is to find the index in use
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in
             let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
-            let memory = MemoryKeeper(client: client, notifier: notifier, limitBytes: limitBytes, render: render, logger: .quiet)
+            let index = IndexUpdater(client: client, notifier: notifier, limitBytes: limitBytes, render: render, logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in
                 let log = EventLog(
-                    client: writer, projections: [EventsProjection()], notifier: notifier, listeners: [memory], logger: .quiet)
+                    client: writer, projections: [EventsProjection()], notifier: notifier, listeners: [index], logger: .quiet)
                 let module = EventsModule(
-                    log: log, database: client, memory: memory, render: render, dependencies: .system)
+                    log: log, database: client, index: index, render: render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for service in [notifier, memory, log] as [any Service] { group.addTask { try await service.run() } }
+                    for service in [notifier, index, log] as [any Service] { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }
                     if isFilled { await module.untilReady() }
-                    try await body(TestNode(module: module, memory: memory, client: client))
+                    try await body(TestNode(module: module, index: index, client: client))
                 }
             }
         }

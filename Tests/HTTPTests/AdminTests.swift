@@ -10,7 +10,7 @@ import Testing
 @testable import HTTP
 
 @Suite struct `The address for operators` {
-    private static let paths = ["/health/ready", "/metrics", "/memory/check"]
+    private static let paths = ["/health/ready", "/metrics", "/index/check"]
 
     private static func metrics(_ api: TestAPI) async throws -> [String: Double] {
         let answer = try await api.ask("/metrics")
@@ -19,7 +19,7 @@ import Testing
     }
 
     private static func phase(in metrics: [String: Double]) -> [String] {
-        metrics.filter { $0.key.hasPrefix("humon_memory_phase{") && $0.value == 1 }.map(\.key)
+        metrics.filter { $0.key.hasPrefix("humon_index_phase{") && $0.value == 1 }.map(\.key)
     }
 
     private static func read(_ api: TestAPI, _ event: Int64) async throws {
@@ -28,61 +28,61 @@ import Testing
         #expect(try await api.send(.get, "/v1/events/nearests?lat=0&lon=0").status == 200)
     }
 
-    @Test func `tells how the memory is, and that it is read`() async throws {
+    @Test func `tells how the index is, and that it is read`() async throws {
         try await TestAPI.with { api in
             let event = try await api.createEvent()
             let before = try await Self.metrics(api)
-            #expect(Self.phase(in: before) == [#"humon_memory_phase{phase="in_use"}"#])
-            #expect(before.keys.count { $0.hasPrefix("humon_memory_phase{") } == MemoryStatus.Phase.allCases.count)
-            #expect((before["humon_memory_events"], before["humon_memory_position"]) == (1, 2))
-            #expect(try #require(before["humon_memory_bytes"]) > 200)
-            #expect(before["humon_memory_limit_bytes"] == 1_000_000_000)
-            #expect(try (0...60).contains(#require(before["humon_memory_age_seconds"])))
-            #expect(before[#"humon_reads_total{from="memory"}"#] == 0)
+            #expect(Self.phase(in: before) == [#"humon_index_phase{phase="in_use"}"#])
+            #expect(before.keys.count { $0.hasPrefix("humon_index_phase{") } == IndexStatus.Phase.allCases.count)
+            #expect((before["humon_index_events"], before["humon_index_position"]) == (1, 2))
+            #expect(try #require(before["humon_index_bytes"]) > 200)
+            #expect(before["humon_index_limit_bytes"] == 1_000_000_000)
+            #expect(try (0...60).contains(#require(before["humon_index_age_seconds"])))
+            #expect(before[#"humon_reads_total{from="index"}"#] == 0)
             try await Self.read(api, event)
             let after = try await Self.metrics(api)
-            #expect(after[#"humon_reads_total{from="memory"}"#] == 3)
+            #expect(after[#"humon_reads_total{from="index"}"#] == 3)
             #expect(after[#"humon_reads_total{from="postgresql"}"#] == 0)
 
             let ready = try await api.ask("/health/ready")
-            #expect((ready.status, ready.body) == (200, #"{"status":"ok","database":"ok","memory":"in_use"}"#))
-            let check = try await api.ask("/memory/check")
+            #expect((ready.status, ready.body) == (200, #"{"status":"ok","database":"ok","index":"in_use"}"#))
+            let check = try await api.ask("/index/check")
             #expect((check.status, check.body) == (200, #"{"position":2,"events":1,"differing":0,"differences":[]}"#))
         }
     }
 
     @Test func `tells that there is no memory`() async throws {
-        try await TestAPI.with(hasMemory: false) { api in
+        try await TestAPI.with(hasIndex: false) { api in
             try await Self.read(api, try await api.createEvent())
             let metrics = try await Self.metrics(api)
-            #expect(Self.phase(in: metrics) == [#"humon_memory_phase{phase="off"}"#])
-            #expect((metrics["humon_memory_events"], metrics["humon_memory_limit_bytes"]) == (0, 0))
-            #expect(metrics[#"humon_reads_total{from="memory"}"#] == 0)
+            #expect(Self.phase(in: metrics) == [#"humon_index_phase{phase="off"}"#])
+            #expect((metrics["humon_index_events"], metrics["humon_index_limit_bytes"]) == (0, 0))
+            #expect(metrics[#"humon_reads_total{from="index"}"#] == 0)
             #expect(metrics[#"humon_reads_total{from="postgresql"}"#] == 3)
-            #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","memory":"off"}"#)
-            let check = try await api.ask("/memory/check")
-            #expect((check.status, check.body) == (503, #"{"message":"the memory is not in use","memory":"off"}"#))
+            #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","index":"off"}"#)
+            let check = try await api.ask("/index/check")
+            #expect((check.status, check.body) == (503, #"{"message":"the index is not in use","index":"off"}"#))
         }
     }
 
-    @Test func `tells that the memory is too small, and events are read from PostgreSQL`() async throws {
+    @Test func `tells that the index is too small, and events are read from PostgreSQL`() async throws {
         try await TestAPI.with(memoryBytes: 2_000) { api in
             // Until it is full it is read.
             var event: Int64 = 0
             for _ in 0..<20 { event = try await api.createEvent() }
             var metrics = try await Self.metrics(api)
-            for _ in 0..<500 where Self.phase(in: metrics) != [#"humon_memory_phase{phase="too_small"}"#] {
+            for _ in 0..<500 where Self.phase(in: metrics) != [#"humon_index_phase{phase="too_small"}"#] {
                 try await Task.sleep(for: .milliseconds(20))
                 metrics = try await Self.metrics(api)
             }
-            #expect(Self.phase(in: metrics) == [#"humon_memory_phase{phase="too_small"}"#])
-            #expect((metrics["humon_memory_events"], metrics["humon_memory_limit_bytes"]) == (0, 2_000))
+            #expect(Self.phase(in: metrics) == [#"humon_index_phase{phase="too_small"}"#])
+            #expect((metrics["humon_index_events"], metrics["humon_index_limit_bytes"]) == (0, 2_000))
             let counted = try #require(metrics[#"humon_reads_total{from="postgresql"}"#])
             try await Self.read(api, event)
             #expect(try await Self.metrics(api)[#"humon_reads_total{from="postgresql"}"#] == counted + 3)
-            #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","memory":"too_small"}"#)
-            let check = try await api.ask("/memory/check")
-            #expect((check.status, check.body) == (503, #"{"message":"the memory is not in use","memory":"too_small"}"#))
+            #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","index":"too_small"}"#)
+            let check = try await api.ask("/index/check")
+            #expect((check.status, check.body) == (503, #"{"message":"the index is not in use","index":"too_small"}"#))
         }
     }
 
@@ -92,7 +92,7 @@ import Testing
             try await api.database.withClient { client in
                 _ = try await client.query("UPDATE events_v1.events SET name = 'Another secret', version = 7 WHERE id = \(event)")
             }
-            let check = try await api.ask("/memory/check")
+            let check = try await api.ask("/index/check")
             #expect(check.status == 200)
             #expect(check.json?["differing"] == .number("1"))
             #expect(check.json?["differences"] == .array([.string("event \(event) is held with version 1, not 7")]))
@@ -107,7 +107,7 @@ import Testing
 
     @Test func `with a token answers 401 to a request that does not carry it, but not to a probe`() async throws {
         try await TestAPI.with(adminToken: AdminToken("operators-token-1")) { api in
-            for path in ["/metrics", "/memory/check"] {
+            for path in ["/metrics", "/index/check"] {
                 for sent in [
                     nil, "", "Bearer", "Bearer operators-token-2", "Basic operators-token-1", "operators-token-1",
                     "Bearer operators-token-1, Bearer operators-token-1",

@@ -11,7 +11,7 @@ import Testing
         return TestAPI.Answer(immediately: request, by: api.router) != nil
     }
 
-    @Test func `where the memory is all that it takes`() async throws {
+    @Test func `where the index is all that it takes`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent(name: String(repeating: "🎉", count: 255))
             let near = "/v1/events/nearests?lat=1&lon=2"
@@ -49,8 +49,8 @@ import Testing
         }
     }
 
-    @Test func `where there is a memory`() async throws {
-        try await TestAPI.with(hasMemory: false) { api in
+    @Test func `where there is a index`() async throws {
+        try await TestAPI.with(hasIndex: false) { api in
             let id = try await api.createEvent()
             #expect(!Self.isAnswered(api, "/v1/events/\(id)"))
         }
@@ -66,7 +66,7 @@ import Testing
             #expect(metrics.contains(#"humon_http_request_duration_seconds_count{route="/v1/events/{id}",method="GET"} 3\#n"#))
             #expect(!metrics.contains(#"route="/v1/events/{id}",method="GET",status="404""#))
             #expect(metrics.contains("humon_http_requests_in_flight 0\n"))
-            #expect(metrics.contains("humon_reads_total{from=\"memory\"} 3\n"))
+            #expect(metrics.contains("humon_reads_total{from=\"index\"} 3\n"))
         }
     }
 }

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `is told no such thing where PostgreSQL is read`() async throws {
-        try await TestAPI.with(hasMemory: false) { api in
+        try await TestAPI.with(hasIndex: false) { api in
             _ = try await api.createEvent()
             let list = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43", headers: ["if-none-match": "\"2\""])
             #expect((list.status, list.header("etag")) == (200, nil))

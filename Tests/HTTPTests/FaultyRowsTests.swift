@@ -12,7 +12,7 @@ import Testing
     ]
 
     @Test func `is answered with a 500 without an index, and the next event as ever`() async throws {
-        try await TestAPI.with(hasMemory: false) { api in
+        try await TestAPI.with(hasIndex: false) { api in
             let (faulty, sound) = (try await api.createEvent(), try await api.createEvent(name: "Sound"))
             for fault in Self.faults {
                 _ = try await api.database.withClient { client in

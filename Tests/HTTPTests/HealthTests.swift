@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `The health of the server` {
     private static let alive = #"{"status":"ok"}"#
-    private static let ready = #"{"status":"ok","database":"ok","memory":"in_use"}"#
+    private static let ready = #"{"status":"ok","database":"ok","index":"in_use"}"#
 
     @Test(arguments: [("/health", ready), ("/health/live", alive), ("/health/live.json", alive), ("/health/live/", alive)])
     func `is told to everybody`(path: String, body: String) async throws {
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `depends on the database, and on where events are read from`() {
-        typealias Case = (memory: MemoryStatus.Phase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
+        typealias Case = (index: IndexStatus.Phase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
         let cases: [Case] = [
             (.inUse, true, .ok, true), (.inUse, false, .degraded, true),
             (.filling, true, .starting, false), (.filling, false, .starting, false),
@@ -29,14 +29,14 @@ import Testing
             (.tooSmall, true, .ok, true), (.tooSmall, false, .unavailable, false),
             (.interrupted, true, .ok, true), (.interrupted, false, .unavailable, false),
         ]
-        let stale = Health(isDatabaseThere: true, memory: .inUse, isMemoryStale: true)
+        let stale = Health(isDatabaseThere: true, index: .inUse, isMemoryStale: true)
         #expect((stale.status, stale.isReady) == (.degraded, true))
-        let stopping = Health(isDatabaseThere: nil, memory: .inUse, isMemoryStale: false, isDraining: true)
+        let stopping = Health(isDatabaseThere: nil, index: .inUse, isMemoryStale: false, isDraining: true)
         #expect((stopping.status, stopping.isReady) == (.stopping, false))
-        #expect(cases.count == 2 * MemoryStatus.Phase.allCases.count)
+        #expect(cases.count == 2 * IndexStatus.Phase.allCases.count)
         for expected in cases {
             let health = Health(
-                isDatabaseThere: expected.isDatabaseThere, memory: expected.memory, isMemoryStale: false)
+                isDatabaseThere: expected.isDatabaseThere, index: expected.index, isMemoryStale: false)
             #expect((health.status, health.isReady) == (expected.status, expected.isReady), "\(expected)")
             #expect(health.response.status == (expected.isReady ? .ok : .serviceUnavailable), "\(expected)")
             #expect(health.response.headers[.retryAfter] == (expected.isReady ? nil : "1"), "\(expected)")

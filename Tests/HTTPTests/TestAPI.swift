@@ -58,7 +58,7 @@ struct TestAPI: Sendable {
     }
 
     static func with(
-        _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasMemory: Bool = true,
+        _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasIndex: Bool = true,
         memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, writesPerMinute: Int = 0, cors: CORSOrigins = .none,
         adminToken: AdminToken? = nil, _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
@@ -70,16 +70,16 @@ struct TestAPI: Sendable {
             let writer = PostgresClient(configuration, logger: .quiet)
             let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
             let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
-            let memory = MemoryKeeper(
+            let index = IndexUpdater(
                 client: readers, notifier: notifier, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
             let log = EventLog(
-                client: writer, projections: projections, notifier: notifier, listeners: hasMemory ? [memory] : [], logger: .quiet)
+                client: writer, projections: projections, notifier: notifier, listeners: hasIndex ? [index] : [], logger: .quiet)
             try await database.withClient(role: "humon_app") { client in
                 try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
             }
             @Sendable func makeAPI() -> API {
                 let events = EventsModule(
-                    log: log, database: readers, memory: hasMemory ? memory : nil, render: { $0.writeJSON(into: &$1) },
+                    log: log, database: readers, index: hasIndex ? index : nil, render: { $0.writeJSON(into: &$1) },
                     dependencies: .system)
                 return API(
                     users: UsersModule(log: log, database: readers, dependencies: .system),
@@ -96,7 +96,7 @@ struct TestAPI: Sendable {
             let api = makeAPI()
             let requests = APIRouter(api, allowing: cors, logger: .quiet)
             let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
-            let services: [any Service] = [readers, writer, notifier, log] + (hasMemory ? [memory] : [])
+            let services: [any Service] = [readers, writer, notifier, log] + (hasIndex ? [index] : [])
             try await withServices(services) {
                 await api.events.untilReady()
                 var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))

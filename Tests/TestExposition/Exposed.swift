@@ -13,7 +13,7 @@ public struct Exposed: Sendable {
     }
 
     public private(set) var metrics: [String: Metric] = [:]
-    /// By name and labels, as they stand there: `humon_reads_total{from="memory"}`.
+    /// By name and labels, as they stand there: `humon_reads_total{from="index"}`.
     public private(set) var samples: [String: Double] = [:]
     private var names: [String] = []
 

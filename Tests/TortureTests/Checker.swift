@@ -9,7 +9,7 @@ enum Check: String, Sendable, CaseIterable {
     case positions = "positions are contiguous from 1"
     case versions = "the versions of every stream are contiguous from 1"
     case readModels = "every read model equals a replay from nothing"
-    case memory = "every server's memory is in use and equals the read model"
+    case index = "every server's memory is in use and equals the read model"
     case readings = "a read that sends back the position of a write shows it"
     case subscription = "the subscription saw every position once and in order"
     case repetition = "a repeated command is answered as it was the first time"

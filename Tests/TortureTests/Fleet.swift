@@ -32,10 +32,10 @@ final class Fleet: Sendable {
     private let servers = Mutex<[Int: HumonProcess]>([:])
     private let http: HTTPClient
 
-    init(directory: URL, databaseURL: String, hasMemory: Bool) throws {
+    init(directory: URL, databaseURL: String, hasIndex: Bool) throws {
         self.directory = directory
         var environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
-        if !hasMemory { environment["HUMON_MEMORY_MEGABYTES"] = "0" }
+        if !hasIndex { environment["HUMON_INDEX_MEGABYTES"] = "0" }
         self.environment = environment
         let free = try Self.freePorts(4)
         (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))

@@ -1,7 +1,7 @@
 import Encoding
 
 /// What a server finds when it compares its memory with the read model.
-struct MemoryComparison: Sendable {
+struct IndexComparison: Sendable {
     private static let pause = Duration.milliseconds(100)
 
     let fleet: Fleet
@@ -26,24 +26,24 @@ struct MemoryComparison: Sendable {
     private func compared() async throws -> Fleet.Answer {
         var last: Fleet.Answer?
         try await wait(for: "a comparison by server \(node)", withinSeconds: patienceSeconds) {
-            last = try? await fleet.ask("/memory/check", of: node)
+            last = try? await fleet.ask("/index/check", of: node)
             if last?.status != 200 { try await Task.sleep(for: Self.pause) }
             return last?.status == 200
         }
-        guard let last else { throw Violation(check: .memory, sentence: "server \(node) did not answer") }
+        guard let last else { throw Violation(check: .index, sentence: "server \(node) did not answer") }
         return last
     }
 
     private func awaitPosition(_ tail: Int64) async throws {
-        try await wait(for: "the memory of server \(node) to reach position \(tail)", withinSeconds: patienceSeconds) {
+        try await wait(for: "the index of server \(node) to reach position \(tail)", withinSeconds: patienceSeconds) {
             let metrics = try? await fleet.ask("/metrics", of: node).body
-            let isThere = metrics?.contains("\nhumon_memory_position \(tail)\n") == true
+            let isThere = metrics?.contains("\nhumon_index_position \(tail)\n") == true
             if !isThere { try await Task.sleep(for: Self.pause) }
             return isThere
         }
     }
 
     private func violation(_ what: String) -> Violation {
-        Violation(check: .memory, sentence: "the memory of server \(node) \(what)")
+        Violation(check: .index, sentence: "the index of server \(node) \(what)")
     }
 }

@@ -5,13 +5,13 @@ struct Sabotage: Sendable {
     var postgresSettings: [String: String] = [:]
     var client: ClientSabotage?
     var subscription: SeenSubscription.Sabotage?
-    var hasMemory = true
+    var hasIndex = true
     /// Done to the database before the first command.
     var breakDatabase: (@Sendable (PostgresClient) async throws -> Void)?
 
     /// What is broken for good need not be waited for.
     var patienceSeconds: Double { breakDatabase == nil ? 60 : 3 }
-    var patienceForMemorySeconds: Double { hasMemory ? patienceSeconds : 0.5 }
+    var patienceForMemorySeconds: Double { hasIndex ? patienceSeconds : 0.5 }
 }
 
 /// What a client does wrong on purpose, so that checks can be seen failing.

@@ -35,7 +35,7 @@ import Testing
         }
         let found = try await Self.checks([.killServer(0)], sabotage)
         // A memory that comes to a hole is filled anew, again and again, and may be in use when it is asked.
-        #expect(found.subtracting([.memory]) == [.positions, .readModels, .subscription])
+        #expect(found.subtracting([.index]) == [.positions, .readModels, .subscription])
     }
 
     @Test
@@ -54,7 +54,7 @@ import Testing
             }
         }
         let found = try await Self.checks([.cutConnections(.beforeAnswer), .killServer(0), .killServer(1)], sabotage)
-        #expect(found.isSuperset(of: [.readModels, .memory, .subscription, .acknowledgedOnce]))
+        #expect(found.isSuperset(of: [.readModels, .index, .subscription, .acknowledgedOnce]))
     }
 
     @Test func `when the subscription skips, and clients believe that what was refused was done`() async throws {
@@ -64,9 +64,9 @@ import Testing
     }
 
     @Test func `when what was refused is recorded all the same, and no memory is in use`() async throws {
-        let found = try await Self.checks([.replaceSubscription(0)], Sabotage(client: .tellsRefusals, hasMemory: false))
+        let found = try await Self.checks([.replaceSubscription(0)], Sabotage(client: .tellsRefusals, hasIndex: false))
         // On a busy machine such a client also meets answers that it has no place for.
-        #expect(found.isSuperset(of: [.refusedNever, .memory]) && found.isSubset(of: [.refusedNever, .memory, .answers]))
+        #expect(found.isSuperset(of: [.refusedNever, .index]) && found.isSubset(of: [.refusedNever, .index, .answers]))
     }
 
     @Test func `when keys are as good as none`() async throws {

@@ -32,7 +32,7 @@ struct TortureReport: Sendable {
             ("requests of the clients", "\(clients.requests)"),
             ("  sent again after an answer", "\(clients.repeated)"),
             ("reads of what was written", "\(clients.readings.count)"),
-            ("comparisons of a memory", "\(comparisons)"),
+            ("comparisons of a index", "\(comparisons)"),
             ("positions in the log", "\(log.count)"),
             ("longest wait for an answer", "\(clients.longestWait)"),
             ("seconds", "\(Int(seconds))"),

@@ -58,7 +58,7 @@ final class TortureRun: Sendable {
         let socket = directory.appending(path: "proxy").path
         proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
         let url = "host='\(socket)' user=humon dbname=\(CrashableCluster.database)"
-        fleet = try Fleet(directory: directory, databaseURL: url, hasMemory: sabotage.hasMemory)
+        fleet = try Fleet(directory: directory, databaseURL: url, hasIndex: sabotage.hasIndex)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
         report = Mutex(TortureReport(schedule: schedule))
@@ -153,7 +153,7 @@ final class TortureRun: Sendable {
         let seconds = sabotage.patienceForMemorySeconds
         await withTaskGroup(of: [Violation].self) { group in
             for node in fleet.ports.indices {
-                let comparison = MemoryComparison(fleet: fleet, node: node, patienceSeconds: seconds)
+                let comparison = IndexComparison(fleet: fleet, node: node, patienceSeconds: seconds)
                 group.addTask { await comparison.violations(at: tail) }
             }
             for await found in group {

@@ -49,7 +49,7 @@ def audit(database, node, requests):
         bad = [line for line in map(json.loads, said.splitlines()) if line.get("state") in ("bad", "differs")]
         if bad:
             raise Failed(f"humon {' '.join(words)}: {bad}")
-    status, _, body = node.ask("/memory/check")
+    status, _, body = node.ask("/index/check")
     if status != 200 or json.loads(body)["differing"] != 0:
         raise Failed(f"{node.name} does not have in memory what the read model has: {body[:300]}")
     return acknowledged

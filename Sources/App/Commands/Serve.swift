@@ -28,7 +28,7 @@ struct Serve: AsyncParsableCommand {
             let (secret, source) = try appSecret(settings)
             let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, logger: logger)
             let backend = Backend(
-                database, connections: settings.databaseConnections, memoryBytes: settings.memoryMegabytes * 1_000_000,
+                database, connections: settings.databaseConnections, memoryBytes: settings.indexMegabytes * 1_000_000,
                 tracer: spans.tracer, logger: logger)
             DescriptorLimit.raise(for: settings.connections, logger: logger)
             let drain = Drain()

@@ -12,7 +12,7 @@ enum Checkup {
     static let names =
         ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
         + ReadModelChecks.names
-        + [MemoryCheck.name, "subscriptions", "clock"]
+        + [IndexCheck.name, "subscriptions", "clock"]
 
     /// - Parameter show: is given each check as soon as it is known
     /// - Throws: what `show` throws, and ``EmbeddedPostgresError`` where a private cluster does not stop
@@ -56,7 +56,7 @@ enum Checkup {
         try show(await Check.looking(at: "formats") { try await log.formats() })
         try show(await Check.looking(at: "sequences") { try await log.sequences() })
         try await models.readModels().forEach(show)
-        try show(await MemoryCheck(settings: settings).look())
+        try show(await IndexCheck(settings: settings).look())
         try show(await Check.looking(at: "subscriptions") { try await models.subscriptions() })
         try show(await Check.looking(at: "clock") { try await server.clock() })
     }

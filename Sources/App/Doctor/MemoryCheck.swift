@@ -5,8 +5,8 @@ internal import NIOHTTP1
 internal import Encoding
 
 /// Whether the server that the settings name holds in its memory what the read model says.
-struct MemoryCheck: Sendable {
-    static let name = "memory"
+struct IndexCheck: Sendable {
+    static let name = "index"
     /// A server that is there accepts at once.
     private static let connectTimeout = TimeAmount.seconds(2)
     private static let answerLimitBytes = 1 << 20
@@ -24,7 +24,7 @@ struct MemoryCheck: Sendable {
             return Check(
                 Self.name, .warn,
                 "the server on \(address) has not compared all events within \(Field.duration(seconds: Deadline.seconds))",
-                hint: "Ask \(address)/memory/check itself, which takes the time that it needs.")
+                hint: "Ask \(address)/index/check itself, which takes the time that it needs.")
         } catch is JSONSyntaxError {
             return Check(Self.name, .warn, "what answers on \(address) is no humon", hint: "See what HUMON_ADMIN_PORT names.")
         } catch {
@@ -38,7 +38,7 @@ struct MemoryCheck: Sendable {
         // A refused connection says all there is to know: no server listens there.
         configuration.connectionPool.retryConnectionEstablishment = false
         return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-            var request = HTTPClientRequest(url: address + "/memory/check")
+            var request = HTTPClientRequest(url: address + "/index/check")
             if let token = settings.adminToken { request.headers.add(name: "authorization", value: "Bearer \(token)") }
             let response = try await client.execute(request, deadline: .distantFuture)
             let body = try await response.body.collect(upTo: Self.answerLimitBytes)
@@ -46,7 +46,7 @@ struct MemoryCheck: Sendable {
         }
     }
 
-    /// - Parameter answer: of `/memory/check`
+    /// - Parameter answer: of `/index/check`
     static func check(status: UInt, _ answer: JSON) -> Check {
         guard status != 401 else {
             return Check(
@@ -69,13 +69,13 @@ struct MemoryCheck: Sendable {
     }
 
     private static func notCompared(_ answer: JSON) -> Check {
-        switch answer["memory"]?.storedString {
+        switch answer["index"]?.storedString {
         case "off": Check(name, .ok, "is off: events are read from PostgreSQL")
         case "filling": Check(name, .warn, "is being filled", hint: "Look again in a moment.")
         case "too_small":
             Check(
                 name, .warn, "is too small: events are read from PostgreSQL",
-                hint: "Raise HUMON_MEMORY_MEGABYTES, if the machine has more, and restart the server.")
+                hint: "Raise HUMON_INDEX_MEGABYTES, if the machine has more, and restart the server.")
         case "interrupted":
             Check(
                 name, .bad, "was given up: events are read from PostgreSQL",

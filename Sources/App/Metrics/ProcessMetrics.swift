@@ -9,8 +9,8 @@ enum ProcessMetrics {
         let pages = words(of: text("/proc/self/statm")[...])
         let status = self.status
         return [
-            .gauge("process_resident_memory_bytes", "Resident memory.", value(bytes(pages: pages, at: 1))),
-            .gauge("process_virtual_memory_bytes", "Virtual memory.", value(bytes(pages: pages, at: 0))),
+            .gauge("process_resident_memory_bytes", "Resident index.", value(bytes(pages: pages, at: 1))),
+            .gauge("process_virtual_memory_bytes", "Virtual index.", value(bytes(pages: pages, at: 0))),
             .counter(
                 "process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds(status)),
             .gauge("process_open_fds", "Open file descriptors.", value(openDescriptors)),

@@ -17,7 +17,7 @@ final class HTTP1InputGate: ChannelInboundHandler {
         guard !isClosed else { return }
         current = unwrapInboundIn(data)
         context.fireChannelRead(data)
-        // Not kept any longer: NIO reuses the memory for the next read.
+        // Not kept any longer: NIO reuses the index for the next read.
         current = nil
     }
 

@@ -1,11 +1,11 @@
 public import Users
 
-extension EventMemory {
+extension EventIndex {
     /// All events of the read model at a position, each once, in any order: for a node that starts.
     ///
     /// They are put apart by region as they come in, so that one region after another can become leaves and be freed, and what is
     /// sorted and copied then is near at hand.
-    public struct Filling: Sendable {
+    public struct BulkLoad: Sendable {
         /// By the first bits of the cell: some 400 km wide.
         private var regions = Array(repeating: Batch(), count: 1 << Int(bitsOfRegion))
         private(set) var cells: [CellsByID.Change] = []
@@ -54,9 +54,9 @@ extension EventMemory {
 
     /// Holds the events of the filling from now on, and no others; the filling is empty then.
     ///
-    /// Left out, as a batch is, where the memory stands at a later position.
-    public func fill(from filling: inout Filling, position: Int64) {
-        replace { position < $0.position ? nil : $0.next(&filling, position: position) }
-        filling = Filling()
+    /// Left out, as a batch is, where the index stands at a later position.
+    public func fill(from bulkLoad: inout BulkLoad, position: Int64) {
+        replace { position < $0.position ? nil : $0.next(&bulkLoad, position: position) }
+        bulkLoad = BulkLoad()
     }
 }

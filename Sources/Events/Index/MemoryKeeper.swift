@@ -4,22 +4,22 @@ package import Postgres
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Fills the memory of a node from the read model, keeps it in step with the log, and says whether it can be read.
+/// Fills the index of a node from the read model, keeps it in step with the log, and says whether it can be read.
 ///
 /// What this process records it is told, and applies before those who asked for it are answered; what others record it reads
 /// from the log.
-package final class MemoryKeeper: Service {
+package final class IndexUpdater: Service {
     /// How long a command waits for its own change to show, and a reader for the position that it asks for.
     static let patienceSeconds = 1.0
     private static let firstBackOffSeconds = 0.25
     private static let longestBackOffSeconds = 30.0
     /// Applied at a time: those who commit wait for it.
     private static let pageLimit: Int64 = 200
-    /// How often it is asked whether the read model is still the one that the memory was filled from.
+    /// How often it is asked whether the read model is still the one that the index was filled from.
     private static let checkSeconds = 1.0
 
-    let memory = EventMemory()
-    let standing = MemoryStanding()
+    let index = EventIndex()
+    let standing = IndexState()
     let client: PostgresClient
     let limitBytes: Int
     let render: EventRendering
@@ -27,7 +27,7 @@ package final class MemoryKeeper: Service {
     let examining = Mutex(false)
     let notifier: LogNotifier
     private let arrivals = Arrivals()
-    /// Held by whoever writes to the memory: those who commit, and the one who reads the log.
+    /// Held by whoever writes to the index: those who commit, and the one who reads the log.
     private let line = Mutex(WaitingLine())
 
     /// - Parameters:
@@ -60,7 +60,7 @@ package final class MemoryKeeper: Service {
                     return await untilCancelled()
                 } catch {
                     leave(.interrupted)
-                    logger.warning("the memory is filled anew", metadata: ["because": "\(error)"])
+                    logger.warning("the index is filled anew", metadata: ["because": "\(error)"])
                     // Filling is work for the database too: what fails again and again is not to be done again and again.
                     let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
                     let isAway = (error as? PostgresError)?.isUnavailability == true
@@ -77,30 +77,30 @@ package final class MemoryKeeper: Service {
         var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
             do { try await follow(filled) } catch let error as FormatError {
-                // A newer program has written it. Filling the memory anew would end at the same place.
+                // A newer program has written it. Filling the index anew would end at the same place.
                 if standing.stands(before: error) {
                     backOff.reset()
-                    logger.critical("the memory cannot follow the log and stays as it is", metadata: ["error": "\(error)"])
+                    logger.critical("the index cannot follow the log and stays as it is", metadata: ["error": "\(error)"])
                 }
                 try await Task.sleep(for: backOff.next())
             } catch let error as PostgresError where error.isUnavailability {
                 // What is held is no worse for it, and readers are told how old it is.
-                logger.warning("the memory may be behind", metadata: ["error": "\(error)"])
+                logger.warning("the index may be behind", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
             }
         }
     }
 
     /// From now on it is PostgreSQL that is read.
-    private func leave(_ phase: MemoryStatus.Phase) {
+    private func leave(_ phase: IndexStatus.Phase) {
         line.withLock { line in
             line.close()
             standing.enter(phase)
-            memory.removeAll()
+            index.removeAll()
         }
     }
 
-    private func follow(_ filled: MemoryFill) async throws {
+    private func follow(_ filled: IndexLoad) async throws {
         let feed = LogTail(
             client: client, notifier: notifier, after: line.withLock { $0.reached } ?? filled.cursor,
             filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
@@ -128,41 +128,41 @@ package final class MemoryKeeper: Service {
             return true
         }
         guard isNew else { return }
-        let snapshot = memory.snapshot
+        let snapshot = index.snapshot
         logger.notice(
-            "events are read from memory",
+            "events are read from index",
             metadata: [
                 "events": "\(snapshot.count)", "megabytes": "\(snapshot.bytes / 1_000_000)", "position": "\(snapshot.position)",
             ])
     }
 
-    /// Applies it, with what waits behind it, if it joins on to what the memory holds; otherwise it waits until what is missing
+    /// Applies it, with what waits behind it, if it joins on to what the index holds; otherwise it waits until what is missing
     /// has been read from the log.
     private func take(_ stretch: LogStretch) throws {
         let snapshot = try line.withLock { line in
-            let snapshot = memory.snapshot
+            let snapshot = index.snapshot
             guard let joined = line.join(stretch) else { return snapshot }
             do {
                 let changes = EventsProjection().fold(joined.envelopes(after: snapshot.position))
-                memory.apply(try EventMemory.Batch(changes, on: snapshot, render: render), position: joined.through)
+                index.apply(try EventIndex.Batch(changes, on: snapshot, render: render), position: joined.through)
             } catch {
                 giveUp(&line)
                 throw error
             }
-            return memory.snapshot
+            return index.snapshot
         }
         guard snapshot.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
         arrivals.reached(snapshot.position)
     }
 
-    /// Nobody is to read the memory any more, and nothing more is applied to it; the one who follows the log fills it anew.
+    /// Nobody is to read the index any more, and nothing more is applied to it; the one who follows the log fills it anew.
     private func giveUp(_ line: inout WaitingLine) {
         line.close()
         standing.enter(.interrupted)
     }
 }
 
-extension MemoryKeeper: CommitListener {
+extension IndexUpdater: CommitListener {
     package func committed(_ commit: Commit) {
         let stretch = LogStretch(commit)
         do { try take(stretch) } catch {
@@ -172,30 +172,30 @@ extension MemoryKeeper: CommitListener {
         line.withLock { line in
             guard let reached = line.reached, reached.position >= stretch.through else { return }
             // Where something else had the place, the log has lost its end, in a fail-over say, and goes on from further back.
-            let isHeld = reached.position == stretch.through ? reached == stretch.end : memory.snapshot.holds(stretch)
+            let isHeld = reached.position == stretch.through ? reached == stretch.end : index.snapshot.holds(stretch)
             if !isHeld { giveUp(&line) }
         }
     }
 }
 
-extension MemoryKeeper {
+extension IndexUpdater {
     /// What can be read now: nothing that is behind what was acknowledged here. nil where PostgreSQL is to be asked.
-    var readable: EventMemory.Snapshot? {
+    var readable: EventIndex.Snapshot? {
         guard standing.isInUse else { return nil }
-        let snapshot = memory.snapshot
+        let snapshot = index.snapshot
         return snapshot.position >= standing.shown ? snapshot : nil
     }
 
-    /// Returns when the memory shows what was recorded there or, where that takes too long, makes sure that nobody reads it before.
+    /// Returns when the index shows what was recorded there or, where that takes too long, makes sure that nobody reads it before.
     func show(_ position: Int64) async {
         if await reaches(position) { return }
         standing.mustShow(position)
     }
 
-    /// Whether the memory holds what was recorded there, or soon does.
+    /// Whether the index holds what was recorded there, or soon does.
     func reaches(_ position: Int64) async -> Bool {
         guard standing.isInUse else { return false }
-        return await arrivals.wait(for: position, seconds: Self.patienceSeconds) { [memory] in memory.snapshot.position }
+        return await arrivals.wait(for: position, seconds: Self.patienceSeconds) { [index] in index.snapshot.position }
     }
 }
 
@@ -203,16 +203,16 @@ extension MemoryKeeper {
 struct IndexLimitError: Error, Hashable, CustomStringConvertible {
     var limitBytes: Int
     var description: String {
-        "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_MEMORY_MEGABYTES, if there is more"
+        "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_INDEX_MEGABYTES, if there is more"
     }
 }
 
-/// Others took the place of the tables that the memory was filled from, or of what it has read in the log.
+/// Others took the place of the tables that the index was filled from, or of what it has read in the log.
 struct ReadModelReplacedError: Error, Hashable, CustomStringConvertible {
-    var description: String { "the read model or the log is not the one that the memory was filled from" }
+    var description: String { "the read model or the log is not the one that the index was filled from" }
 }
 
-extension EventMemory.Snapshot {
+extension EventIndex.Snapshot {
     /// Whether it has seen all of these changes.
     fileprivate func holds(_ stretch: LogStretch) -> Bool {
         stretch.envelopes(after: 0).allSatisfy { envelope in

@@ -6,7 +6,7 @@ public import Users
 /// All that is held is immutable. The writer makes the leaves that its batch touches anew, and the way from the root to them, and
 /// then puts the new root in the place of the old one; a reader goes on with the root that it has taken. So a reader sees whole
 /// batches only, and the lock is held for no longer than it takes to copy a reference.
-public final class EventMemory: Sendable {
+public final class EventIndex: Sendable {
     private let current = Mutex(Snapshot())
     /// Held by the one that writes; the snapshot before the current one. So it is the writer, a batch later, who frees what was
     /// replaced, and not a reader that was under way then.
@@ -19,9 +19,9 @@ public final class EventMemory: Sendable {
     /// All events at one position, for as long as it is held.
     public var snapshot: Snapshot { current.withLock { $0 } }
 
-    /// Makes the changes of a batch, all at once, after which the memory stands at this position.
+    /// Makes the changes of a batch, all at once, after which the index stands at this position.
     ///
-    /// A batch of an earlier position than the memory stands at is left out: it has been applied.
+    /// A batch of an earlier position than the index stands at is left out: it has been applied.
     public func apply(_ batch: Batch, position: Int64) {
         replace { position < $0.position ? nil : $0.next(batch, position: position) }
     }
@@ -37,7 +37,7 @@ public final class EventMemory: Sendable {
     }
 }
 
-extension EventMemory {
+extension EventIndex {
     /// Forgets everything; readers keep what they have taken.
     func removeAll() {
         previous.withLock { previous in
@@ -70,7 +70,7 @@ extension EventMemory {
 
         public var isEmpty: Bool { changes.isEmpty }
 
-        /// The event stands like this from now on, unless the memory holds a later version of it.
+        /// The event stands like this from now on, unless the index holds a later version of it.
         public mutating func put(
             _ id: EventID, owner: UserID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>
         ) {

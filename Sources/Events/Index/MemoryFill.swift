@@ -4,8 +4,8 @@ internal import Postgres
 internal import Synchronization
 internal import Users
 
-/// What the memory was filled from.
-struct MemoryFill: Sendable {
+/// What the index was filled from.
+struct IndexLoad: Sendable {
     /// Of the read model.
     var tableGeneration: String
     /// Up to which the log is in it.
@@ -14,9 +14,9 @@ struct MemoryFill: Sendable {
     var generation: LogGeneration
 }
 
-extension MemoryKeeper {
-    /// Reads all rows of the read model at one position into the memory.
-    func fill() async throws -> MemoryFill {
+extension IndexUpdater {
+    /// Reads all rows of the read model at one position into the index.
+    func fill() async throws -> IndexLoad {
         let clock = ContinuousClock()
         let (start, shown, generation) = (clock.now, standing.shown, notifier.history.generation)
         let (filled, tail, rows) = try await client.withTransaction { connection in
@@ -28,7 +28,7 @@ extension MemoryKeeper {
             let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limitBytes, render: render, logger: logger)
             try await connection.withoutTimeout { try await rows.copy($0) }
             let log = LogReader(client: connection)
-            let filled = MemoryFill(
+            let filled = IndexLoad(
                 tableGeneration: state.tableGeneration, cursor: try await log.cursor(at: state.position), generation: generation)
             return (filled, try await log.tail(), rows)
         }
@@ -37,10 +37,10 @@ extension MemoryKeeper {
         }
         if tail < shown { standing.forget(shown, for: tail) }
         let copied = clock.now
-        rows.fill(memory, position: filled.cursor.position)
-        let (count, seconds) = (memory.snapshot.count, (clock.now - start) / .seconds(1))
+        rows.fill(index, position: filled.cursor.position)
+        let (count, seconds) = (index.snapshot.count, (clock.now - start) / .seconds(1))
         logger.notice(
-            "the memory is filled",
+            "the index is filled",
             metadata: [
                 "events": "\(count)", "seconds": "\(seconds)", "of_which_reading": "\((copied - start) / .seconds(1))",
                 "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(filled.cursor.position)",
@@ -76,14 +76,14 @@ extension CopiedRow {
 /// Makes a filling of the rows of a COPY, and says now and then how far it is.
 private final class CopiedEvents: Sendable {
     private struct State: Sendable {
-        var filling = EventMemory.Filling()
+        var bulkLoad = EventIndex.BulkLoad()
         var bytes = 0
         var saidAt = ContinuousClock.now
     }
 
     /// Who read rows: to read and to render takes longer than PostgreSQL takes to send.
     private static let readers = 2
-    /// Beside its JSON, while the memory is filled: its row, twice for as long as arrays grow, and its place by id.
+    /// Beside its JSON, while the index is filled: its row, twice for as long as arrays grow, and its place by id.
     private static let bytesPerRow = 160
 
     private let state = Mutex(State())
@@ -106,7 +106,7 @@ private final class CopiedEvents: Sendable {
             for _ in 0..<Self.readers {
                 group.addTask {
                     defer { handover.stop() }
-                    var (batch, json) = (EventMemory.Batch(), [UInt8]())
+                    var (batch, json) = (EventIndex.Batch(), [UInt8]())
                     for await rows in handover.rows {
                         try rows.forEach { row in
                             let (event, vector) = try row.event()
@@ -133,28 +133,28 @@ private final class CopiedEvents: Sendable {
         }
     }
 
-    private func take(_ batch: EventMemory.Batch) throws {
+    private func take(_ batch: EventIndex.Batch) throws {
         try state.withLock { state in
-            state.filling.put(batch)
+            state.bulkLoad.put(batch)
             state.bytes += batch.json.count + Self.bytesPerRow * batch.changes.count
             guard state.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
-            let count = state.filling.count
+            let count = state.bulkLoad.count
             logger.notice(
-                "filling the memory", metadata: ["events": "\(count)", "of_about": "\(max(estimate, count))"])
+                "bulkLoad the index", metadata: ["events": "\(count)", "of_about": "\(max(estimate, count))"])
         }
     }
 
-    func fill(_ memory: EventMemory, position: Int64) {
-        state.withLock { memory.fill(from: &$0.filling, position: position) }
+    func fill(_ index: EventIndex, position: Int64) {
+        state.withLock { index.fill(from: &$0.bulkLoad, position: position) }
     }
 }
 
-extension EventMemory.Batch {
+extension EventIndex.Batch {
     /// What these changes do to what is held.
     /// - Throws: ``UnknownEvent``
-    init(_ changes: EventsProjection.Changes, on snapshot: EventMemory.Snapshot, render: EventRendering) throws {
+    init(_ changes: EventsProjection.Changes, on snapshot: EventIndex.Snapshot, render: EventRendering) throws {
         self.init()
         var json: [UInt8] = []
         for row in changes.created + changes.updated {
@@ -166,7 +166,7 @@ extension EventMemory.Batch {
     }
 }
 
-/// The log tells of a change to an event that the memory does not hold.
+/// The log tells of a change to an event that the index does not hold.
 struct UnknownEvent: Error, Hashable, CustomStringConvertible {
     var id: EventID
     var description: String { "event \(id.rawValue) is changed and was never created" }

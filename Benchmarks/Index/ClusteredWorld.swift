@@ -55,7 +55,7 @@ struct ClusteredWorld: Sendable {
             lat: (min(max(lat, -90), 90) * 1e6).rounded() / 1e6, lon: (min(max(lon, -180), 180) * 1e6).rounded() / 1e6)
     }
 
-    mutating func put(_ id: EventID, version: Int32, in batch: inout EventMemory.Batch) {
+    mutating func put(_ id: EventID, version: Int32, in batch: inout EventIndex.Batch) {
         let event = gathering(id)
         batch.put(id, owner: event.owner, version: version, coordinates: event.place, json: event.json)
     }

@@ -1,10 +1,10 @@
-extension EventMemory.Page.Hit {
+extension EventIndex.Page.Hit {
     static func < (left: Self, right: Self) -> Bool {
         left.squaredChord == right.squaredChord ? left.id < right.id : left.squaredChord < right.squaredChord
     }
 }
 
-extension [EventMemory.Page.Hit] {
+extension [EventIndex.Page.Hit] {
     /// In any order. Source: Hoare, *Algorithm 65: find*, Communications of the ACM 4 (1961).
     mutating func keepSmallest(_ count: Int) {
         var (low, high) = (0, self.count - 1)
@@ -27,7 +27,7 @@ extension [EventMemory.Page.Hit] {
     }
 }
 
-extension [EventMemory.Page.Hit] {
+extension [EventIndex.Page.Hit] {
     /// Nearest first.
     ///
     /// The squared chord grows as the area does, so that hits spread over an area fill as many classes of it evenly: hardly more
@@ -37,7 +37,7 @@ extension [EventMemory.Page.Hit] {
         let farthest = reduce(0) { Swift.max($0, $1.squaredChord) }
         let scale = Double(count - 1) / farthest
         guard scale.isFinite else { return sort() }
-        func part(_ hit: EventMemory.Page.Hit) -> Int { Int(hit.squaredChord * scale) }
+        func part(_ hit: EventIndex.Page.Hit) -> Int { Int(hit.squaredChord * scale) }
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: count + 1) { ends in
             ends.initialize(repeating: 0)
             for hit in self { ends[part(hit)] += 1 }
@@ -60,7 +60,7 @@ extension [EventMemory.Page.Hit] {
     }
 }
 
-extension UnsafeMutableBufferPointer<EventMemory.Page.Hit> {
+extension UnsafeMutableBufferPointer<EventIndex.Page.Hit> {
     /// By insertion.
     fileprivate func sortNearlySorted() {
         for index in indices.dropFirst() {

@@ -1,20 +1,20 @@
-extension EventMemory.Snapshot {
+extension EventIndex.Snapshot {
     /// The next snapshot, of the filling alone. Only the writer calls it, once.
-    func next(_ filling: inout EventMemory.Filling, position: Int64) -> EventMemory.Snapshot {
+    func next(_ bulkLoad: inout EventIndex.BulkLoad, position: Int64) -> EventIndex.Snapshot {
         var turnover = Turnover()
         retireAll(&turnover)
         var cells = CellsByID()
-        cells.apply(filling.cells.sorted { $0.id < $1.id }[...], &turnover)
+        cells.apply(bulkLoad.cells.sorted { $0.id < $1.id }[...], &turnover)
         var leaves: [Child<Leaf>] = []
-        filling.takeRegions { region in
+        bulkLoad.takeRegions { region in
             region.json.withUnsafeBytes { json in
                 let rows = region.changes.compactMap { change in change.event.map { Leaf.Row(change.id, $0, json: json) } }
                 for leaf in Child.leaves(of: rows, &turnover) { leaves.append(leaf, &turnover) }
             }
         }
         let root = Children<Limb>(of: leaves, &turnover)
-        let next = EventMemory.Snapshot(
-            position: position, count: filling.count, blockBytes: blockBytes + turnover.bytes, root: root, cells: cells)
+        let next = EventIndex.Snapshot(
+            position: position, count: bulkLoad.count, blockBytes: blockBytes + turnover.bytes, root: root, cells: cells)
         retired.close(turnover.replaced, next: next.retired)
         return next
     }
@@ -40,7 +40,7 @@ extension EventMemory.Snapshot {
 }
 
 extension Leaf.Row {
-    init(_ id: Int64, _ event: EventMemory.Batch.Placed, json: UnsafeRawBufferPointer) {
+    init(_ id: Int64, _ event: EventIndex.Batch.Placed, json: UnsafeRawBufferPointer) {
         self.init(
             id: id, owner: event.owner, version: event.version, vector: event.vector,
             json: UnsafeRawBufferPointer(rebasing: json[event.json])

@@ -3,21 +3,21 @@ internal import TestChance
 
 /// Changes of events all over the cities, each of which moves to some place.
 struct Writing {
-    let memory: EventMemory
+    let index: EventIndex
     var world: ClusteredWorld
     let events: Int
     private var generator = SeededGenerator(seed: 3)
 
-    init(memory: EventMemory, world: ClusteredWorld, events: Int) {
-        self.memory = memory
+    init(index: EventIndex, world: ClusteredWorld, events: Int) {
+        self.index = index
         self.world = world
         self.events = events
     }
 
     mutating func measure(changes: Int, batchSize: Int, removalPercent: Int = 0) {
         var seconds = 0.0
-        for position in memory.snapshot.position + 1...memory.snapshot.position + Int64(changes / batchSize) {
-            var batch = EventMemory.Batch()
+        for position in index.snapshot.position + 1...index.snapshot.position + Int64(changes / batchSize) {
+            var batch = EventIndex.Batch()
             for _ in 0..<batchSize {
                 let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
                 if generator.happens(inPercent: removalPercent) {
@@ -27,12 +27,12 @@ struct Writing {
                 }
             }
             let clock = ThreadClock()
-            memory.apply(batch, position: position)
+            index.apply(batch, position: position)
             seconds += clock.seconds
         }
         let perSecond = (Double(changes) / seconds).rounded(0)
         print(
-            "changes, \(batchSize) at a time, \(removalPercent) % of them removals: \(perSecond) a second, \(memory.snapshot.count) events"
+            "changes, \(batchSize) at a time, \(removalPercent) % of them removals: \(perSecond) a second, \(index.snapshot.count) events"
         )
     }
 }

@@ -48,7 +48,7 @@ struct WaitingLine: Sendable {
     /// What does not fit in is read from the log in its time.
     private static let limit = 1_000
 
-    /// Where what the memory has of the log ends; nil while the memory is being filled, or was given up.
+    /// Where what the index has of the log ends; nil while the index is being filled, or was given up.
     private(set) var reached: LogCursor?
     private var stretches: [LogStretch] = []
 

@@ -8,7 +8,7 @@ struct Reading: Sendable {
     private static let changesPerSecond = 2_000
     private static let batchesPerSecond = 200
 
-    let memory: EventMemory
+    let index: EventIndex
     let centres: [Coordinates]
     let events: Int
     let seconds: Double
@@ -28,11 +28,11 @@ struct Reading: Sendable {
 
     /// The same searches alone, beside a writer, and beside one that writes just so into another memory, which says what of the
     /// difference is the machine's: caches, memory and processors are shared. In turn, since a machine has better and worse minutes.
-    func measureBesideWriter(world: ClusteredWorld, other: EventMemory) {
+    func measureBesideWriter(world: ClusteredWorld, other: EventIndex) {
         print("nearest 100 within 5 km, µs by the clock on the wall, and on the processor:")
         for round in 1...3 {
             print("  alone: \(latencies())")
-            for (written, name) in [(memory, "beside a writer"), (other, "beside a writer of another memory")] {
+            for (written, name) in [(index, "beside a writer"), (other, "beside a writer of another index")] {
                 let writer = Writer()
                 let thread = Thread { [self] in write(world, round: round, into: written, writer) }
                 thread.start()
@@ -51,7 +51,7 @@ struct Reading: Sendable {
         while clock.seconds < seconds {
             for _ in 0..<20 {
                 let search = NearbySearch(centre: centres[count % centres.count], radius: radius, limit: limit)
-                found += memory.snapshot.nearest(search).count
+                found += index.snapshot.nearest(search).count
                 count += 1
             }
         }
@@ -65,7 +65,7 @@ struct Reading: Sendable {
         while clock.seconds < seconds {
             for _ in 0..<100 {
                 let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
-                bytes += memory.snapshot.event(id)?.withJSON { $0.count } ?? 0
+                bytes += index.snapshot.event(id)?.withJSON { $0.count } ?? 0
                 count += 1
             }
         }
@@ -82,7 +82,7 @@ struct Reading: Sendable {
         while clock.now - start < .seconds(seconds) {
             let search = NearbySearch(centre: centres[elapsed.count % centres.count], radius: 5, limit: 100)
             let (began, thread) = (clock.now, ThreadClock())
-            let found = memory.snapshot.nearest(search).count
+            let found = index.snapshot.nearest(search).count
             used.append(thread.seconds * 1e6)
             elapsed.append((clock.now - began) / .microseconds(1))
             precondition(found >= 0)
@@ -97,20 +97,20 @@ struct Reading: Sendable {
         return "p50 \(parts[0]), p99 \(parts[1]), p99.9 \(parts[2])"
     }
 
-    private func write(_ world: ClusteredWorld, round: Int, into memory: EventMemory, _ writer: Writer) {
+    private func write(_ world: ClusteredWorld, round: Int, into index: EventIndex, _ writer: Writer) {
         var world = world
         var generator = SeededGenerator(seed: 4, round)
-        var position = memory.snapshot.position
+        var position = index.snapshot.position
         let clock = ContinuousClock()
         let start = clock.now
         while !writer.isStopped.withLock({ $0 }) {
-            var batch = EventMemory.Batch()
+            var batch = EventIndex.Batch()
             let size = Self.changesPerSecond / Self.batchesPerSecond
             for _ in 0..<size {
                 world.put(EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator)), version: 1, in: &batch)
             }
             position += 1
-            memory.apply(batch, position: position)
+            index.apply(batch, position: position)
             writer.written.withLock { $0 += size }
             let due = start + .seconds(1) * Double(writer.written.withLock { $0 }) / Double(Self.changesPerSecond)
             while clock.now < due { usleep(500) }

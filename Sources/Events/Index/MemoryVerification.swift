@@ -3,8 +3,8 @@ internal import Encoding
 internal import Postgres
 internal import Synchronization
 
-/// Whether the memory of a node holds what the read model says at the same position.
-public struct MemoryVerification: Sendable, Hashable {
+/// Whether the index of a node holds what the read model says at the same position.
+public struct IndexVerification: Sendable, Hashable {
     /// At which both were compared.
     public let position: Int64
     /// In the read model.
@@ -24,7 +24,7 @@ public struct MemoryVerification: Sendable, Hashable {
 
 /// There is nothing to compare: the node reads from PostgreSQL now.
 public struct IndexNotInUseError: Error, Hashable, CustomStringConvertible {
-    public var description: String { "the memory is not in use" }
+    public var description: String { "the index is not in use" }
 }
 
 /// One is enough: it holds a snapshot and a connection.
@@ -32,19 +32,19 @@ struct VerificationRunningError: Error, Hashable, CustomStringConvertible {
     var description: String { "a comparison is under way" }
 }
 
-/// The read model did not come to where the memory is.
+/// The read model did not come to where the index is.
 struct ReadModelBehindError: Error, Hashable, CustomStringConvertible {
     var position: Int64
-    var description: String { "the read model does not reach position \(position), which the memory has" }
+    var description: String { "the read model does not reach position \(position), which the index has" }
 }
 
-extension MemoryKeeper {
+extension IndexUpdater {
     private static let attempts = 50
     private static let attemptSeconds = 0.1
 
-    /// Compares every event while the memory goes on changing: what it holds now, and what the log has recorded since, with the read
+    /// Compares every event while the index goes on changing: what it holds now, and what the log has recorded since, with the read
     /// model as a transaction sees it.
-    func examine() async throws -> MemoryVerification {
+    func examine() async throws -> IndexVerification {
         let isFirst = examining.withLock { isUnderWay in
             defer { isUnderWay = true }
             return !isUnderWay
@@ -52,17 +52,17 @@ extension MemoryKeeper {
         guard isFirst else { throw VerificationRunningError() }
         defer { examining.withLock { $0 = false } }
         guard standing.isInUse else { throw IndexNotInUseError() }
-        let held = memory.snapshot
+        let held = index.snapshot
         for _ in 0..<Self.attempts {
             if let verification = try await examine(held) { return verification }
-            // As long as another version of the program appends, the read model follows, as the memory does.
+            // As long as another version of the program appends, the read model follows, as the index does.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
         throw ReadModelBehindError(position: held.position)
     }
 
     /// nil where the read model is not there yet, or others took its place meanwhile.
-    private func examine(_ held: EventMemory.Snapshot) async throws -> MemoryVerification? {
+    private func examine(_ held: EventIndex.Snapshot) async throws -> IndexVerification? {
         let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
@@ -100,7 +100,7 @@ extension MemoryKeeper {
 /// Takes the rows of the read model, on the connection's thread, and looks each up in a snapshot.
 private final class RowComparison: Sendable {
     private struct State: Sendable {
-        var verification: MemoryVerification
+        var verification: IndexVerification
         /// How many of the rows are held.
         var held = 0
         var json: [UInt8] = []
@@ -109,7 +109,7 @@ private final class RowComparison: Sendable {
     /// One in so many events is also searched for. Kilometres around its place.
     private static let (searched, searchRadius) = (16, 0.001)
 
-    private let snapshot: EventMemory.Snapshot
+    private let snapshot: EventIndex.Snapshot
     private let changed: [EventID: Int32]
     private let render: EventRendering
     private let state: Mutex<State>
@@ -117,12 +117,12 @@ private final class RowComparison: Sendable {
 
     /// - Parameter changed: since the snapshot, with the versions before
     init(
-        with snapshot: EventMemory.Snapshot, changed: [EventID: Int32], at position: Int64, render: @escaping EventRendering
+        with snapshot: EventIndex.Snapshot, changed: [EventID: Int32], at position: Int64, render: @escaping EventRendering
     ) {
         self.snapshot = snapshot
         self.changed = changed
         self.render = render
-        state = Mutex(State(verification: MemoryVerification(position: position)))
+        state = Mutex(State(verification: IndexVerification(position: position)))
     }
 
     func take(_ row: inout CopiedRow) throws {
@@ -148,7 +148,7 @@ private final class RowComparison: Sendable {
         }
     }
 
-    func result() -> MemoryVerification {
+    func result() -> IndexVerification {
         state.withLock { state in
             let surplus = snapshot.count - state.held
             if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }

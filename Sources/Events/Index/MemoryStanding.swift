@@ -1,9 +1,9 @@
 internal import EventStore
 internal import Synchronization
 
-/// Whether the memory of a node can be read, and how new it is.
-final class MemoryStanding: Sendable {
-    private let phases = Mutex(MemoryStatus.Phase.filling)
+/// Whether the index of a node can be read, and how new it is.
+final class IndexState: Sendable {
+    private let phases = Mutex(IndexStatus.Phase.filling)
     private let usable = Atomic(false)
     private let mustBeShown = Atomic<Int64>(0)
     /// The error of the next recorded event, if this program cannot read it.
@@ -17,11 +17,11 @@ final class MemoryStanding: Sendable {
 
     init() { (beginning, begun) = AsyncStream.makeStream(of: Never.self) }
 
-    var phase: MemoryStatus.Phase { phases.withLock { $0 } }
+    var phase: IndexStatus.Phase { phases.withLock { $0 } }
 
     var isInUse: Bool { usable.load(ordering: .acquiring) }
 
-    func enter(_ phase: MemoryStatus.Phase) {
+    func enter(_ phase: IndexStatus.Phase) {
         phases.withLock { current in
             // Until it was read once it is being filled, however often that has to be begun.
             guard current != .filling || phase != .interrupted else { return }
@@ -31,14 +31,14 @@ final class MemoryStanding: Sendable {
         if phase == .inUse || phase == .tooSmall { begun.finish() }
     }
 
-    /// The log was seen not to go on behind what the memory holds.
+    /// The log was seen not to go on behind what the index holds.
     func isInStep(at instant: ContinuousClock.Instant) {
         let (seconds, attoseconds) = (instant - start).components
         inStep.max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
         unreadable.withLock { $0 = nil }
     }
 
-    /// The log has a recorded event that this program cannot read: the memory stays as it was before it.
+    /// The log has a recorded event that this program cannot read: the index stays as it was before it.
     /// - Returns: whether that is news
     func stands(before error: FormatError) -> Bool {
         unreadable.withLock { unreadable in
@@ -49,10 +49,10 @@ final class MemoryStanding: Sendable {
 
     var standsBeforeUnreadable: Bool { unreadable.withLock { $0 != nil } }
 
-    /// How long ago the memory was last known to hold all that the log has.
+    /// How long ago the index was last known to hold all that the log has.
     var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }
 
-    /// Was acknowledged here: the memory is not to be read before it holds that.
+    /// Was acknowledged here: the index is not to be read before it holds that.
     func mustShow(_ position: Int64) { mustBeShown.max(position, ordering: .relaxed) }
 
     /// The log ends before that: what was acknowledged is lost.

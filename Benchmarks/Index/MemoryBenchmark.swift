@@ -4,12 +4,12 @@ internal import Foundation
 internal import HTTP
 internal import TestChance
 
-/// Measures the memory of a node by itself: no network, no database, one thread that reads.
+/// Measures the index of a node by itself: no network, no database, one thread that reads.
 @main
-struct MemoryBenchmark: ParsableCommand {
+struct IndexBenchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "MemoryBenchmark",
-        abstract: "Measures searches in the memory of a node, beside a writer and without, and what an event costs in bytes.",
+        commandName: "IndexBenchmark",
+        abstract: "Measures searches in the index of a node, beside a writer and without, and what an event costs in bytes.",
         discussion: "Run it in the root of the project, where it finds the cities of the demo."
     )
 
@@ -25,23 +25,23 @@ struct MemoryBenchmark: ParsableCommand {
     func run() throws {
         var world = try ClusteredWorld(seed: 1)
         render(&world)
-        let memory = EventMemory()
-        let filled = fill(memory, from: &world)
+        let index = EventIndex()
+        let filled = fill(index, from: &world)
         print("\(events) events, \(filled.jsonBytes / events) bytes of JSON each, around \(world.cities) cities")
         print("filled in \(filled.seconds.rounded(2)) s: \((Double(events) / filled.seconds).rounded(0)) events a second")
-        report(memory, jsonBytes: filled.jsonBytes)
-        let reading = Reading(memory: memory, centres: (0..<10_000).map { _ in world.place() }, events: events, seconds: seconds)
+        report(index, jsonBytes: filled.jsonBytes)
+        let reading = Reading(index: index, centres: (0..<10_000).map { _ in world.place() }, events: events, seconds: seconds)
         reading.measure()
         do {
-            let other = EventMemory()
+            let other = EventIndex()
             _ = fill(other, from: &world)
             reading.measureBesideWriter(world: world, other: other)
         }
-        var writing = Writing(memory: memory, world: world, events: events)
+        var writing = Writing(index: index, world: world, events: events)
         for batchSize in [1, 50] { writing.measure(changes: changes / 4, batchSize: batchSize) }
         for part in 1...4 {
             writing.measure(changes: changes / 4, batchSize: 50, removalPercent: 10)
-            let snapshot = memory.snapshot
+            let snapshot = index.snapshot
             let each = snapshot.bytes / snapshot.count
             print("  soak, part \(part) of 4: \(each) bytes an event with JSON, the process has \(residentMegabytes) MB")
         }
@@ -60,25 +60,25 @@ struct MemoryBenchmark: ParsableCommand {
         print("rendered: \((Double(some * repetitions) / clock.seconds).rounded(0)) events a second of one processor")
     }
 
-    private func fill(_ memory: EventMemory, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
-        var filling = EventMemory.Filling()
+    private func fill(_ index: EventIndex, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
+        var bulkLoad = EventIndex.BulkLoad()
         var (jsonBytes, seconds) = (0, 0.0)
         for start in stride(from: 1, through: events, by: 1_000) {
             let some = (start..<min(start + 1_000, events + 1)).map { world.gathering(EventID(rawValue: Int64($0))) }
             let clock = ThreadClock()
             for event in some {
                 jsonBytes += event.json.count
-                filling.put(event.id, owner: event.owner, version: 1, coordinates: event.place, json: event.json)
+                bulkLoad.put(event.id, owner: event.owner, version: 1, coordinates: event.place, json: event.json)
             }
             seconds += clock.seconds
         }
         let clock = ThreadClock()
-        memory.fill(from: &filling, position: 0)
+        index.fill(from: &bulkLoad, position: 0)
         return (seconds + clock.seconds, jsonBytes)
     }
 
-    private func report(_ memory: EventMemory, jsonBytes: Int) {
-        let snapshot = memory.snapshot
+    private func report(_ index: EventIndex, jsonBytes: Int) {
+        let snapshot = index.snapshot
         let beside = Double(snapshot.bytes - jsonBytes) / Double(snapshot.count)
         print(
             "\(snapshot.bytes / 1_000_000) MB held, \(beside.rounded(1)) bytes an event beside its JSON; the process has \(residentMegabytes) MB"

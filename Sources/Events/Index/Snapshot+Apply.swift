@@ -1,6 +1,6 @@
-extension EventMemory.Snapshot {
+extension EventIndex.Snapshot {
     /// The next snapshot, which shares with this one all that the batch does not touch. Only the writer calls it, once.
-    func next(_ batch: EventMemory.Batch, position: Int64) -> EventMemory.Snapshot {
+    func next(_ batch: EventIndex.Batch, position: Int64) -> EventIndex.Snapshot {
         batch.json.withUnsafeBytes { json in
             var turnover = Turnover()
             let (edits, changes) = edits(of: batch, json: json)
@@ -10,7 +10,7 @@ extension EventMemory.Snapshot {
             let arrived = changes.reduce(0) { count, change in
                 count + (change.cell == .none ? 0 : 1) - (self.cells[change.id] == nil ? 0 : 1)
             }
-            let next = EventMemory.Snapshot(
+            let next = EventIndex.Snapshot(
                 position: position, count: count + arrived, blockBytes: blockBytes + turnover.bytes, root: root, cells: cells)
             retired.close(turnover.replaced, next: next.retired)
             return next
@@ -20,7 +20,7 @@ extension EventMemory.Snapshot {
     /// By key: what leaves the leaf there, and what comes in. An event that moves does both, in two places. And by id, in which cell
     /// it is then.
     private func edits(
-        of batch: EventMemory.Batch, json: UnsafeRawBufferPointer
+        of batch: EventIndex.Batch, json: UnsafeRawBufferPointer
     ) -> (edits: [LeafEdit], changes: [CellsByID.Change]) {
         // Sorting keeps the order of those of one id.
         let sorted = batch.changes.sorted { $0.id < $1.id }

@@ -1,16 +1,16 @@
 internal import HeapModule
 
-extension EventMemory.Snapshot {
+extension EventIndex.Snapshot {
     /// What ``EventsModule/nearest(_:)`` finds in the read model at the same position, in the same order.
     ///
     /// It looks outwards: whichever limb, branch or leaf is nearest is next, until none can hold anything that the answer lacks.
-    public func nearest(_ search: NearbySearch) -> EventMemory.Page {
+    public func nearest(_ search: NearbySearch) -> EventIndex.Page {
         var outwards = OutwardSearch(search)
         return withExtendedLifetime(self) { outwards.page(of: self) }
     }
 }
 
-extension EventMemory {
+extension EventIndex {
     /// The events of an answer, nearest first. It keeps their snapshot.
     public struct Page: Sendable {
         struct Hit: Sendable, Comparable {
@@ -71,7 +71,7 @@ private struct OutwardSearch {
     /// What is farther is not in the answer.
     private var bound: Double
     private var candidates = Heap<Candidate>(minimumCapacity: 64)
-    private var hits: [EventMemory.Page.Hit] = []
+    private var hits: [EventIndex.Page.Hit] = []
     private var leaves: [Leaf] = []
 
     init(_ search: NearbySearch) {
@@ -84,7 +84,7 @@ private struct OutwardSearch {
         leaves.reserveCapacity(16)
     }
 
-    mutating func page(of snapshot: EventMemory.Snapshot) -> EventMemory.Page {
+    mutating func page(of snapshot: EventIndex.Snapshot) -> EventIndex.Page {
         let room = max(snapshot.root.count, Limb.capacity, Branch.capacity, Leaf.capacity)
         withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
             consider(snapshot.root, chords) { .limb($0) }
@@ -100,7 +100,7 @@ private struct OutwardSearch {
         let isLast = hits.count <= limit
         if !isLast { hits.removeLast(hits.count - limit) }
         let cursor = hits.last.map { NearbySearch.Cursor(squaredChord: $0.squaredChord, id: EventID(rawValue: $0.id)) }
-        return EventMemory.Page(snapshot: snapshot, hits: hits, leaves: leaves, next: isLast ? nil : cursor)
+        return EventIndex.Page(snapshot: snapshot, hits: hits, leaves: leaves, next: isLast ? nil : cursor)
     }
 
     private mutating func consider<Node>(
@@ -118,7 +118,7 @@ private struct OutwardSearch {
         let number = Int32(leaves.count)
         let before = hits.count
         for row in 0..<leaf.count where chords[row] <= bound && chords[row] >= after.squaredChord {
-            let hit = EventMemory.Page.Hit(squaredChord: chords[row], id: leaf.id(row), leaf: number, row: Int32(row))
+            let hit = EventIndex.Page.Hit(squaredChord: chords[row], id: leaf.id(row), leaf: number, row: Int32(row))
             if (hit.squaredChord, hit.id) > after { hits.append(hit) }
         }
         guard hits.count > before else { return }

@@ -1,6 +1,6 @@
 public import Users
 
-extension EventMemory {
+extension EventIndex {
     /// All events at one position of the log.
     public final class Snapshot: Sendable {
         /// Up to and with which the log is in it; -1 where nothing is.
