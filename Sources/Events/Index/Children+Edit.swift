@@ -82,11 +82,11 @@ extension Children: TreeNode {
     }
 }
 
-extension Children<Limb> {
+extension Children<OuterNode> {
     init(of leaves: [Child<Leaf>], _ turnover: inout Turnover) {
-        let branches = Branch.parts(of: leaves, capacity: Branch.capacity, &turnover).map(Child.init)
-        let limbs = Limb.parts(of: branches, capacity: Limb.capacity, &turnover).map(Child.init)
-        self.init(limbs, &turnover)
+        let innerNodes = InnerNode.parts(of: leaves, capacity: InnerNode.capacity, &turnover).map(Child.init)
+        let outerNodes = OuterNode.parts(of: innerNodes, capacity: OuterNode.capacity, &turnover).map(Child.init)
+        self.init(outerNodes, &turnover)
     }
 }
 

@@ -16,10 +16,10 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
 }
 
 /// Leaves that follow one another in the order of their keys.
-typealias Branch = Children<Leaf>
+typealias InnerNode = Children<Leaf>
 
-/// Branches that do. The root has all of those, a hundred for ten million events, so that a search looks at few of the branches.
-typealias Limb = Children<Branch>
+/// Branches that do. The root has all of those, a hundred for ten million events, so that a search looks at few of the innerNodes.
+typealias OuterNode = Children<InnerNode>
 
 /// One of those, with what its parent keeps of it.
 struct Child<Node: TreeNode> {
@@ -29,7 +29,7 @@ struct Child<Node: TreeNode> {
     var box: Box
 }
 
-/// Leaves, branches or limbs that follow one another in the order of their keys. In one block, as the events of a ``Leaf``: lows and boxes
+/// Leaves, innerNodes or outerNodes that follow one another in the order of their keys. In one block, as the events of a ``Leaf``: lows and boxes
 /// are beside each other, so that a search touches no child in vain.
 ///
 /// `@unchecked`: the block is written in whoever makes it, before anybody else sees it.

@@ -52,7 +52,7 @@ extension EventIndex.Snapshot {
         return (edits.sorted { $0.key < $1.key }, changes)
     }
 
-    private func edited(by edits: [LeafEdit], _ turnover: inout Turnover) -> Children<Limb> {
+    private func edited(by edits: [LeafEdit], _ turnover: inout Turnover) -> Children<OuterNode> {
         if root.count > 0 {
             return root.edited(by: edits[...], inPartsOf: .max, &turnover).first ?? Children([], &turnover)
         }

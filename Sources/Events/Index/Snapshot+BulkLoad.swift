@@ -12,7 +12,7 @@ extension EventIndex.Snapshot {
                 for leaf in Child.leaves(of: rows, &turnover) { leaves.append(leaf, &turnover) }
             }
         }
-        let root = Children<Limb>(of: leaves, &turnover)
+        let root = Children<OuterNode>(of: leaves, &turnover)
         let next = EventIndex.Snapshot(
             position: position, count: bulkLoad.count, blockBytes: blockBytes + turnover.bytes, root: root, cells: cells)
         retired.close(turnover.replaced, next: next.retired)
@@ -28,12 +28,12 @@ extension EventIndex.Snapshot {
 
     private func retireAll(_ turnover: inout Turnover) {
         cells.retire(&turnover)
-        for limb in root.nodes {
-            for branch in limb.nodes {
-                for leaf in branch.nodes { turnover.replace(leaf.block, leaf.bytes) }
-                turnover.replace(branch.block, branch.bytes)
+        for outer in root.nodes {
+            for inner in outer.nodes {
+                for leaf in inner.nodes { turnover.replace(leaf.block, leaf.bytes) }
+                turnover.replace(inner.block, inner.bytes)
             }
-            turnover.replace(limb.block, limb.bytes)
+            turnover.replace(outer.block, outer.bytes)
         }
         turnover.replace(root.block, root.bytes)
     }

@@ -3,7 +3,7 @@ internal import HeapModule
 extension EventIndex.Snapshot {
     /// What ``EventsModule/nearest(_:)`` finds in the read model at the same position, in the same order.
     ///
-    /// It looks outwards: whichever limb, branch or leaf is nearest is next, until none can hold anything that the answer lacks.
+    /// It looks outwards: whichever outer, inner or leaf is nearest is next, until none can hold anything that the answer lacks.
     public func nearest(_ search: NearbySearch) -> EventIndex.Page {
         var outwards = OutwardSearch(search)
         return withExtendedLifetime(self) { outwards.page(of: self) }
@@ -53,8 +53,8 @@ private struct OutwardSearch {
     /// What may hold something of the answer, and the squared chord to where it begins.
     private struct Candidate: Comparable {
         enum Node {
-            case limb(Limb)
-            case branch(Branch)
+            case outer(OuterNode)
+            case inner(InnerNode)
             case leaf(Leaf)
         }
 
@@ -85,13 +85,13 @@ private struct OutwardSearch {
     }
 
     mutating func page(of snapshot: EventIndex.Snapshot) -> EventIndex.Page {
-        let room = max(snapshot.root.count, Limb.capacity, Branch.capacity, Leaf.capacity)
+        let room = max(snapshot.root.count, OuterNode.capacity, InnerNode.capacity, Leaf.capacity)
         withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
-            consider(snapshot.root, chords) { .limb($0) }
+            consider(snapshot.root, chords) { .outer($0) }
             while let next = candidates.popMin(), next.nearest <= bound {
                 switch next.node {
-                case .limb(let limb): consider(limb, chords) { .branch($0) }
-                case .branch(let branch): consider(branch, chords) { .leaf($0) }
+                case .outer(let outer): consider(outer, chords) { .inner($0) }
+                case .inner(let inner): consider(inner, chords) { .leaf($0) }
                 case .leaf(let leaf): look(into: leaf, chords)
                 }
             }

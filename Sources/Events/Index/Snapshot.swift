@@ -8,12 +8,12 @@ extension EventIndex {
         /// How many events there are.
         public let count: Int
         let blockBytes: Int
-        let root: Children<Limb>
+        let root: Children<OuterNode>
         let cells: CellsByID
         /// What the next snapshot has no more.
         let retired = Retired()
 
-        init(position: Int64, count: Int, blockBytes: Int, root: Children<Limb>, cells: CellsByID) {
+        init(position: Int64, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: CellsByID) {
             self.position = position
             self.count = count
             self.blockBytes = blockBytes
@@ -24,7 +24,7 @@ extension EventIndex {
         /// Of nothing.
         convenience init() {
             var turnover = Turnover()
-            let root = Children<Limb>(EmptyCollection(), &turnover)
+            let root = Children<OuterNode>(EmptyCollection(), &turnover)
             self.init(position: -1, count: 0, blockBytes: turnover.bytes, root: root, cells: CellsByID())
         }
 
@@ -41,9 +41,9 @@ extension EventIndex {
         func find(_ id: Int64, in cell: OctreeCell) -> (leaf: Leaf, row: Int)? {
             guard root.count > 0 else { return nil }
             let key = LeafKey(cell: cell, id: id)
-            let limb = root.node(root.index(for: key))
-            let branch = limb.node(limb.index(for: key))
-            let leaf = branch.node(branch.index(for: key))
+            let outer = root.node(root.index(for: key))
+            let inner = outer.node(outer.index(for: key))
+            let leaf = inner.node(inner.index(for: key))
             return leaf.row(of: id).map { (leaf, $0) }
         }
     }

@@ -22,7 +22,7 @@ struct Turnover {
 
 /// The blocks that are in a snapshot and no more in the next.
 ///
-/// Nobody counts references to single blocks, which would be written to by every search and by every copy of a branch. Instead a
+/// Nobody counts references to single blocks, which would be written to by every search and by every copy of a inner. Instead a
 /// snapshot keeps its own, which keeps the next snapshot's, and so on. So these blocks are freed when this snapshot and all before
 /// it are gone; no later one has them.
 ///

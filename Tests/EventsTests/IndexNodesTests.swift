@@ -4,8 +4,8 @@ import Users
 
 @testable import Events
 
-/// A memory has more than one limb from some 180,000 events on; here each event has a leaf of its own, so that 5,000 are enough.
-@Suite struct `A memory of several limbs` {
+/// A memory has more than one outer from some 180,000 events on; here each event has a leaf of its own, so that 5,000 are enough.
+@Suite struct `A memory of several outerNodes` {
     private static func snapshot(of world: IndexWorld) -> EventIndex.Snapshot {
         var turnover = Turnover()
         var leaves: [Child<Leaf>] = []
@@ -19,7 +19,7 @@ import Users
                 cells.apply([(id, row.key.cell)], &turnover)
             }
         }
-        let root = Children<Limb>(of: leaves.sorted { $0.low < $1.low }, &turnover)
+        let root = Children<OuterNode>(of: leaves.sorted { $0.low < $1.low }, &turnover)
         return EventIndex.Snapshot(
             position: 0, count: leaves.count, blockBytes: turnover.bytes, root: root, cells: cells)
     }
@@ -39,7 +39,7 @@ import Users
     }
 
     @Test(arguments: [IndexWorld.Spread.uniform, .clustered, .dateLine, .poles])
-    func `is searched and changed as one of a single limb`(spread: IndexWorld.Spread) throws {
+    func `is searched and changed as one of a single outer`(spread: IndexWorld.Spread) throws {
         var world = IndexWorld(spread, seed: 71)
         _ = world.batch(of: 12_000, ids: 6_000, removalPercent: 0)
         var snapshot = Self.snapshot(of: world)
