@@ -7,7 +7,7 @@ import Users
 /// A memory has more than one outer from some 180,000 events on; here each event has a leaf of its own, so that 5,000 are enough.
 @Suite struct `A memory of several outerNodes` {
     private static func snapshot(of world: IndexWorld) -> EventIndex.Snapshot {
-        var turnover = Turnover()
+        var retiredBlocks = RetiredBlocks()
         var leaves: [Child<Leaf>] = []
         var cells = CellsByID()
         for (id, held) in world.events {
@@ -15,13 +15,13 @@ import Users
                 let row = Leaf.Row(
                     id: id, owner: held.owner, version: held.version, vector: UnitVector(held.coordinates),
                     json: UnsafeRawBufferPointer(rebasing: json.dropLast()))
-                leaves.append(Child([row], low: row.key, &turnover))
-                cells.apply([(id, row.key.cell)], &turnover)
+                leaves.append(Child([row], low: row.key, &retiredBlocks))
+                cells.apply([(id, row.key.cell)], &retiredBlocks)
             }
         }
-        let root = Children<OuterNode>(of: leaves.sorted { $0.low < $1.low }, &turnover)
+        let root = Children<OuterNode>(of: leaves.sorted { $0.low < $1.low }, &retiredBlocks)
         return EventIndex.Snapshot(
-            position: 0, count: leaves.count, blockBytes: turnover.bytes, root: root, cells: cells)
+            position: 0, count: leaves.count, blockBytes: retiredBlocks.bytes, root: root, cells: cells)
     }
 
     private static func expect(_ snapshot: EventIndex.Snapshot, toHold world: inout IndexWorld) throws {

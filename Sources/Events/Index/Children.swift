@@ -9,10 +9,10 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
     var bytes: Int { get }
 
     /// What becomes of it: nothing, a node, or as many as it takes. The edits are by key.
-    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ turnover: inout Turnover) -> [Child<Self>]
+    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> [Child<Self>]
 
     /// Both in one.
-    func joined(with next: Self, low: LeafKey, _ turnover: inout Turnover) -> Child<Self>
+    func joined(with next: Self, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> Child<Self>
 }
 
 /// Leaves that follow one another in the order of their keys.
@@ -37,14 +37,14 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
     /// Their count, and then a column after another: nodes, lows, and the six sides of the boxes.
     let block: UnsafeMutableRawPointer
 
-    init(_ children: some Collection<Child<Node>>, _ turnover: inout Turnover) {
-        block = turnover.allocate(Self.bytes(count: children.count))
+    init(_ children: some Collection<Child<Node>>, _ retiredBlocks: inout RetiredBlocks) {
+        block = retiredBlocks.allocate(Self.bytes(count: children.count))
         block.storeBytes(of: children.count, as: Int.self)
         for (index, child) in children.enumerated() { write(child, at: index) }
     }
 
-    init(copying other: Self, _ turnover: inout Turnover) {
-        block = turnover.allocate(other.bytes)
+    init(copying other: Self, _ retiredBlocks: inout RetiredBlocks) {
+        block = retiredBlocks.allocate(other.bytes)
         block.copyMemory(from: other.block, byteCount: other.bytes)
     }
 

@@ -7,8 +7,8 @@ struct LeafEdit {
 
 extension Child<Leaf> {
     /// - Parameter rows: by id
-    init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ turnover: inout Turnover) {
-        let leaf = Leaf(count: rows.count, jsonBytes: rows.reduce(0) { $0 + $1.json.count }, &turnover)
+    init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) {
+        let leaf = Leaf(count: rows.count, jsonBytes: rows.reduce(0) { $0 + $1.json.count }, &retiredBlocks)
         for (index, row) in rows.enumerated() { leaf.write(row, at: index) }
         self.init(leaf, low: low)
     }
@@ -19,7 +19,7 @@ extension Child<Leaf> {
     }
 
     /// As many as it takes, of at least one row.
-    static func leaves(of rows: [Leaf.Row], _ turnover: inout Turnover) -> [Self] {
+    static func leaves(of rows: [Leaf.Row], _ retiredBlocks: inout RetiredBlocks) -> [Self] {
         let order = rows.indices.map { (key: rows[$0].key, index: $0) }.sorted { $0.key < $1.key }
         var leaves: [Self] = []
         var ends = [order.count]
@@ -29,7 +29,7 @@ extension Child<Leaf> {
                 ends.append(cut(start..<end) { order[$0 - 1].key.cell.sharedBits(with: order[$0].key.cell) })
             } else {
                 let own = order[start..<end].sorted { $0.key.id < $1.key.id }.map { rows[$0.index] }
-                leaves.append(Self(own, low: order[start].key, &turnover))
+                leaves.append(Self(own, low: order[start].key, &retiredBlocks))
                 ends.removeLast()
                 start = end
             }
@@ -77,13 +77,13 @@ private enum Piece {
 }
 
 extension Leaf: TreeNode {
-    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ turnover: inout Turnover) -> [Child<Leaf>] {
+    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> [Child<Leaf>] {
         let pieces = pieces(after: edits)
         let count = pieces.reduce(0) { $0 + $1.count }
-        turnover.replace(block, bytes)
+        retiredBlocks.replace(block, bytes)
         if count == 0 { return [] }
-        if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, &turnover) }
-        let new = Leaf(count: count, jsonBytes: pieces.reduce(0) { $0 + $1.jsonBytes(in: self) }, &turnover)
+        if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, &retiredBlocks) }
+        let new = Leaf(count: count, jsonBytes: pieces.reduce(0) { $0 + $1.jsonBytes(in: self) }, &retiredBlocks)
         var row = 0
         for piece in pieces {
             switch piece {
@@ -95,9 +95,9 @@ extension Leaf: TreeNode {
         return [Child(new, low: low)]
     }
 
-    func joined(with next: Leaf, low: LeafKey, _ turnover: inout Turnover) -> Child<Leaf> {
+    func joined(with next: Leaf, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> Child<Leaf> {
         let rows = (0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }
-        return Child(rows.sorted { $0.id < $1.id }, low: low, &turnover)
+        return Child(rows.sorted { $0.id < $1.id }, low: low, &retiredBlocks)
     }
 
     /// By id.

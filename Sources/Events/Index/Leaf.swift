@@ -25,8 +25,8 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     let block: UnsafeMutableRawPointer
 
     /// Of rows that are yet to be written, from the first to the last.
-    init(count: Int, jsonBytes: Int, _ turnover: inout Turnover) {
-        block = turnover.allocate(Self.headBytes + count * Self.columnBytes + jsonBytes)
+    init(count: Int, jsonBytes: Int, _ retiredBlocks: inout RetiredBlocks) {
+        block = retiredBlocks.allocate(Self.headBytes + count * Self.columnBytes + jsonBytes)
         block.storeBytes(of: count, as: Int.self)
     }
 

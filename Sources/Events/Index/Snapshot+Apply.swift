@@ -2,17 +2,17 @@ extension EventIndex.Snapshot {
     /// The next snapshot, which shares with this one all that the batch does not touch. Only the writer calls it, once.
     func next(_ batch: EventIndex.Batch, position: Int64) -> EventIndex.Snapshot {
         batch.json.withUnsafeBytes { json in
-            var turnover = Turnover()
+            var retiredBlocks = RetiredBlocks()
             let (edits, changes) = edits(of: batch, json: json)
             var cells = cells
-            cells.apply(changes[...], &turnover)
-            let root = edits.isEmpty ? root : edited(by: edits, &turnover)
+            cells.apply(changes[...], &retiredBlocks)
+            let root = edits.isEmpty ? root : edited(by: edits, &retiredBlocks)
             let arrived = changes.reduce(0) { count, change in
                 count + (change.cell == .none ? 0 : 1) - (self.cells[change.id] == nil ? 0 : 1)
             }
             let next = EventIndex.Snapshot(
-                position: position, count: count + arrived, blockBytes: blockBytes + turnover.bytes, root: root, cells: cells)
-            retired.close(turnover.replaced, next: next.retired)
+                position: position, count: count + arrived, blockBytes: blockBytes + retiredBlocks.bytes, root: root, cells: cells)
+            retired.close(retiredBlocks.replaced, next: next.retired)
             return next
         }
     }
@@ -52,11 +52,11 @@ extension EventIndex.Snapshot {
         return (edits.sorted { $0.key < $1.key }, changes)
     }
 
-    private func edited(by edits: [LeafEdit], _ turnover: inout Turnover) -> Children<OuterNode> {
+    private func edited(by edits: [LeafEdit], _ retiredBlocks: inout RetiredBlocks) -> Children<OuterNode> {
         if root.count > 0 {
-            return root.edited(by: edits[...], inPartsOf: .max, &turnover).first ?? Children([], &turnover)
+            return root.edited(by: edits[...], inPartsOf: .max, &retiredBlocks).first ?? Children([], &retiredBlocks)
         }
-        turnover.replace(root.block, root.bytes)
-        return Children(of: Child.leaves(of: edits.compactMap(\.row), &turnover), &turnover)
+        retiredBlocks.replace(root.block, root.bytes)
+        return Children(of: Child.leaves(of: edits.compactMap(\.row), &retiredBlocks), &retiredBlocks)
     }
 }

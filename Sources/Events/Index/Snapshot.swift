@@ -23,9 +23,9 @@ extension EventIndex {
 
         /// Of nothing.
         convenience init() {
-            var turnover = Turnover()
-            let root = Children<OuterNode>(EmptyCollection(), &turnover)
-            self.init(position: -1, count: 0, blockBytes: turnover.bytes, root: root, cells: CellsByID())
+            var retiredBlocks = RetiredBlocks()
+            let root = Children<OuterNode>(EmptyCollection(), &retiredBlocks)
+            self.init(position: -1, count: 0, blockBytes: retiredBlocks.bytes, root: root, cells: CellsByID())
         }
 
         /// What is held in memory, the JSON of the events with all that finds it.

@@ -1,7 +1,7 @@
 internal import CJemalloc
 
 /// What a batch makes and what it replaces: blocks of memory, each written once and then left as it is.
-struct Turnover {
+struct RetiredBlocks {
     /// How much more is held than before, with what the allocator adds.
     private(set) var bytes = 0
     private(set) var replaced: [UnsafeMutableRawPointer] = []
