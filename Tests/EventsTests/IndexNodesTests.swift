@@ -9,7 +9,7 @@ import Users
     private static func snapshot(of world: IndexWorld) -> EventIndex.Snapshot {
         var retiredBlocks = RetiredBlocks()
         var leaves: [Child<Leaf>] = []
-        var cells = CellsByID()
+        var cells = IDTable()
         for (id, held) in world.events {
             held.json.utf8CString.withUnsafeBytes { json in
                 let row = Leaf.Row(

@@ -8,7 +8,7 @@ extension EventIndex {
     public struct BulkLoad: Sendable {
         /// By the first bits of the cell: some 400 km wide.
         private var regions = Array(repeating: Batch(), count: 1 << Int(bitsOfRegion))
-        private(set) var cells: [CellsByID.Change] = []
+        private(set) var cells: [IDTable.Change] = []
 
         public init() {}
 

@@ -101,7 +101,7 @@ private final class CopiedEvents: Sendable {
 
     /// The rows are read and rendered by some while others come in.
     func copy(_ connection: PostgresConnection) async throws {
-        let handover = Handover()
+        let handover = BoundedChannel()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<Self.readers {
                 group.addTask {

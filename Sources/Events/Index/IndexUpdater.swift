@@ -26,9 +26,9 @@ package final class IndexUpdater: Service {
     let logger: Logger
     let examining = Mutex(false)
     let notifier: LogNotifier
-    private let arrivals = Arrivals()
+    private let waiters = PositionWaiters()
     /// Held by whoever writes to the index: those who commit, and the one who reads the log.
-    private let line = Mutex(WaitingLine())
+    private let buffer = Mutex(ReorderBuffer())
 
     /// - Parameters:
     ///   - notifier: must run
@@ -73,7 +73,7 @@ package final class IndexUpdater: Service {
 
     private func keep() async throws {
         let filled = try await fill()
-        line.withLock { $0.open(at: filled.cursor) }
+        buffer.withLock { $0.open(at: filled.cursor) }
         var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
             do { try await follow(filled) } catch let error as FormatError {
@@ -93,8 +93,8 @@ package final class IndexUpdater: Service {
 
     /// From now on it is PostgreSQL that is read.
     private func leave(_ phase: IndexStatus.Phase) {
-        line.withLock { line in
-            line.close()
+        buffer.withLock { buffer in
+            buffer.close()
             standing.enter(phase)
             index.removeAll()
         }
@@ -102,9 +102,9 @@ package final class IndexUpdater: Service {
 
     private func follow(_ filled: IndexLoad) async throws {
         let feed = LogTail(
-            client: client, notifier: notifier, after: line.withLock { $0.reached } ?? filled.cursor,
+            client: client, notifier: notifier, after: buffer.withLock { $0.reached } ?? filled.cursor,
             filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
-            reached: { [self] in line.withLock { $0.reached } })
+            reached: { [self] in buffer.withLock { $0.reached } })
         var checkedAt: ContinuousClock.Instant?
         for try await page in feed {
             if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
@@ -113,15 +113,15 @@ package final class IndexUpdater: Service {
                 guard current.tableGeneration == filled.tableGeneration else { throw ReadModelReplacedError() }
             }
             let isSameLog = notifier.history.generation == filled.generation
-            guard isSameLog, line.withLock({ $0.reached != nil }) else { throw ReadModelReplacedError() }
-            try take(LogStretch(page))
+            guard isSameLog, buffer.withLock({ $0.reached != nil }) else { throw ReadModelReplacedError() }
+            try take(LogSegment(page))
             if page.through - page.after.position < Self.pageLimit { sawEnd(page) }
         }
     }
 
     private func sawEnd(_ page: LogPage) {
-        let isNew = line.withLock { line in
-            guard let reached = line.reached, reached.position >= page.through else { return false }
+        let isNew = buffer.withLock { buffer in
+            guard let reached = buffer.reached, reached.position >= page.through else { return false }
             standing.isInStep(at: page.askedAt)
             guard !standing.isInUse else { return false }
             standing.enter(.inUse)
@@ -138,42 +138,42 @@ package final class IndexUpdater: Service {
 
     /// Applies it, with what waits behind it, if it joins on to what the index holds; otherwise it waits until what is missing
     /// has been read from the log.
-    private func take(_ stretch: LogStretch) throws {
-        let snapshot = try line.withLock { line in
+    private func take(_ segment: LogSegment) throws {
+        let snapshot = try buffer.withLock { buffer in
             let snapshot = index.snapshot
-            guard let joined = line.join(stretch) else { return snapshot }
+            guard let joined = buffer.join(segment) else { return snapshot }
             do {
                 let changes = EventsProjection().fold(joined.envelopes(after: snapshot.position))
                 index.apply(try EventIndex.Batch(changes, on: snapshot, render: render), position: joined.through)
             } catch {
-                giveUp(&line)
+                giveUp(&buffer)
                 throw error
             }
             return index.snapshot
         }
         guard snapshot.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
-        arrivals.reached(snapshot.position)
+        waiters.reached(snapshot.position)
     }
 
     /// Nobody is to read the index any more, and nothing more is applied to it; the one who follows the log fills it anew.
-    private func giveUp(_ line: inout WaitingLine) {
-        line.close()
+    private func giveUp(_ buffer: inout ReorderBuffer) {
+        buffer.close()
         standing.enter(.interrupted)
     }
 }
 
 extension IndexUpdater: CommitListener {
     package func committed(_ commit: Commit) {
-        let stretch = LogStretch(commit)
-        do { try take(stretch) } catch {
+        let segment = LogSegment(commit)
+        do { try take(segment) } catch {
             // Whoever reads the log comes to the same place, and deals with it.
             return logger.warning("a commit is left for the one who reads the log", metadata: ["error": "\(error)"])
         }
-        line.withLock { line in
-            guard let reached = line.reached, reached.position >= stretch.through else { return }
+        buffer.withLock { buffer in
+            guard let reached = buffer.reached, reached.position >= segment.through else { return }
             // Where something else had the place, the log has lost its end, in a fail-over say, and goes on from further back.
-            let isHeld = reached.position == stretch.through ? reached == stretch.end : index.snapshot.holds(stretch)
-            if !isHeld { giveUp(&line) }
+            let isHeld = reached.position == segment.through ? reached == segment.end : index.snapshot.holds(segment)
+            if !isHeld { giveUp(&buffer) }
         }
     }
 }
@@ -195,7 +195,7 @@ extension IndexUpdater {
     /// Whether the index holds what was recorded there, or soon does.
     func reaches(_ position: Int64) async -> Bool {
         guard standing.isInUse else { return false }
-        return await arrivals.wait(for: position, seconds: Self.patienceSeconds) { [index] in index.snapshot.position }
+        return await waiters.wait(for: position, seconds: Self.patienceSeconds) { [index] in index.snapshot.position }
     }
 }
 
@@ -214,8 +214,8 @@ struct ReadModelReplacedError: Error, Hashable, CustomStringConvertible {
 
 extension EventIndex.Snapshot {
     /// Whether it has seen all of these changes.
-    fileprivate func holds(_ stretch: LogStretch) -> Bool {
-        stretch.envelopes(after: 0).allSatisfy { envelope in
+    fileprivate func holds(_ segment: LogSegment) -> Bool {
+        segment.envelopes(after: 0).allSatisfy { envelope in
             EventID(stream: envelope.stream).flatMap { event($0)?.version } ?? 0 >= envelope.version
         }
     }

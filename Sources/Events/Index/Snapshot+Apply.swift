@@ -21,12 +21,12 @@ extension EventIndex.Snapshot {
     /// it is then.
     private func edits(
         of batch: EventIndex.Batch, json: UnsafeRawBufferPointer
-    ) -> (edits: [LeafEdit], changes: [CellsByID.Change]) {
+    ) -> (edits: [LeafEdit], changes: [IDTable.Change]) {
         // Sorting keeps the order of those of one id.
         let sorted = batch.changes.sorted { $0.id < $1.id }
         var edits: [LeafEdit] = []
         edits.reserveCapacity(2 * sorted.count)
-        var changes: [CellsByID.Change] = []
+        var changes: [IDTable.Change] = []
         changes.reserveCapacity(sorted.count)
         var rest = sorted[...]
         while let id = rest.first?.id {

@@ -3,7 +3,7 @@ extension EventIndex.Snapshot {
     func next(_ bulkLoad: inout EventIndex.BulkLoad, position: Int64) -> EventIndex.Snapshot {
         var retiredBlocks = RetiredBlocks()
         retireAll(&retiredBlocks)
-        var cells = CellsByID()
+        var cells = IDTable()
         cells.apply(bulkLoad.cells.sorted { $0.id < $1.id }[...], &retiredBlocks)
         var leaves: [Child<Leaf>] = []
         bulkLoad.takeRegions { region in

@@ -9,11 +9,11 @@ extension EventIndex {
         public let count: Int
         let blockBytes: Int
         let root: Children<OuterNode>
-        let cells: CellsByID
+        let cells: IDTable
         /// What the next snapshot has no more.
         let retired = Retired()
 
-        init(position: Int64, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: CellsByID) {
+        init(position: Int64, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: IDTable) {
             self.position = position
             self.count = count
             self.blockBytes = blockBytes
@@ -25,7 +25,7 @@ extension EventIndex {
         convenience init() {
             var retiredBlocks = RetiredBlocks()
             let root = Children<OuterNode>(EmptyCollection(), &retiredBlocks)
-            self.init(position: -1, count: 0, blockBytes: retiredBlocks.bytes, root: root, cells: CellsByID())
+            self.init(position: -1, count: 0, blockBytes: retiredBlocks.bytes, root: root, cells: IDTable())
         }
 
         /// What is held in memory, the JSON of the events with all that finds it.

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Those who wait until something has reached a position of the log.
-final class Arrivals: Sendable {
+final class PositionWaiters: Sendable {
     private struct State: Sendable {
         var waiting: [Int: (position: Int64, continuation: CheckedContinuation<Bool, Never>)] = [:]
         /// Nobody waits for less.

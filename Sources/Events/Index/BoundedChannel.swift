@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Rows on their way from a connection's thread to whoever reads them. Where too many are under way the thread waits, and with it
 /// PostgreSQL.
-final class Handover: Sendable {
+final class BoundedChannel: Sendable {
     private static let limit = 16
 
     let rows: AsyncStream<CopiedRows>

@@ -1,7 +1,7 @@
 /// In which cell an event is, by id: 8 bytes an event, since ids are of a sequence and the pages therefore full.
 ///
 /// `@unchecked`: the blocks are written before anybody else sees them, and then no more.
-struct CellsByID: @unchecked Sendable {
+struct IDTable: @unchecked Sendable {
     typealias Change = (id: Int64, cell: OctreeCell)
     private typealias Page = UnsafeMutablePointer<OctreeCell>
     private typealias Volume = UnsafeMutablePointer<Page?>

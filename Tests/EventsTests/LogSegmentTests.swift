@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `Stretches of the log that come in any order` {
     @Test func `join on to each other once what stands before them is there`() throws {
-        var line = WaitingLine()
+        var line = ReorderBuffer()
         line.open(at: place(0))
         waits(stretch(3...4), in: &line)
         waits(stretch(7...9), in: &line)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `that overlap say everything once`() throws {
-        var line = WaitingLine()
+        var line = ReorderBuffer()
         line.open(at: place(2))
         waits(stretch(4...6), in: &line)
         waits(stretch(5...5), in: &line)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `that say nothing new are left out, and so is everything before the line opens`() {
-        var line = WaitingLine()
+        var line = ReorderBuffer()
         waits(stretch(1...2), in: &line)
         line.open(at: place(2))
         waits(stretch(1...2), in: &line)
@@ -42,14 +42,14 @@ import Testing
         waits(stretch(1...2), in: &line)
     }
 
-    private func waits(_ stretch: LogStretch, in line: inout WaitingLine) {
+    private func waits(_ stretch: LogSegment, in line: inout ReorderBuffer) {
         let joined = line.join(stretch)
         #expect(joined == nil)
     }
 
     /// One event, changed at every position; its version is the position.
-    private func stretch(_ positions: ClosedRange<Int64>) -> LogStretch {
-        LogStretch(
+    private func stretch(_ positions: ClosedRange<Int64>) -> LogSegment {
+        LogSegment(
             after: positions.lowerBound - 1, end: place(positions.upperBound),
             events: positions.map { position in
                 let envelope = EventEnvelope(
@@ -62,14 +62,14 @@ import Testing
 
     private func place(_ position: Int64) -> LogCursor { LogCursor(position: position, id: nil) }
 
-    private func versions(_ stretch: LogStretch, after position: Int64) -> [Int32] {
+    private func versions(_ stretch: LogSegment, after position: Int64) -> [Int32] {
         stretch.envelopes(after: position).map(\.version)
     }
 }
 
 @Suite struct `Who waits for a position` {
     @Test func `goes on when it is reached, and not before`() async throws {
-        let arrivals = Arrivals()
+        let arrivals = PositionWaiters()
         #expect(await arrivals.wait(for: 5, seconds: 0) { 5 })
         async let waiting = arrivals.wait(for: 5, seconds: 60) { 3 }
         try await Task.sleep(for: .milliseconds(20))
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `gives up after its time, and when it is cancelled`() async {
-        let arrivals = Arrivals()
+        let arrivals = PositionWaiters()
         #expect(await arrivals.wait(for: 5, seconds: 0.01) { 3 } == false)
         let waiting = Task { await arrivals.wait(for: 5, seconds: 60) { 3 } }
         waiting.cancel()

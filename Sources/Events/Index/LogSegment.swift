@@ -1,7 +1,7 @@
 internal import EventStore
 
-/// A stretch of the log without a gap, and what is recorded of events in it.
-struct LogStretch: Sendable {
+/// A segment of the log without a gap, and what is recorded of events in it.
+struct LogSegment: Sendable {
     /// It begins behind this position.
     let after: Int64
     /// And ends here.
@@ -37,36 +37,36 @@ struct LogStretch: Sendable {
     }
 
     /// Adds what a later one has beyond this one's end.
-    mutating func append(_ next: LogStretch) {
+    mutating func append(_ next: LogSegment) {
         events += next.events.drop { $0.position <= through }
         end = next.end
     }
 }
 
 /// Stretches of the log that have come before what stands before them.
-struct WaitingLine: Sendable {
+struct ReorderBuffer: Sendable {
     /// What does not fit in is read from the log in its time.
     private static let limit = 1_000
 
     /// Where what the index has of the log ends; nil while the index is being filled, or was given up.
     private(set) var reached: LogCursor?
-    private var stretches: [LogStretch] = []
+    private var segments: [LogSegment] = []
 
     mutating func open(at cursor: LogCursor) { reached = cursor }
 
-    mutating func close() { self = WaitingLine() }
+    mutating func close() { self = ReorderBuffer() }
 
-    /// The stretch with all that waits and joins on to it; nil where it says nothing new, or does not join on to what has been
+    /// The segment with all that waits and joins on to it; nil where it says nothing new, or does not join on to what has been
     /// reached, and waits from now on.
-    mutating func join(_ stretch: LogStretch) -> LogStretch? {
-        guard let position = reached?.position, stretch.through > position else { return nil }
-        guard stretch.after <= position else {
-            if stretches.count < Self.limit { stretches.append(stretch) }
+    mutating func join(_ segment: LogSegment) -> LogSegment? {
+        guard let position = reached?.position, segment.through > position else { return nil }
+        guard segment.after <= position else {
+            if segments.count < Self.limit { segments.append(segment) }
             return nil
         }
-        var joined = stretch
-        while let next = stretches.firstIndex(where: { $0.after <= joined.through }) {
-            let next = stretches.remove(at: next)
+        var joined = segment
+        while let next = segments.firstIndex(where: { $0.after <= joined.through }) {
+            let next = segments.remove(at: next)
             if next.through > joined.through { joined.append(next) }
         }
         reached = joined.end
