@@ -47,7 +47,7 @@ extension API {
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await requireReader(request)
         let id = try eventID(context)
-        let reading = try await events.reading(since: try request.position())
+        let reading = try await events.view(atLeast: try request.position())
         guard let event = try await reading.event(id) else { throw HTTPError.notFound }
         return try response(event, to: request, reading)
     }
@@ -55,7 +55,7 @@ extension API {
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard settings.reads == .everyone else { return .needsTask }
         let id = try eventID(context)
-        guard let reading = events.indexView(since: try request.position()), let event = reading.heldEvent(id) else {
+        guard let reading = events.indexView(atLeast: try request.position()), let event = reading.indexedEvent(id) else {
             return .needsTask
         }
         events.countIndexRead()
@@ -65,7 +65,7 @@ extension API {
     private func findNearestEvents(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await requireReader(request)
         let search = try NearbySearch(request.queryFields())
-        let reading = try await events.reading(since: try request.position())
+        let reading = try await events.view(atLeast: try request.position())
         if let response = notModified(reading, request) { return response }
         return response(try await reading.nearest(search), to: search, reading)
     }
@@ -73,18 +73,18 @@ extension API {
     private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard settings.reads == .everyone else { return .needsTask }
         let search = try NearbySearch(request.queryFields())
-        guard let reading = events.indexView(since: try request.position()) else { return .needsTask }
+        guard let reading = events.indexView(atLeast: try request.position()) else { return .needsTask }
         if let response = notModified(reading, request) {
             events.countIndexRead()
             return .response(response)
         }
-        guard let found = reading.heldNearest(search) else { return .needsTask }
+        guard let found = reading.indexedNearest(search) else { return .needsTask }
         events.countIndexRead()
         return .response(response(found, to: search, reading))
     }
 
     private func response(
-        _ event: RenderedEvent, to request: Request, _ reading: EventsReading
+        _ event: RenderedEvent, to request: Request, _ reading: EventsView
     ) throws(HTTPError) -> Response {
         let condition = request.versionCondition
         guard condition.matching.contains(event.version) else { throw .preconditionFailed }
@@ -99,12 +99,12 @@ extension API {
 
     /// The response to a client that holds the list as it is at the reading's position: while nothing is recorded, no list changes, so
     /// that no search is needed.
-    private func notModified(_ reading: EventsReading, _ request: Request) -> Response? {
+    private func notModified(_ reading: EventsView, _ request: Request) -> Response? {
         guard let position = reading.position, request.matchesIfNoneMatch(EntityTag(version: position)) else { return nil }
         return list(Response(status: .notModified), reading)
     }
 
-    private func response(_ found: RenderedEvents, to search: NearbySearch, _ reading: EventsReading) -> Response {
+    private func response(_ found: RenderedEvents, to search: NearbySearch, _ reading: EventsView) -> Response {
         var response = Response(
             jsonBytes: found.count > 0 ? found.json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
         if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
@@ -112,7 +112,7 @@ extension API {
     }
 
     /// A list as it is at a position, which is its tag.
-    private func list(_ response: Response, _ reading: EventsReading) -> Response {
+    private func list(_ response: Response, _ reading: EventsView) -> Response {
         var response = response
         if let position = reading.position {
             response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))

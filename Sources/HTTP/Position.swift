@@ -24,7 +24,7 @@ extension Response {
 
     /// To a read: from the index it says of which position it is and, where that may not be the newest, how old. Source of `Age`:
     /// RFC 9111, section 5.1.
-    mutating func addAgeHeader(of reading: EventsReading) {
+    mutating func addAgeHeader(of reading: EventsView) {
         guard let position = reading.position else { return }
         headers.append(HTTPField(name: .humonPosition, value: String(position)))
         if let seconds = reading.staleFor?.components.seconds { headers[.age] = String(seconds) }

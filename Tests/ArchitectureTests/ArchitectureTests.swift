@@ -79,7 +79,7 @@ import Testing
             rule: .readModels, file: "Sources/Events/EventsProjection.swift", text: #""INSERT INTO \(identifier: schema).events""#
         ),
         Sample(rule: .log, file: "Sources/EventStore/LogReader.swift", text: #""FROM log.recorded_events""#),
-        Sample(rule: .types, text: "public struct EventsReading {}\n"),
+        Sample(rule: .types, text: "public struct EventsView {}\n"),
         Sample(rule: .lines, text: String(repeating: "//\n", count: 300)),
         Sample(rule: .nouns, file: "Sources/App/Commands/Serve.swift", text: ""),
         Sample(rule: .unchecked, text: "/// `@unchecked`: the lock protects it.\nfinal class Box: @unchecked Sendable {\n"),

@@ -40,7 +40,7 @@ private enum CreatedAnew: DomainEvent {
                         try await connection.query("ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change")
                     }
                 }
-                try await eventually { try await node.module.reading().event(EventID(rawValue: 1_016))?.isFromIndex == true }
+                try await eventually { try await node.module.view().event(EventID(rawValue: 1_016))?.isFromIndex == true }
                 #expect(try await node.module.examineMemory().differences == [])
             }
         }
@@ -66,7 +66,7 @@ private enum CreatedAnew: DomainEvent {
                 // Each of its attempts is short, and none of them fills the index anew.
                 for _ in 0..<20 {
                     #expect(node.module.indexStatus.phase == .inUse)
-                    #expect(try await node.module.reading().event(id)?.isFromIndex == true)
+                    #expect(try await node.module.view().event(id)?.isFromIndex == true)
                     try await Task.sleep(for: .milliseconds(20))
                 }
                 #expect(node.module.indexStatus.position == 1)
@@ -97,7 +97,7 @@ private enum CreatedAnew: DomainEvent {
                 // As show(_:) does after a second in vain; a fail-over that loses the write leaves it so.
                 node.index.standing.mustShow(5)
                 let start = ContinuousClock.now
-                for _ in 0..<10 { _ = try await node.module.reading() }
+                for _ in 0..<10 { _ = try await node.module.view() }
                 #expect(.now - start < .seconds(10 * IndexUpdater.patienceSeconds))
             }
         }
@@ -117,10 +117,10 @@ private enum CreatedAnew: DomainEvent {
                     defer { group.cancelAll() }
                     let (_, position) = try await module.create(
                         CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
-                    await #expect(throws: PositionNotReachedError(position: position)) { try await module.reading(since: position) }
+                    await #expect(throws: PositionNotReachedError(position: position)) { try await module.view(atLeast: position) }
                     // Once the read model has caught up, it is there.
                     try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).prepare()
-                    #expect(try await module.reading(since: position).nearest(.everywhere).count == 1)
+                    #expect(try await module.view(atLeast: position).nearest(.everywhere).count == 1)
                 }
             }
         }

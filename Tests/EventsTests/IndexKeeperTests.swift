@@ -14,7 +14,7 @@ import Users
             try await TestNode.with(database) { first in
                 for number in 0..<40 { try await first.create(.at(number)) }
                 try await TestNode.with(database) { second in
-                    let reading = try await second.module.reading()
+                    let reading = try await second.module.view()
                     #expect(reading.position == 40)
                     for id in [1, 17, 40] as [Int64] {
                         let event = try #require(try await second.module.event(EventID(rawValue: id)))
@@ -38,11 +38,11 @@ import Users
                         group.addTask {
                             for number in 0..<10 {
                                 let (id, created) = try await node.create(.at(writer * 10 + number))
-                                let first = try await node.module.reading()
+                                let first = try await node.module.view()
                                 #expect(first.position ?? -1 >= created)
                                 #expect(try await first.event(id)?.version == 1)
                                 let updated = try await node.update(id, to: .concert)
-                                let second = try await node.module.reading()
+                                let second = try await node.module.view()
                                 #expect(second.position ?? -1 >= updated)
                                 #expect(try await second.event(id)?.version == 2)
                                 #expect(try await second.event(id)?.text.contains("of 1, version 2") == true)
@@ -63,7 +63,7 @@ import Users
                     for number in 0..<50 {
                         let (writer, reader) = number % 2 == 0 ? (first, second) : (second, first)
                         let (id, position) = try await writer.create(.at(number))
-                        let reading = try await reader.module.reading(since: position)
+                        let reading = try await reader.module.view(atLeast: position)
                         #expect(reading.position ?? -1 >= position)
                         #expect(try await reading.event(id)?.version == 1)
                     }
@@ -81,15 +81,15 @@ import Users
                 try await TestNode.with(database, listens: false) { deaf in
                     let (id, position) = try await first.create()
                     // Memory does not have it, and says so; what is asked for by id, or with its position, is found.
-                    #expect(try await deaf.module.reading().position == 0)
+                    #expect(try await deaf.module.view().position == 0)
                     #expect(try await deaf.found(by: .everywhere).isEmpty)
-                    #expect(try await deaf.module.reading().event(id)?.version == 1)
+                    #expect(try await deaf.module.view().event(id)?.version == 1)
                     #expect(try await deaf.found(by: .everywhere, since: position).count == 1)
-                    await #expect(throws: PositionNotReachedError(position: 2)) { _ = try await deaf.module.reading(since: 2) }
+                    await #expect(throws: PositionNotReachedError(position: 2)) { _ = try await deaf.module.view(atLeast: 2) }
                     // Nor is anybody kept waiting for it, who would have to be counted as under way.
                     let start = ContinuousClock.now
                     for _ in 0..<10 {
-                        await #expect(throws: PositionNotReachedError(position: 99)) { _ = try await first.module.reading(since: 99) }
+                        await #expect(throws: PositionNotReachedError(position: 99)) { _ = try await first.module.view(atLeast: 99) }
                     }
                     #expect(.now - start < .seconds(10 * IndexUpdater.patienceSeconds))
                     // What it writes itself it shows, with what it did not hear of before.
@@ -114,7 +114,7 @@ import Users
                 #expect((20...2_000).contains(ids.count))
                 let last = try #require(ids.last)
                 let position = try await node.update(last, to: .concert)
-                #expect(try await node.module.reading(since: position).event(last)?.version == 2)
+                #expect(try await node.module.view(atLeast: position).event(last)?.version == 2)
                 #expect(node.module.indexStatus.readsFromDatabase > 0)
                 try await TestNode.with(database, limitBytes: 1_000) { another in
                     #expect(another.module.indexStatus.phase == .tooSmall)
@@ -144,7 +144,7 @@ import Users
                 }
                 let (id, position) = try await node.create(.concert)
                 #expect(position == 4)
-                #expect(try await node.module.reading().event(id)?.version == 1)
+                #expect(try await node.module.view().event(id)?.version == 1)
                 #expect(try await node.found(by: .everywhere).count == 4)
                 try await eventually { try await node.isReadFromMemory() }
                 #expect(try await node.found(by: .everywhere).count == 4)
@@ -160,14 +160,14 @@ import Users
                 // A lie that somebody wrote into the read model by hand, and a node that believes it.
                 _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
                 try await TestNode.with(database) { fooled in
-                    #expect(try await fooled.module.reading().event(id)?.text.contains("Lie") == true)
+                    #expect(try await fooled.module.view().event(id)?.text.contains("Lie") == true)
                     try await database.withClient(role: "humon_app", connections: 4) { client in
                         let models = ReadModels(projections: [EventsProjection()], client: client, logger: .quiet)
                         try await models.rebuild { _ in }
                     }
-                    try await eventually { try await fooled.module.reading().event(id)?.text.contains("Picnic") == true }
+                    try await eventually { try await fooled.module.view().event(id)?.text.contains("Picnic") == true }
                     try await eventually { try await fooled.isReadFromMemory() }
-                    #expect(try await fooled.module.reading().event(id)?.text.contains("Picnic") == true)
+                    #expect(try await fooled.module.view().event(id)?.text.contains("Picnic") == true)
                 }
             }
         }
@@ -204,7 +204,7 @@ import Users
                         }
                         try await group.waitForAll()
                     }
-                    #expect(try await second.module.reading(since: 600).position == 600)
+                    #expect(try await second.module.view(atLeast: 600).position == 600)
                     let verifications = try await [first.module.examineMemory(), second.module.examineMemory()]
                     #expect(verifications.map(\.position) == [600, 600])
                     #expect(verifications.allSatisfy { $0.events > 150 && $0.differing == 0 })

@@ -65,10 +65,10 @@ struct TestNode: Sendable {
 
     /// What the API would answer of all events around a place.
     func found(by search: NearbySearch, since position: Int64? = nil) async throws -> [String] {
-        try await module.reading(since: position).nearest(search).texts
+        try await module.view(atLeast: position).nearest(search).texts
     }
 
-    func isReadFromMemory() async throws -> Bool { try await module.reading().position != nil }
+    func isReadFromMemory() async throws -> Bool { try await module.view().position != nil }
 }
 
 extension NearbySearch {

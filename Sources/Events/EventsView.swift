@@ -5,7 +5,7 @@ internal import Postgres
 public typealias EventRendering = @Sendable (Event, inout [UInt8]) -> Void
 
 /// The events as one request reads them: at one position, from the node's memory; or from PostgreSQL.
-public struct EventsReading: Sendable {
+public struct EventsView: Sendable {
     /// nil where PostgreSQL is read.
     let snapshot: EventIndex.Snapshot?
     /// How long ago this was known to be all that is recorded; nil while that is no news, and for PostgreSQL.
@@ -17,26 +17,26 @@ public struct EventsReading: Sendable {
 
     /// An id that the index does not know is asked for in PostgreSQL before it is called unknown.
     public func event(_ id: EventID) async throws -> RenderedEvent? {
-        if let held = heldEvent(id) { return held }
+        if let held = indexedEvent(id) { return held }
         return try await module.event(id).map { event in
             RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
         }
     }
 
     /// nil where the index does not know it.
-    public func heldEvent(_ id: EventID) -> RenderedEvent? {
+    public func indexedEvent(_ id: EventID) -> RenderedEvent? {
         snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .index($0)) }
     }
 
     public func nearest(_ search: NearbySearch) async throws -> RenderedEvents {
-        if let held = heldNearest(search) { return held }
+        if let held = indexedNearest(search) { return held }
         let page = try await module.nearest(search)
         let (json, ends) = module.rendered(page.events)
         return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
     }
 
     /// nil where PostgreSQL is read.
-    public func heldNearest(_ search: NearbySearch) -> RenderedEvents? {
+    public func indexedNearest(_ search: NearbySearch) -> RenderedEvents? {
         snapshot.map { RenderedEvents(source: .index($0.nearest(search))) }
     }
 }
@@ -128,14 +128,14 @@ extension EventsModule {
     /// The events as they can be read now.
     /// - Parameter position: of a write that is to show; the reading waits a little for it
     /// - Throws: ``PositionNotReachedError``
-    public func reading(since position: Int64? = nil) async throws -> EventsReading {
-        if let reading = indexView(since: position) {
+    public func view(atLeast position: Int64? = nil) async throws -> EventsView {
+        if let reading = indexView(atLeast: position) {
             countIndexRead()
             return reading
         }
         // What the log has not is not waited for.
         if let position, try await LogReader(client: database).tail() < position { throw PositionNotReachedError(position: position) }
-        if let position, let index, await index.reaches(position), let reading = indexView(since: position) {
+        if let position, let index, await index.reaches(position), let reading = indexView(atLeast: position) {
             countIndexRead()
             return reading
         }
@@ -143,15 +143,15 @@ extension EventsModule {
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
             throw PositionNotReachedError(position: position)
         }
-        return EventsReading(snapshot: nil, staleFor: nil, module: self)
+        return EventsView(snapshot: nil, staleFor: nil, module: self)
     }
 
     /// The same where nothing has to be waited for; nil where it has. It is counted when something was read:
     /// ``countIndexRead()``.
-    public func indexView(since position: Int64? = nil) -> EventsReading? {
+    public func indexView(atLeast position: Int64? = nil) -> EventsView? {
         guard let index, let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
         let age = index.standing.age
-        return EventsReading(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
+        return EventsView(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
     }
 
     public func countIndexRead() { reads.readIndex() }
