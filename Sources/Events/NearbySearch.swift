@@ -79,7 +79,7 @@ extension NearbySearch {
     ///
     /// The lateral query is fenced by OFFSET 0 so that the index is used whatever the statistics say: a scan of it a band.
     var query: SQL {
-        let stretches = BandStretch.covering(centre, kilometres: radius)
+        let ranges = BandRange.covering(centre, kilometres: radius)
         let centre = UnitVector(centre)
         return """
             SELECT id, owner_id, version, name, address, lat, lon, started_at, ended_at, squared_chord
@@ -87,11 +87,11 @@ extension NearbySearch {
                 SELECT near.*,
                     (x - \(centre.x)) * (x - \(centre.x)) + (y - \(centre.y)) * (y - \(centre.y))
                         + (z - \(centre.z)) * (z - \(centre.z)) AS squared_chord
-                FROM unnest(\(stretches.map(\.band.number)), \(stretches.map(\.west)), \(stretches.map(\.east)))
-                    AS stretch (band, west, east)
+                FROM unnest(\(ranges.map(\.band.number)), \(ranges.map(\.west)), \(ranges.map(\.east)))
+                    AS range (band, west, east)
                 CROSS JOIN LATERAL (
                     SELECT * FROM \(identifier: EventsProjection.schema).events AS e
-                    WHERE e.band = stretch.band AND e.lon BETWEEN stretch.west AND stretch.east
+                    WHERE e.band = range.band AND e.lon BETWEEN range.west AND range.east
                     OFFSET 0
                 ) AS near
                 OFFSET 0

@@ -60,19 +60,19 @@ struct Band: Sendable, Hashable {
     init(number: Int16) { self.number = number }
 }
 
-/// A stretch of a band, from west to east, without crossing the date line.
-struct BandStretch: Sendable, Hashable {
+/// A range of a band, from west to east, without crossing the date line.
+struct BandRange: Sendable, Hashable {
     var band: Band
     var west: Double
     var east: Double
 }
 
-extension BandStretch {
-    /// Degrees that a stretch is longer than computed, so that rounding loses nothing. What is too much is filtered by distance.
+extension BandRange {
+    /// Degrees that a range is longer than computed, so that rounding loses nothing. What is too much is filtered by distance.
     private static let margin = 1e-6
 
     /// Stretches that together cover all places within a distance, and more.
-    static func covering(_ centre: Coordinates, kilometres: Double) -> [BandStretch] {
+    static func covering(_ centre: Coordinates, kilometres: Double) -> [BandRange] {
         let angle = min(kilometres / Sphere.radius, .pi)
         let degrees = angle * 180 / .pi + margin
         let south = max(centre.lat - degrees, -90)
@@ -80,7 +80,7 @@ extension BandStretch {
         let bands = Band(lat: south).number...Band(lat: north).number
         let ranges = longitudes(around: centre, angle: angle, reachesPole: south == -90 || north == 90)
         return bands.flatMap { number in
-            ranges.map { BandStretch(band: Band(number: number), west: $0.lowerBound, east: $0.upperBound) }
+            ranges.map { BandRange(band: Band(number: number), west: $0.lowerBound, east: $0.upperBound) }
         }
     }
 

@@ -15,20 +15,20 @@ import Testing
     }
 }
 
-@Suite struct `The stretches of bands for a radius` {
+@Suite struct `The ranges of bands for a radius` {
     @Test(arguments: Around.allCases) func `cover every place within it`(around: Around) throws {
         var generator = SeededGenerator(seed: 31)
         var within = 0
         for _ in 0..<60 {
             let centre = around.place(using: &generator)
             let radius = Radius.random(using: &generator)
-            let stretches = Stretches(BandStretch.covering(centre, kilometres: radius))
+            let ranges = Stretches(BandRange.covering(centre, kilometres: radius))
             for _ in 0..<80 {
                 let place = nearby(centre, radius: radius, using: &generator)
                 guard Places.haversine(centre, place) <= radius else { continue }
                 within += 1
                 for name in names(of: place) {
-                    try #require(stretches.cover(name), "\(name) is not found within \(radius) km of \(centre)")
+                    try #require(ranges.cover(name), "\(name) is not found within \(radius) km of \(centre)")
                 }
             }
         }
@@ -39,16 +39,16 @@ import Testing
         var generator = SeededGenerator(seed: 32)
         for _ in 0..<200 {
             let centre = around.place(using: &generator)
-            let stretches = Stretches(BandStretch.covering(centre, kilometres: 0))
-            for name in names(of: centre) { try #require(stretches.cover(name), "\(name)") }
+            let ranges = Stretches(BandRange.covering(centre, kilometres: 0))
+            for name in names(of: centre) { try #require(ranges.cover(name), "\(name)") }
         }
     }
 
     @Test func `cover everything for half the Earth's circumference`() {
         for lat in [-90.0, -37, 0, 51.5, 90] {
-            let stretches = BandStretch.covering(Coordinates(lat: lat, lon: 179), kilometres: 20_100)
-            #expect(stretches.map(\.band.number) == Array(-1800...1800))
-            #expect(stretches.allSatisfy { $0.west == -180 && $0.east == 180 })
+            let ranges = BandRange.covering(Coordinates(lat: lat, lon: 179), kilometres: 20_100)
+            #expect(ranges.map(\.band.number) == Array(-1800...1800))
+            #expect(ranges.allSatisfy { $0.west == -180 && $0.east == 180 })
         }
     }
 
@@ -56,8 +56,8 @@ import Testing
         var generator = SeededGenerator(seed: 33)
         for _ in 0..<60 {
             let centre = around.place(using: &generator)
-            let stretches = BandStretch.covering(centre, kilometres: Radius.random(using: &generator))
-            for ofBand in Dictionary(grouping: stretches, by: \.band).values {
+            let ranges = BandRange.covering(centre, kilometres: Radius.random(using: &generator))
+            for ofBand in Dictionary(grouping: ranges, by: \.band).values {
                 let ordered = ofBand.sorted { $0.west < $1.west }
                 try #require(ordered.allSatisfy { -180 <= $0.west && $0.west <= $0.east && $0.east <= 180 }, "\(centre)")
                 try #require(zip(ordered, ordered.dropFirst()).allSatisfy { $0.east < $1.west }, "\(centre)")
@@ -66,16 +66,16 @@ import Testing
     }
 
     @Test func `are few for a small radius`() {
-        let stretches = BandStretch.covering(Coordinates(lat: 37.76, lon: -122.43), kilometres: 20)
-        #expect(stretches.map(\.band.number) == Array(751...758))
-        #expect(stretches.allSatisfy { $0.east - $0.west < 0.46 })
+        let ranges = BandRange.covering(Coordinates(lat: 37.76, lon: -122.43), kilometres: 20)
+        #expect(ranges.map(\.band.number) == Array(751...758))
+        #expect(ranges.allSatisfy { $0.east - $0.west < 0.46 })
     }
 
     /// Uniform in the disc and, half of the time, close to its rim.
     private func nearby(_ centre: Coordinates, radius: Double, using generator: inout SeededGenerator) -> Coordinates {
         let innermost = Bool.random(using: &generator) ? 0.999 : 0
         let part = Double.random(in: innermost...1, using: &generator)
-        // Straight east and west, the rim is where stretches end; north and south, where bands end.
+        // Straight east and west, the rim is where ranges end; north and south, where bands end.
         let bearing: Double =
             switch Int.random(in: 0..<8, using: &generator) {
             case 0: 0
@@ -128,9 +128,9 @@ private enum Radius {
 }
 
 private struct Stretches {
-    private let byBand: [Band: [BandStretch]]
+    private let byBand: [Band: [BandRange]]
 
-    init(_ stretches: [BandStretch]) { byBand = Dictionary(grouping: stretches, by: \.band) }
+    init(_ ranges: [BandRange]) { byBand = Dictionary(grouping: ranges, by: \.band) }
 
     func cover(_ place: Coordinates) -> Bool {
         byBand[Band(lat: place.lat)]?.contains { $0.west <= place.lon && place.lon <= $0.east } == true
