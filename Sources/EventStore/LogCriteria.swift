@@ -32,7 +32,7 @@ public struct LogCriteria: Sendable, Hashable {
 }
 
 extension LogCriteria {
-    /// Whether the index can pass over stretches of the log.
+    /// Whether the index can pass over pages of the log.
     var isIndexed: Bool { isNarrow || filter != .everything }
 
     /// Whether it leaves little of the log: one person or one cause.

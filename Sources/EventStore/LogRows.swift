@@ -1,9 +1,9 @@
 internal import Postgres
 
-/// A stretch of the log as it came from the database: to be decoded wherever a core is free.
+/// A page of the log as it came from the database: to be decoded wherever a core is free.
 struct LogRows: Sendable {
     var rows: Rows
-    /// The last position of the stretch, whether it is among the rows or not.
+    /// The last position of the page, whether it is among the rows or not.
     var through: Int64
 
     func decode(_ range: Range<Int>) throws -> [RecordedEvent] { try rows[range].map(RecordedEvent.init) }
@@ -17,7 +17,7 @@ struct StreamSample: Sendable, Hashable {
 }
 
 extension LogReader {
-    /// The stretch behind a position, at most `limit` long.
+    /// The page behind a position, at most `limit` long.
     /// - Throws: ``LogGapError``
     func rows(
         after position: Int64, limit: Int64, filter: LogFilter, sample: StreamSample? = nil
@@ -35,7 +35,7 @@ extension LogReader {
             """
             SELECT count(*), coalesce(max(position), \(position)) FROM (
                 SELECT position FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)
-            ) AS stretch
+            ) AS page
             """
         ).decode((Int64, Int64).self)
         guard let (count, through) = bounds.first, count == through - position else {

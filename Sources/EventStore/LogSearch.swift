@@ -4,7 +4,7 @@ public import Postgres
 /// Finds recorded events, newest first, without ever reading the whole log in silence.
 ///
 /// The newest positions are read as they are. Beyond them the index of `db/migrations/0007_search.sql` says which pages cannot
-/// hold what is looked for. Both go stretch by stretch, so that every statement is short and progress is known.
+/// hold what is looked for. Both go page by page, so that every statement is short and progress is known.
 public struct LogSearch: Sendable {
     /// What came of it.
     public struct SearchResult: Sendable {
@@ -17,11 +17,11 @@ public struct LogSearch: Sendable {
     }
 
     /// So many positions are read at once without the index,
-    static let nearStretch: Int64 = 10_000
+    static let nearPage: Int64 = 10_000
     /// and so many in all, before the index is asked.
     static let nearReach: Int64 = 100_000
     /// So many positions are asked of the index at once.
-    static let farStretch: Int64 = 1_000_000
+    static let farPage: Int64 = 1_000_000
     /// How many positions are looked at for a text and nothing that leaves little of the log.
     public static let usualReach: Int64 = 1_000_000
 
@@ -51,9 +51,9 @@ public struct LogSearch: Sendable {
         var end = start
         while end > floor, events.count < limit {
             let isNear = end > nearFloor
-            // What is limited is so because the summaries may leave much of a stretch to be read.
-            let stretch = isNear ? Self.nearStretch : isLimited ? Self.nearReach : Self.farStretch
-            let first = max(floor, end - stretch)
+            // What is limited is so because the summaries may leave much of a page to be read.
+            let page = isNear ? Self.nearPage : isLimited ? Self.nearReach : Self.farPage
+            let first = max(floor, end - page)
             let rest = limit - events.count
             events += try await isNear ? near(first..<end, limit: rest) : far(first..<end, limit: rest)
             end = first

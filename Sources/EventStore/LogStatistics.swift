@@ -1,7 +1,7 @@
 public import Encoding
 internal import Postgres
 
-/// What the log holds, by category and type. To know it the whole log is read, stretch by stretch.
+/// What the log holds, by category and type. To know it the whole log is read, page by page.
 public struct LogStatistics: Sendable, Hashable {
     public struct Kind: Sendable, Hashable, Comparable {
         public var category: String
@@ -31,7 +31,7 @@ public struct LogStatistics: Sendable, Hashable {
         }
     }
 
-    private static let stretch: Int64 = 50_000
+    private static let page: Int64 = 50_000
 
     public private(set) var kinds: [Kind: Figures] = [:]
 
@@ -44,7 +44,7 @@ public struct LogStatistics: Sendable, Hashable {
         let tail = try await reader.tail()
         var position: Int64 = 0
         while position < tail {
-            let last = min(position + Self.stretch, tail)
+            let last = min(position + Self.page, tail)
             let rows = try await reader.client.query(
                 """
                 SELECT split_part(stream, '-', 1), type, count(*),

@@ -21,13 +21,13 @@ public struct LogFilter: Sendable, Hashable {
     }
 }
 
-/// A stretch of the log.
+/// A page of the log.
 public struct LogPage: Sendable {
-    /// The stretch begins behind this cursor.
+    /// The page begins behind this cursor.
     public var after: LogCursor
-    /// Those of the stretch that are wanted, in order.
+    /// Those of the page that are wanted, in order.
     public var events: [RecordedEvent]
-    /// The last cursor of the stretch, whether wanted or not.
+    /// The last cursor of the page, whether wanted or not.
     public var end: LogCursor
     /// Just before the database was asked.
     public var askedAt: ContinuousClock.Instant
@@ -166,15 +166,15 @@ public struct LogDivergedError: Error, Hashable, CustomStringConvertible {
 }
 
 extension LogReader {
-    /// The stretch behind a position, at most `limit` long.
+    /// The page behind a position, at most `limit` long.
     /// - Throws: ``LogGapError``
     public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         let askedAt = ContinuousClock.now
-        let stretch = try await rows(after: position, limit: limit, filter: filter)
-        let ids = try await ids(at: [position, stretch.through])
+        let page = try await rows(after: position, limit: limit, filter: filter)
+        let ids = try await ids(at: [position, page.through])
         return LogPage(
-            after: LogCursor(position: position, id: ids[position]), events: try stretch.decode(stretch.rows.indices),
-            end: LogCursor(position: stretch.through, id: ids[stretch.through]), askedAt: askedAt)
+            after: LogCursor(position: position, id: ids[position]), events: try page.decode(page.rows.indices),
+            end: LogCursor(position: page.through, id: ids[page.through]), askedAt: askedAt)
     }
 
     private func ids(at positions: [Int64]) async throws -> [Int64: UUID] {

@@ -113,17 +113,17 @@ import Testing
         }
     }
 
-    /// One stretch, as `ReadModels.catchUp` of that version does it.
+    /// One page, as `ReadModels.catchUp` of that version does it.
     private static func catchUp(_ store: TestStore) async throws {
         try await store.client.withTransaction { old in
             let positions = try await old.query(lock).decode((String, Int64).self).map(\.1)
             guard let position = positions.first else { return }
             let copy = ReadModelCopy(projection: SumProjection(), schema: "sums_v1", position: position)
-            let stretch = try await LogReader(client: old).rows(after: position, limit: 1_000, filter: .everything, sample: nil)
-            guard stretch.through > position else { return }
-            let writes = try [copy].writes(for: stretch.decode(stretch.rows.indices)).map(\.statement)
+            let page = try await LogReader(client: old).rows(after: position, limit: 1_000, filter: .everything, sample: nil)
+            guard page.through > position else { return }
+            let writes = try [copy].writes(for: page.decode(page.rows.indices)).map(\.statement)
             let move: SQL =
-                "UPDATE log.checkpoints SET position = \(stretch.through) WHERE schema = 'sums_v1' AND position < \(stretch.through)"
+                "UPDATE log.checkpoints SET position = \(page.through) WHERE schema = 'sums_v1' AND position < \(page.through)"
             try await old.run(writes + [move])
         }
     }

@@ -109,7 +109,7 @@ import Testing
 }
 
 @Suite struct `The statistics of the log` {
-    @Test func `count every kind, over all stretches`() async throws {
+    @Test func `count every kind, over all pages`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
                 #expect(try await LogStatistics(of: LogReader(client: client)).total == nil)

@@ -44,12 +44,12 @@ struct ReadModelCopy: Sendable {
     ) async throws {
         while !copies.isEmpty, copies.position < end {
             let position = copies.position
-            let stretch = try await LogReader(client: connection).rows(
+            let page = try await LogReader(client: connection).rows(
                 after: position, limit: min(page, end - position), filter: filter, sample: sample)
-            guard stretch.through > position else { return }
-            let statements = try copies.writes(for: stretch.decode(stretch.rows.indices)).map(\.statement)
-            try await connection.run(statements + [copies.checkpoint(at: stretch.through)])
-            copies.advance(to: stretch.through)
+            guard page.through > position else { return }
+            let statements = try copies.writes(for: page.decode(page.rows.indices)).map(\.statement)
+            try await connection.run(statements + [copies.checkpoint(at: page.through)])
+            copies.advance(to: page.through)
         }
     }
 }

@@ -64,7 +64,7 @@ extension ReadModels {
                 progress(ShadowProgress(phase: .loading, position: position, tail: end))
             }
             // What came meanwhile is little enough to be done in the comparison's own transaction.
-            guard end - before > ShadowLoad.stretch else { break }
+            guard end - before > ShadowLoad.page else { break }
         }
         let position = copies.position
         progress(ShadowProgress(phase: .comparing, position: position, tail: position))

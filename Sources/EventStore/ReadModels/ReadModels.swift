@@ -104,17 +104,17 @@ public struct ReadModels: Sendable {
         return failures
     }
 
-    /// Applies one stretch of the log, in a transaction of its own. Returns false at the log's end, and nil where the copy is missing
+    /// Applies one page of the log, in a transaction of its own. Returns false at the log's end, and nil where the copy is missing
     /// or inline.
     func catchUp(_ projection: any Projection, suffix: String) async throws -> Bool? {
         try await client.withTransaction { connection in
             var copies = try await ReadModelCopy.locked([projection], suffix: suffix, on: connection)
-            guard let end = copies.first.map({ $0.position + Self.stretch }) else { return nil }
+            guard let end = copies.first.map({ $0.position + Self.page }) else { return nil }
             try await ReadModelCopy.catchUp(&copies, through: end, on: connection)
             return copies.first?.position == end
         }
     }
-    private static let stretch: Int64 = 10_000
+    private static let page: Int64 = 10_000
 
     /// Notes that a server answers from them. A prune refuses for these seconds, even without a session's lock.
     func noteServed(forSeconds seconds: Double) async throws {

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Postgres
 
-/// Fills shadows of read models from the log in one pass: while a stretch is written the next one is decoded and folded, on all
-/// cores, and the one after that is read. Three stretches are in memory at a time, however long the log is.
+/// Fills shadows of read models from the log in one pass: while a page is written the next one is decoded and folded, on all
+/// cores, and the one after that is read. Three pages are in memory at a time, however long the log is.
 struct ShadowLoad: Sendable {
     /// Positions that are read, folded and written at once, in one transaction.
-    static let stretch: Int64 = 20_000
+    static let page: Int64 = 20_000
     /// Recorded events that one task decodes.
     private static let slice = 2_500
 
@@ -39,7 +39,7 @@ struct ShadowLoad: Sendable {
     private func read(after position: Int64, through end: Int64) async throws -> LogRows? {
         guard position < end else { return nil }
         let rows = try await LogReader(client: client).rows(
-            after: position, limit: min(Self.stretch, end - position), filter: filter, sample: sample)
+            after: position, limit: min(Self.page, end - position), filter: filter, sample: sample)
         return rows.through > position ? rows : nil
     }
 

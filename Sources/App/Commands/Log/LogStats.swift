@@ -7,7 +7,7 @@ extension Log {
         static let configuration = CommandConfiguration(
             abstract: "Count what the log holds, by category and type.",
             discussion: """
-                Reads the whole log, in short stretches. The size is that of data and metadata; the rate is so many a day between the \
+                Reads the whole log, in short pages. The size is that of data and metadata; the rate is so many a day between the \
                 first and the last. The last row is all of them.
 
                 EXAMPLE: humon log stats --json
