@@ -5,7 +5,7 @@
 public enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// The number as it was written; see ``Swift/Double/init(numeral:)`` and ``Swift/Int64/init(numeral:)``.
+    /// The number as it was written; see ``Swift/Double/init(parsing:)`` and ``Swift/Int64/init(parsing:)``.
     case number(String)
     case string(String)
     case array([JSON])

@@ -2,12 +2,12 @@ extension Double {
     /// A decimal number as JSON, a form or a query writes it; infinite where it is beyond a `Double`, nil where it is none.
     ///
     /// Spaces around it and a leading plus are let pass; `nan`, `inf` and hexadecimal digits, which Swift would read, are not.
-    public init?(numeral: String) {
-        if let value = Self(fewDigits: numeral) {
+    public init?(parsing text: String) {
+        if let value = Self(fewDigits: text) {
             self = value
             return
         }
-        let trimmed = numeral.trimmingSpaces
+        let trimmed = text.trimmingSpaces
         let allowed = trimmed.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -49,8 +49,8 @@ extension Double {
 
 extension Int64 {
     /// A whole number as JSON, a form, a query or a path writes it; nil where it is none or does not fit.
-    public init?(numeral: String) {
-        guard let value = Int64(numeral.trimmingSpaces) else { return nil }
+    public init?(parsing text: String) {
+        guard let value = Int64(text.trimmingSpaces) else { return nil }
         self = value
     }
 }

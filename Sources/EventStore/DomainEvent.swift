@@ -130,8 +130,8 @@ extension JSON {
     }
 
     public var storedString: String? { if case .string(let string) = self { string } else { nil } }
-    public var storedInteger: Int64? { if case .number(let digits) = self { Int64(numeral: digits) } else { nil } }
-    public var storedDouble: Double? { if case .number(let digits) = self { Double(numeral: digits) } else { nil } }
+    public var storedInteger: Int64? { if case .number(let digits) = self { Int64(parsing: digits) } else { nil } }
+    public var storedDouble: Double? { if case .number(let digits) = self { Double(parsing: digits) } else { nil } }
     /// The number of a user, an event or another thing: from 1.
     public var storedID: Int64? { storedInteger.flatMap { $0 > 0 ? $0 : nil } }
     public var storedTimestamp: Timestamp? { storedString.flatMap(Timestamp.init(rfc3339:)) }

@@ -33,7 +33,7 @@ struct EventFields {
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
         case .string(let text), .number(let text):
-            guard let number = Double(numeral: text) else { return unusable("\(label) is not a number") }
+            guard let number = Double(parsing: text) else { return unusable("\(label) is not a number") }
             value = number
         case .bool, .array, .object: return unusable("\(label) is not a number")
         }

@@ -69,17 +69,17 @@ package struct EventsProjection: Projection {
     package func writes(for changes: Changes, in schema: String) -> [Write] {
         var writes: [Write] = []
         if !changes.created.isEmpty {
-            writes.append(.insert(Self.layout.insertion(of: changes.created.map(Placed.init), in: schema)))
+            writes.append(.insert(Self.layout.insertion(of: changes.created.map(IndexedRow.init), in: schema)))
         }
         if !changes.updated.isEmpty {
             let layout = Self.layout.without("owner_id")
-            writes.append(.run(layout.update(changes.updated.map(Placed.init), by: "id", in: schema)))
+            writes.append(.run(layout.update(changes.updated.map(IndexedRow.init), by: "id", in: schema)))
         }
         return writes
     }
 
     /// A row with what nearby search needs.
-    private struct Placed {
+    private struct IndexedRow {
         var row: Changes.Row
         var band: Int16
         var vector: UnitVector
@@ -91,7 +91,7 @@ package struct EventsProjection: Projection {
         }
     }
 
-    private static let layout = RowLayout<Placed>(
+    private static let layout = RowLayout<IndexedRow>(
         table: "events",
         [
             .init("id") { $0.row.id.rawValue },

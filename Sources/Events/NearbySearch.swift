@@ -10,7 +10,7 @@ public struct NearbySearch: Sendable, Hashable {
     /// Kilometres; the Earth's circumference is 40,030.
     public static let radiusLimit = 50_000.0
     /// Also the default.
-    public static let limitLimit = 1_000
+    public static let maximumLimit = 1_000
 
     public var centre: Coordinates
     /// Kilometres on the surface; an event exactly so far away is within.
@@ -19,7 +19,7 @@ public struct NearbySearch: Sendable, Hashable {
     /// Only what comes behind that place in the order.
     public var after: Cursor?
 
-    public init(centre: Coordinates, radius: Double = defaultRadius, limit: Int = limitLimit, after: Cursor? = nil) {
+    public init(centre: Coordinates, radius: Double = defaultRadius, limit: Int = maximumLimit, after: Cursor? = nil) {
         self.centre = centre
         self.radius = radius
         self.limit = limit
@@ -61,13 +61,13 @@ extension NearbySearch {
         let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
         let lon = fields.required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
         let radius = fields.number("radius", label: "Radius", in: 0...Self.radiusLimit).optional
-        let limit = fields.wholeNumber("limit", label: "Limit", in: 1...Double(Self.limitLimit)).optional
+        let limit = fields.wholeNumber("limit", label: "Limit", in: 1...Double(Self.maximumLimit)).optional
         let after = fields.cursor().optional
         guard fields.faults.isEmpty, let lat, let lon else { throw .invalid(faults: fields.faults) }
         self.init(
             centre: Coordinates(lat: lat, lon: lon),
             radius: radius ?? Self.defaultRadius,
-            limit: limit.map { Int($0) } ?? Self.limitLimit,
+            limit: limit.map { Int($0) } ?? Self.maximumLimit,
             after: after
         )
     }

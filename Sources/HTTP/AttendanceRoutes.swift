@@ -26,8 +26,8 @@ extension API {
         case nil, .null: throw .invalid(faults: ["Event can't be blank"])
         case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(faults: ["Event can't be blank"])
         case .string(let text), .number(let text):
-            if let number = Int64(numeral: text) { return EventID(rawValue: number) }
-            guard let number = Double(numeral: text), number.isInfinite || number.rounded() == number else {
+            if let number = Int64(parsing: text) { return EventID(rawValue: number) }
+            guard let number = Double(parsing: text), number.isInfinite || number.rounded() == number else {
                 throw .invalid(faults: ["Event is not a number"])
             }
             return Int64(exactly: number).map(EventID.init(rawValue:))

@@ -40,7 +40,7 @@ extension JSON {
         case "", "null", "~": self = .null
         case "true": self = .bool(true)
         case "false": self = .bool(false)
-        case let text where Double(numeral: text)?.isFinite == true: self = .number(text)
+        case let text where Double(parsing: text)?.isFinite == true: self = .number(text)
         case let text: self = .string(text)
         }
     }

@@ -82,10 +82,10 @@ import Testing
         ]
         for _ in 0..<Self.count {
             let text = mutations.text(of: inputs)
-            if let value = Double(numeral: text) {
-                try #require(Double(numeral: value.description) == value || !value.isFinite, "\(text)")
+            if let value = Double(parsing: text) {
+                try #require(Double(parsing: value.description) == value || !value.isFinite, "\(text)")
             }
-            if let value = Int64(numeral: text) { try #require(Int64(numeral: value.description) == value, "\(text)") }
+            if let value = Int64(parsing: text) { try #require(Int64(parsing: value.description) == value, "\(text)") }
         }
     }
 }

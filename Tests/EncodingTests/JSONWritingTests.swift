@@ -80,7 +80,7 @@ import Testing
 
     private func readBack(_ value: Double) throws -> Double? {
         guard case .number(let digits) = try JSON(utf8: JSON(value).utf8) else { return nil }
-        return Double(numeral: digits)
+        return Double(parsing: digits)
     }
 }
 

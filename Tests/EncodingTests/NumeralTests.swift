@@ -10,7 +10,7 @@ import Testing
         ("37.760000000000005", 37.760000000000005), ("  37.7 ", 37.7), (" 37.7", 37.7), ("37.7 ", 37.7),
     ])
     func `is a number`(text: String, expected: Double) {
-        #expect(Double(numeral: text) == expected)
+        #expect(Double(parsing: text) == expected)
     }
 
     @Test func `is the nearest number, however many digits it has`() {
@@ -21,18 +21,18 @@ import Testing
             let point = Int.random(in: 0..<digits.count, using: &generator)
             if point > 0 { digits.insert(".", at: point) }
             let text = (Bool.random(using: &generator) ? "-" : "") + digits.joined()
-            #expect(Double(numeral: text)?.bitPattern == Double(text)?.bitPattern, "\(text)")
+            #expect(Double(parsing: text)?.bitPattern == Double(text)?.bitPattern, "\(text)")
         }
     }
 
     @Test(arguments: ["-0.0", "-0", "-0.00e0"])
     func `keeps the sign of zero`(text: String) {
-        #expect(Double(numeral: text)?.sign == .minus)
+        #expect(Double(parsing: text)?.sign == .minus)
     }
 
     @Test func `is infinite beyond the largest number`() {
-        #expect(Double(numeral: "1e400") == .infinity)
-        #expect(Double(numeral: "-1e400") == -.infinity)
+        #expect(Double(parsing: "1e400") == .infinity)
+        #expect(Double(parsing: "-1e400") == -.infinity)
     }
 
     @Test(arguments: [
@@ -41,7 +41,7 @@ import Testing
         "0x1p3", "1_000", "１", "١", "1\0", "\t1", "1\n", "\u{A0}1", "1°",
     ])
     func `is nothing else`(text: String) {
-        #expect(Double(numeral: text) == nil)
+        #expect(Double(parsing: text) == nil)
     }
 }
 
@@ -52,7 +52,7 @@ import Testing
             ("9223372036854775807", .max), ("-9223372036854775808", .min),
         ] as [(String, Int64)])
     func `is a number`(text: String, expected: Int64) {
-        #expect(Int64(numeral: text) == expected)
+        #expect(Int64(parsing: text) == expected)
     }
 
     @Test(arguments: [
@@ -60,6 +60,6 @@ import Testing
         "9223372036854775808", "-9223372036854775809",
     ])
     func `is nothing else`(text: String) {
-        #expect(Int64(numeral: text) == nil)
+        #expect(Int64(parsing: text) == nil)
     }
 }

@@ -25,7 +25,7 @@ extension `Nearby search on 100,000 events` {
                         var search = NearbySearch(centre: centre ?? around.place(using: &generator), radius: radius)
                         // Very large radii cost PostgreSQL a look at everything.
                         for _ in 0..<(radius > 1_000 ? 1 : 3) {
-                            search.limit = Int.random(in: 1...NearbySearch.limitLimit, using: &generator)
+                            search.limit = Int.random(in: 1...NearbySearch.maximumLimit, using: &generator)
                             let stored = try search.page(try await client.query(search.query))
                             let held = index.snapshot.nearest(search)
                             try #require(held.ids == stored.events.map(\.id.rawValue), "\(search)")

@@ -20,7 +20,7 @@ import Users
             for _ in 0..<8 {
                 let (centre, radius) = (world.place(), world.radius())
                 let everyone = world.everyone(within: radius, of: centre)
-                let limit = Int.random(in: 1...NearbySearch.limitLimit, using: &world.generator)
+                let limit = Int.random(in: 1...NearbySearch.maximumLimit, using: &world.generator)
                 let page = snapshot.nearest(NearbySearch(centre: centre, radius: radius, limit: limit))
                 try #require(page.ids == everyone.prefix(limit).map(\.id.rawValue), "\(limit) within \(radius) km of \(centre)")
                 try #require(page.next == (everyone.count > limit ? everyone[limit - 1] : nil), "\(centre) \(radius) \(limit)")

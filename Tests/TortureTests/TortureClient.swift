@@ -289,5 +289,5 @@ struct TortureClient: Sendable {
 }
 
 extension JSON {
-    fileprivate var integer: Int64? { if case .number(let digits) = self { Int64(numeral: digits) } else { nil } }
+    fileprivate var integer: Int64? { if case .number(let digits) = self { Int64(parsing: digits) } else { nil } }
 }

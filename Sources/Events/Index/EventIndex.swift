@@ -53,10 +53,10 @@ extension EventIndex {
         struct Change: Sendable {
             var id: Int64
             /// nil where the event is removed.
-            var event: Placed?
+            var event: IndexedRow?
         }
 
-        struct Placed: Sendable {
+        struct IndexedRow: Sendable {
             var owner: UserID
             var version: Int32
             var vector: UnitVector
@@ -86,7 +86,7 @@ extension EventIndex {
             if json.withContiguousStorageIfAvailable({ self.json.append(contentsOf: $0) }) == nil {
                 self.json.append(contentsOf: json)
             }
-            let event = Placed(owner: owner, version: version, vector: vector, json: start..<self.json.count)
+            let event = IndexedRow(owner: owner, version: version, vector: vector, json: start..<self.json.count)
             changes.append(Change(id: id.rawValue, event: event))
         }
 

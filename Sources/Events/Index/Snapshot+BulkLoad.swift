@@ -40,7 +40,7 @@ extension EventIndex.Snapshot {
 }
 
 extension Leaf.Row {
-    init(_ id: Int64, _ event: EventIndex.Batch.Placed, json: UnsafeRawBufferPointer) {
+    init(_ id: Int64, _ event: EventIndex.Batch.IndexedRow, json: UnsafeRawBufferPointer) {
         self.init(
             id: id, owner: event.owner, version: event.version, vector: event.vector,
             json: UnsafeRawBufferPointer(rebasing: json[event.json])

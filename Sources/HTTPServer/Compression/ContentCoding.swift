@@ -35,7 +35,7 @@ struct AcceptedCodings {
     /// - Returns: `nil` for a text that is no weight
     private static func weight(_ parameters: ArraySlice<String>) -> Double? {
         guard let parameter = parameters.first(where: { $0.hasPrefix("q=") }) else { return 1 }
-        return Double(numeral: String(parameter.dropFirst(2))).flatMap { (0...1).contains($0) ? $0 : nil }
+        return Double(parsing: String(parameter.dropFirst(2))).flatMap { (0...1).contains($0) ? $0 : nil }
     }
 
     func accepts(_ coding: ContentCoding) -> Bool { weight(coding) > 0 }
