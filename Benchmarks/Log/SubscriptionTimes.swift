@@ -144,7 +144,7 @@ private struct Stopwatch: Subscription {
         (seen, sink) = AsyncStream.makeStream()
     }
 
-    func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws {
+    func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {
         for event in events { sink.yield((event.position, .now)) }
     }
 }

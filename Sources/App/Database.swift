@@ -96,7 +96,7 @@ struct Database: Sendable {
     var asWriter: PostgresConfiguration {
         var configuration = asApplication(connections: 1)
         // While one batch asks under the lock what became of it, the other waits for as long as that may take.
-        configuration.borrowedTimeoutSeconds = configuration.statementTimeoutSeconds + 1
+        configuration.leasedTimeoutSeconds = configuration.statementTimeoutSeconds + 1
         return configuration
     }
 

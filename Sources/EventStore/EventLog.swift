@@ -39,7 +39,7 @@ public final class EventLog: Service {
     private let queue = Mutex(Queue())
 
     /// - Parameters:
-    ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`borrowedTimeoutSeconds`)
+    ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`leasedTimeoutSeconds`)
     ///   - notifier: is told how far the log reaches after every commit
     ///   - listeners: are told of every commit before those are answered who asked for it
     ///   - tracer: makes a span of every append below the span that is current; nil: nobody traces

@@ -32,7 +32,7 @@ public struct IDSequence: Sendable, Hashable {
     }
 
     static func states(
-        of sequences: [IDSequence], after position: Int64 = 0, _ connection: PostgresConnection
+        of sequences: [IDSequence], after position: Int64 = 0, _ connection: LeasedConnection
     ) async throws -> [State] {
         var states: [State] = []
         for sequence in sequences {
@@ -50,7 +50,7 @@ public struct IDSequence: Sendable, Hashable {
     }
 
     /// Lets the sequences hand out nothing that is in use.
-    static func advance(_ sequences: [IDSequence], _ connection: PostgresConnection) async throws {
+    static func advance(_ sequences: [IDSequence], _ connection: LeasedConnection) async throws {
         for state in try await states(of: sequences, connection) where state.isBehind {
             try await connection.query("SELECT setval(\(state.sequence.name)::text::regclass, \(state.largestUsed))")
         }

@@ -38,7 +38,7 @@ public struct LogExport: Sendable {
         }
     }
 
-    private func header(at now: Timestamp, _ connection: PostgresConnection) async throws -> LogArchive.Header {
+    private func header(at now: Timestamp, _ connection: LeasedConnection) async throws -> LogArchive.Header {
         let answers = try await connection.run([
             "SELECT name FROM humon.migrations ORDER BY name", "SELECT log.tail(), (SELECT count(*) FROM log.commands)",
         ])

@@ -53,7 +53,7 @@ public struct LogImport: Sendable {
         }
     }
 
-    private func refuseUnlessEmpty(_ connection: PostgresConnection) async throws {
+    private func refuseUnlessEmpty(_ connection: LeasedConnection) async throws {
         let isEmpty = try await connection.query(
             "SELECT log.tail() = 0 AND NOT EXISTS (SELECT FROM log.commands)"
         ).decode(Bool.self)
@@ -71,7 +71,7 @@ public struct LogImport: Sendable {
 
     /// What the lines one by one cannot tell.
     private func refuseDisorder(
-        _ header: LogArchive.Header, _ domainEvents: [any DomainEvent.Type], _ connection: PostgresConnection
+        _ header: LogArchive.Header, _ domainEvents: [any DomainEvent.Type], _ connection: LeasedConnection
     ) async throws {
         let tables = try await LogTables(connection: connection, through: header.lastPosition)
         if let violation = try await tables.faultyVersions(limit: 1).first {

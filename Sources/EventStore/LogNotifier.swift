@@ -45,7 +45,7 @@ public final class LogNotifier: Service {
     public let history: LogHistory
     private let client: PostgresClient
     private let listens: Bool
-    private let prepareSession: @Sendable (PostgresConnection) async throws -> Void
+    private let prepareSession: @Sendable (LeasedConnection) async throws -> Void
     private let pollSeconds: Double
     private let logger: Logger
     private let state = Mutex(State())
@@ -58,7 +58,7 @@ public final class LogNotifier: Service {
     ///   - prepareSession: is run on every session that is opened to listen, before it does
     public init(
         client: PostgresClient, listens: Bool, pollSeconds: Double = 1, logger: Logger,
-        prepareSession: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in }
+        prepareSession: @escaping @Sendable (LeasedConnection) async throws -> Void = { _ in }
     ) {
         self.client = client
         // A pooler in transaction mode passes no notifications on: polling must do.

@@ -6,7 +6,7 @@ public import Postgres
 /// so that the log may grow meanwhile and no snapshot is held for long.
 struct LogTables: Sendable {
     /// Of a borrowed connection inside a transaction.
-    let connection: PostgresConnection
+    let connection: LeasedConnection
     let head: Int64
 
     /// A disagreement, and how many there are of its kind in all.
@@ -27,7 +27,7 @@ struct LogTables: Sendable {
     }
 
     /// Inside a transaction that is under way and has no time-out.
-    init(connection: PostgresConnection, through head: Int64) async throws {
+    init(connection: LeasedConnection, through head: Int64) async throws {
         self.connection = connection
         self.head = head
         try await connection.run([

@@ -11,7 +11,7 @@ public protocol Subscription: Sendable {
 
     /// Handles the next events, in the transaction that moves the checkpoint: what it writes there happens with it, or not at
     /// all. What it does elsewhere may happen again.
-    func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws
+    func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws
 }
 
 extension Subscription {
@@ -118,7 +118,7 @@ struct Lease: Sendable {
 
     /// Keeps the leadership until the end of the transaction, by a row lock. A lock writes no new version of the row.
     /// - Throws: ``LeaseLostError``
-    private func hold(in transaction: PostgresConnection) async throws {
+    private func hold(in transaction: LeasedConnection) async throws {
         let rows = try await transaction.query("SELECT epoch FROM log.follower_leaders WHERE \(isHeld) FOR SHARE")
         guard rows.count == 1 else { throw LeaseLostError() }
     }
@@ -140,7 +140,7 @@ struct Lease: Sendable {
 
     /// Moves the checkpoint, if it is where this leader left it.
     /// - Throws: ``LeaseLostError``
-    func move(from old: Int64, to new: Int64, in transaction: PostgresConnection) async throws {
+    func move(from old: Int64, to new: Int64, in transaction: LeasedConnection) async throws {
         try await hold(in: transaction)
         let rows = try await transaction.query(
             """
@@ -162,7 +162,7 @@ struct Lease: Sendable {
     }
 
     /// From that event on.
-    func park(_ event: RecordedEvent, because error: any Error, in transaction: PostgresConnection) async throws {
+    func park(_ event: RecordedEvent, because error: any Error, in transaction: LeasedConnection) async throws {
         try await transaction.query(
             """
             INSERT INTO log.parked_streams (follower, stream, version, position, reason)
@@ -172,7 +172,7 @@ struct Lease: Sendable {
     }
 
     /// - Throws: ``LeaseLostError`` where this leader is none any more
-    func unpark(_ stream: StreamName, in transaction: PostgresConnection) async throws {
+    func unpark(_ stream: StreamName, in transaction: LeasedConnection) async throws {
         try await transaction.query(
             "DELETE FROM log.parked_streams WHERE follower = \(subscription) AND stream = \(stream.description)")
         try await hold(in: transaction)

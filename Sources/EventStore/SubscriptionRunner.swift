@@ -179,7 +179,7 @@ private struct Leadership {
 
     /// One transaction: the work, and the checkpoint behind it.
     private mutating func step(
-        to next: Int64, _ work: (PostgresConnection) async throws -> Void
+        to next: Int64, _ work: (LeasedConnection) async throws -> Void
     ) async throws {
         let before = position
         try await client.withTransaction { transaction in

@@ -26,10 +26,10 @@ final class ConnectionPool: Sendable {
         state = Mutex(PoolState(configuration))
     }
 
-    /// A connection that its borrower has to itself.
+    /// A connection that its leaseholder has to itself.
     struct Lease: Sendable {
         var slot: Int
-        var connection: Connection
+        var connection: ConnectionThread
     }
 
     /// How many callers wait for a connection.
@@ -52,12 +52,12 @@ final class ConnectionPool: Sendable {
     /// - Throws: ``PostgresError``, or `CancellationError`
     func perform(_ statements: [SQL], deadline: Double) async throws -> [Rows] {
         let job = Job(work: .pipeline(statements), deadline: deadline, stallSeconds: configuration.stallSeconds)
-        // Queued in the same moment: a little later the connection may be lent, and these end up in the borrower's transaction.
+        // Queued in the same moment: a little later the connection may be leased, and these end up in the leaseholder's transaction.
         let (connection, startsTimer) = try state.withLock { state in
             let now = monotonicSeconds()
             guard !state.isClosing else { throw state.noConnection }
-            let best = state.queue.isEmpty ? state.leastBusy(at: now, below: Connection.depthLimit) : nil
-            if let best, best.connection.enqueue(job) { return (best.connection as Connection?, false) }
+            let best = state.queue.isEmpty ? state.leastBusy(at: now, below: ConnectionThread.depthLimit) : nil
+            if let best, best.connection.enqueue(job) { return (best.connection as ConnectionThread?, false) }
             guard state.queue.count < Self.queueLimit else {
                 throw PostgresError.unavailable(reason: "\(Self.queueLimit) callers wait for a connection already")
             }
@@ -73,13 +73,13 @@ final class ConnectionPool: Sendable {
 
     /// Takes a connection for exclusive use until ``giveBack(_:isReusable:)``.
     /// - Throws: ``PostgresError``, or `CancellationError`
-    func borrow() async throws -> Lease {
+    func lease() async throws -> Lease {
         let askedAt = monotonicSeconds()
         let deadline = askedAt + configuration.answerTimeoutSeconds
         while true {
             let lease = try await nextFree(askedAt: askedAt, deadline: deadline)
             guard lease.connection.load > 0 else { return lease }
-            // What others queued before is answered first: a borrower that is cancelled cancels what runs on its connection.
+            // What others queued before is answered first: a leaseholder that is cancelled cancels what runs on its connection.
             do {
                 let job = Job(work: .pipeline([]), deadline: deadline, stallSeconds: configuration.stallSeconds)
                 _ = try await lease.connection.perform(job)
@@ -88,7 +88,7 @@ final class ConnectionPool: Sendable {
                 giveBack(lease, isReusable: true)
                 guard let error = error as? PostgresError else { throw error }
                 guard monotonicSeconds() < deadline else { throw PostgresError.deadlineExceeded(mayHaveRun: false) }
-                logger.debug("a connection was lost before it was lent", metadata: ["error": "\(error)"])
+                logger.debug("a connection was lost before it was leased", metadata: ["error": "\(error)"])
             }
         }
     }
@@ -100,7 +100,7 @@ final class ConnectionPool: Sendable {
                 let now = monotonicSeconds()
                 guard !state.isClosing else { throw state.noConnection }
                 if let best = state.leastBusy(at: now, below: .max) {
-                    state.slots[best.slot] = .lent(best.connection)
+                    state.slots[best.slot] = .leased(best.connection)
                     return (best as Lease?, false)
                 }
                 let waiting = PoolState.Waiting(value: reply, askedAt: askedAt, deadline: deadline)
@@ -117,9 +117,9 @@ final class ConnectionPool: Sendable {
     func giveBack(_ lease: Lease, isReusable: Bool) {
         if !isReusable { lease.connection.close() }
         let hasWork = state.withLock { state in
-            guard isReusable, case .lent(let lent) = state.slots[lease.slot], lent === lease.connection else { return false }
-            state.slots[lease.slot] = .shared(lent)
-            return state.hasRoom(lent)
+            guard isReusable, case .leased(let leased) = state.slots[lease.slot], leased === lease.connection else { return false }
+            state.slots[lease.slot] = .shared(leased)
+            return state.hasRoom(leased)
         }
         if hasWork { lease.connection.wake() }
     }
@@ -127,7 +127,7 @@ final class ConnectionPool: Sendable {
     // MARK: Waiting
 
     /// Called on the connection's thread, which looks for new jobs next.
-    private func hasRoom(_ connection: Connection, slot: Int) {
+    private func hasRoom(_ connection: ConnectionThread, slot: Int) {
         state.withLock { state in
             guard case .shared(let shared) = state.slots[slot], shared === connection else { return }
             _ = state.hasRoom(connection)
@@ -165,7 +165,7 @@ final class ConnectionPool: Sendable {
         var backOffSeconds = Self.firstBackOffSeconds
         while !Task.isCancelled {
             do {
-                let connection = try await Connection.open(configuration) { self.hasRoom($0, slot: slot) }
+                let connection = try await ConnectionThread.open(configuration) { self.hasRoom($0, slot: slot) }
                 backOffSeconds = Self.firstBackOffSeconds
                 counters.count(.opened)
                 set(slot, to: .shared(connection))

@@ -65,7 +65,7 @@ public struct CopiedRows: Sendable {
     }
 }
 
-extension PostgresConnection {
+extension LeasedConnection {
     /// Reads all rows of a table by binary COPY and hands them over in batches of `count` rows. The closure runs on the connection's
     /// own thread, for the last batch too, so it may block; PostgreSQL waits meanwhile.
     public func copyRows(

@@ -90,7 +90,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    private func apply(_ migration: Migration, _ connection: PostgresConnection) async throws {
+    private func apply(_ migration: Migration, _ connection: LeasedConnection) async throws {
         do {
             try await connection.execute(script: migration.sql)
         } catch PostgresError.refused(let refusal) {
@@ -98,7 +98,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    private func pending(_ connection: PostgresConnection) async throws -> [Migration] {
+    private func pending(_ connection: LeasedConnection) async throws -> [Migration] {
         let applied = try await connection.query("SELECT name, checksum FROM humon.migrations ORDER BY name")
             .decode((String, String).self)
         let texts = migrations.map { Bytea(bytes: $0.sql.utf8) }
@@ -119,7 +119,7 @@ public struct Migrator: Sendable {
     }
 
     /// One transaction under the lock, however long it takes.
-    private func locked<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+    private func locked<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
                 // 'humon', as bytes, and 2; appends use 1.

@@ -5,8 +5,8 @@ struct PoolState: Sendable {
     enum Slot: Sendable {
         case connecting
         case backingOff(reason: String)
-        case shared(Connection)
-        case lent(Connection)
+        case shared(ConnectionThread)
+        case leased(ConnectionThread)
     }
 
     struct Waiting<Value: Sendable>: Sendable {
@@ -47,7 +47,7 @@ struct PoolState: Sendable {
     init(_ configuration: PostgresConfiguration) {
         slots = Array(repeating: .connecting, count: configuration.connections)
         acquireSeconds = configuration.acquireTimeoutSeconds
-        borrowedSeconds = max(configuration.acquireTimeoutSeconds, configuration.borrowedTimeoutSeconds)
+        borrowedSeconds = max(configuration.acquireTimeoutSeconds, configuration.leasedTimeoutSeconds)
     }
 
     // MARK: Connections
@@ -67,11 +67,11 @@ struct PoolState: Sendable {
         return best?.lease
     }
 
-    /// Gives waiting statements to a shared connection, and has one borrower look for a connection.
+    /// Gives waiting statements to a shared connection, and has one leaseholder look for a connection.
     /// - Returns: whether the connection has got work, and is to be woken
-    mutating func hasRoom(_ connection: Connection) -> Bool {
+    mutating func hasRoom(_ connection: ConnectionThread) -> Bool {
         var hasWork = false
-        while connection.load < Connection.depthLimit, let next = queue.first {
+        while connection.load < ConnectionThread.depthLimit, let next = queue.first {
             if !next.value.reply.isResolved {
                 guard connection.enqueue(next.value) else { break }
                 hasWork = true
@@ -79,7 +79,7 @@ struct PoolState: Sendable {
             queue.removeFirst()
         }
         // One that gave up in this moment does not look.
-        while let borrower = borrowers.popFirst() { if borrower.value.resolve(.success(())) { break } }
+        while let leaseholder = borrowers.popFirst() { if leaseholder.value.resolve(.success(())) { break } }
         return hasWork
     }
 
@@ -87,7 +87,7 @@ struct PoolState: Sendable {
     /// - Returns: what no connection has taken
     mutating func spreadQueue() -> [Job] {
         defer { queue = [] }
-        for borrower in borrowers { borrower.value.resolve(.success(())) }
+        for leaseholder in borrowers { leaseholder.value.resolve(.success(())) }
         borrowers = []
         let connections = slots.compactMap { if case .shared(let connection) = $0 { connection } else { nil } }
         let jobs = queue.map(\.value).filter { !$0.reply.isResolved }
@@ -138,7 +138,7 @@ struct PoolState: Sendable {
 
     func patience(at now: Double) -> Patience {
         Patience(
-            now: now, unservedSince: isServing ? nil : unservedSince ?? 0, seconds: isAnyLent ? borrowedSeconds : acquireSeconds,
+            now: now, unservedSince: isServing ? nil : unservedSince ?? 0, seconds: isAnyLeased ? borrowedSeconds : acquireSeconds,
             noConnection: noConnection)
     }
 
@@ -152,15 +152,15 @@ struct PoolState: Sendable {
         slots.contains { slot in if case .shared(let connection) = slot { connection.takesJobs } else { false } }
     }
 
-    private var isAnyLent: Bool {
-        slots.contains { slot in if case .lent = slot { true } else { false } }
+    private var isAnyLeased: Bool {
+        slots.contains { slot in if case .leased = slot { true } else { false } }
     }
 }
 
 extension PoolState.Slot {
-    var connection: Connection? {
+    var connection: ConnectionThread? {
         switch self {
-        case .shared(let connection), .lent(let connection): connection
+        case .shared(let connection), .leased(let connection): connection
         case .connecting, .backingOff: nil
         }
     }
@@ -170,7 +170,7 @@ extension PoolState.Slot {
         case .connecting: .connecting
         case .backingOff: .backingOff
         case .shared(let connection): connection.load > 0 ? .busy : .idle
-        case .lent: .lent
+        case .leased: .leased
         }
     }
 }

@@ -6,7 +6,7 @@ public import Tracing
 /// A handful of connections to one database. Broken ones are replaced, with back-off, while the client runs.
 ///
 /// Statements of different callers share connections: what has queued up on one goes out as one pipeline. Whoever needs a
-/// connection to itself borrows it with ``withConnection(_:)`` or ``withTransaction(_:)``.
+/// connection to itself leases it with ``withConnection(_:)`` or ``withTransaction(_:)``.
 public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
     private let counters = PostgresCounters()
@@ -49,27 +49,27 @@ public final class PostgresClient: Service, PostgresQuerying {
 
     /// Lends a connection that nobody else uses meanwhile. A body that throws leaves no transaction open behind it.
     /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
-    public func withConnection<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
-        let lease = try await pool.borrow()
-        let borrowed = PostgresConnection(
+    public func withConnection<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
+        let lease = try await pool.lease()
+        let leased = LeasedConnection(
             lease.connection, configuration: configuration, stallSeconds: configuration.stallSeconds, counters: counters,
             tracing: tracing)
         do {
-            let value = try await body(borrowed)
-            pool.giveBack(lease, isReusable: !borrowed.mustBeClosed)
+            let value = try await body(leased)
+            pool.giveBack(lease, isReusable: !leased.mustBeClosed)
             return value
         } catch {
-            // Whatever transaction the body was in, the next borrower must not inherit it. The end of a connection ends it as well.
+            // Whatever transaction the body was in, the next leaseholder must not inherit it. The end of a connection ends it as well.
             let isClean: Bool
-            if borrowed.mustBeClosed { isClean = false } else { isClean = (try? await borrowed.query("ROLLBACK")) != nil }
-            pool.giveBack(lease, isReusable: isClean && !borrowed.mustBeClosed)
+            if leased.mustBeClosed { isClean = false } else { isClean = (try? await leased.query("ROLLBACK")) != nil }
+            pool.giveBack(lease, isReusable: isClean && !leased.mustBeClosed)
             throw error
         }
     }
 
     /// Lends a connection inside a transaction, which commits when the body returns and rolls back when it throws.
     /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
-    public func withTransaction<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+    public func withTransaction<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await withConnection { connection in
             try await connection.query("BEGIN")
             let value = try await body(connection)

@@ -24,8 +24,8 @@ public struct PostgresConfiguration: Sendable {
     public var idleCheckSeconds = 15.0
     /// How long a caller waits for a connection while there is none.
     public var acquireTimeoutSeconds = 2.0
-    /// The same while there is one, which somebody has borrowed and will give back.
-    public var borrowedTimeoutSeconds = 2.0
+    /// The same while there is one, which somebody has leased and will give back.
+    public var leasedTimeoutSeconds = 2.0
     /// Whether a pooler in transaction mode (PgBouncer) stands between: no prepared statements, no settings of the session.
     public var isPooled = false
 

@@ -8,7 +8,7 @@ public struct PostgresStatistics: Sendable {
         /// Statements of several callers are on their way.
         case busy
         /// One caller has it to itself.
-        case lent
+        case leased
         case connecting
         /// PostgreSQL did not let it in; it tries again in a moment.
         case backingOff = "backing_off"

@@ -100,7 +100,7 @@ public struct EncodedRows: Sendable {
     let tuples: [UInt8]
 }
 
-extension PostgresConnection {
+extension LeasedConnection {
     /// Writes rows by COPY, one for each table.
     public func copy(_ batches: [EncodedRows]) async throws {
         for (command, batches) in Dictionary(grouping: batches, by: \.copyCommand).sorted(by: { $0.key < $1.key }) {

@@ -86,7 +86,7 @@ final class Session {
     func makeCancelHandle() -> CancelHandle? { CancelHandle(connection) }
 
     /// Serves jobs until the connection is closed or breaks; what is then in flight may or may not have run.
-    func run(serving front: Connection) {
+    func run(serving front: ConnectionThread) {
         var reason = PostgresError.connectionLost(mayHaveRun: true)
         while true {
             let (jobs, isClosing) = front.takeJobs()
@@ -121,7 +121,7 @@ final class Session {
         }
     }
 
-    private func answer(_ job: Job, with result: Result<[Rows], any Error>, front: Connection) {
+    private func answer(_ job: Job, with result: Result<[Rows], any Error>, front: ConnectionThread) {
         hasAnswered = true
         front.answer(job, with: result)
     }
@@ -129,7 +129,7 @@ final class Session {
     // MARK: Sending
 
     /// False when the connection is no longer usable.
-    private func send(front: Connection) -> Bool {
+    private func send(front: ConnectionThread) -> Bool {
         while let job = waiting.first {
             // Cancelled, or too late.
             guard !job.reply.isResolved, monotonicSeconds() < job.deadline else {
@@ -159,7 +159,7 @@ final class Session {
 
     // MARK: Receiving
 
-    private func readResults(front: Connection) {
+    private func readResults(front: ConnectionThread) {
         let before = progressAt
         defer { if progressAt != before { front.progressed(at: progressAt) } }
         while !inFlight.isEmpty, PQisBusy(connection) == 0 {
@@ -174,7 +174,7 @@ final class Session {
         }
     }
 
-    private func read(_ result: OpaquePointer, front: Connection) {
+    private func read(_ result: OpaquePointer, front: ConnectionThread) {
         inFlight[0].hasResult = true
         switch PQresultStatus(result) {
         case PGRES_PIPELINE_SYNC:
@@ -221,7 +221,7 @@ final class Session {
         )
     }
 
-    private func readNotifications(front: Connection) {
+    private func readNotifications(front: ConnectionThread) {
         while let notification = PQnotifies(connection) {
             front.notify(
                 Notification(

@@ -134,7 +134,7 @@ import Testing
             #expect(during[#"humon_subscription_lag_events{subscription="feed"}"#] == 1)
             #expect(during[#"humon_read_model_lag_events{read_model="events_v1"}"#] == 0)
             // One listens, and one says which formats this program reads.
-            #expect(during[#"humon_postgres_connections{client="readers",state="lent"}"#] == 2)
+            #expect(during[#"humon_postgres_connections{client="readers",state="leased"}"#] == 2)
             #expect(after[#"humon_writer_appends_total{outcome="recorded"}"#] == 8)
             #expect(after["humon_writer_batch_size_sum"] == 8)
             #expect(after["humon_http_requests_in_flight"] == 0)

@@ -22,7 +22,7 @@ struct Diary: Subscription {
         GRANT ALL ON SEQUENCE public.diary_entry_seq TO humon_app;
         """
 
-    func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws {
+    func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {
         try await transaction.query("INSERT INTO public.diary (position) SELECT * FROM unnest(\(events.map(\.position)))")
         try await pause()
         for event in events where isSuperstitious() {

@@ -106,7 +106,7 @@ struct TestStore: Sendable {
     /// Without a poll, unless one is wanted.
     static func withWatch(
         _ client: PostgresClient, listens: Bool = false, pollSeconds: Double = 3_600,
-        prepareSession: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
+        prepareSession: @escaping @Sendable (LeasedConnection) async throws -> Void = { _ in },
         _ body: @escaping @Sendable (LogNotifier) async throws -> Void
     ) async throws {
         let notifier = LogNotifier(

@@ -9,7 +9,7 @@ struct AdvisoryLock: Sendable {
     static let wait: SQL = "SELECT pg_advisory_xact_lock_shared(42)"
 
     private let client: PostgresClient
-    private let holder: PostgresConnection
+    private let holder: LeasedConnection
 
     func release() async throws { try await holder.query("SELECT pg_advisory_unlock(42)") }
 

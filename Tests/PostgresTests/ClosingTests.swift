@@ -7,7 +7,7 @@ import Testing
     @Test func `a connection answers what is queued on it, and takes nothing more`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
-                let connection = try await Connection.open(database.configuration())
+                let connection = try await ConnectionThread.open(database.configuration())
                 let answers = Task {
                     try await withThrowingTaskGroup(of: [Rows].self) { group in
                         let statements: [SQL] = [AdvisoryLock.wait] + (0..<50).map { "SELECT \(Int64($0))" }

@@ -27,7 +27,7 @@ import Testing
         let listener = try SilentListener()
         var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(listener.port)/humon?sslmode=disable")
         configuration.connectTimeoutSeconds = 1
-        let error = await #expect(throws: PostgresError.self) { try await Connection.open(configuration) }
+        let error = await #expect(throws: PostgresError.self) { try await ConnectionThread.open(configuration) }
         #expect(error?.description == "no connection to PostgreSQL: no answer within 1 s")
     }
 
@@ -35,7 +35,7 @@ import Testing
         let listener = try SilentListener()
         var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(listener.port)/humon?sslmode=disable")
         configuration.connectTimeoutSeconds = 600
-        let opening = Task { [configuration] in try await Connection.open(configuration) }
+        let opening = Task { [configuration] in try await ConnectionThread.open(configuration) }
         try await Task.sleep(for: .milliseconds(100))
         opening.cancel()
         await #expect(throws: CancellationError.self) { try await opening.value }

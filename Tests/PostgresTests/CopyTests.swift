@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    private func withTable(_ body: @Sendable (PostgresConnection) async throws -> Void) async throws {
+    private func withTable(_ body: @Sendable (LeasedConnection) async throws -> Void) async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.query("CREATE TABLE numbers (n bigint)")
@@ -136,7 +136,7 @@ import Testing
     }
 }
 
-private func readLines(of statement: String, _ connection: PostgresConnection) async throws -> [String] {
+private func readLines(of statement: String, _ connection: LeasedConnection) async throws -> [String] {
     let lines = Lines()
     try await connection.copyOut(statement) { row in lines.append(String(decoding: row, as: UTF8.self)) }
     return lines.all

@@ -42,8 +42,8 @@ import Testing
                 configuration.isPooled = true
                 try await withPostgres(configuration, logger: .quiet) { client async throws in
                     try await eventually { (try? await client.query("SELECT 1")) != nil }
-                    let errors = await client.errors(of: AdvisoryLock.wait, callers: 3 * Connection.depthLimit)
-                    #expect(errors.count == 3 * Connection.depthLimit)
+                    let errors = await client.errors(of: AdvisoryLock.wait, callers: 3 * ConnectionThread.depthLimit)
+                    #expect(errors.count == 3 * ConnectionThread.depthLimit)
                     #expect(errors.allSatisfy { ($0 as? PostgresError)?.isUnavailability == true })
                     #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == false })
                     #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == true })
@@ -63,7 +63,7 @@ import Testing
     @Test func `takes a limited number of callers; the others are answered when it has room`() async throws {
         try await withClientAndLock(connections: 1) { client, lock in
             try await client.query("SELECT 1")
-            let callers = 3 * Connection.depthLimit
+            let callers = 3 * ConnectionThread.depthLimit
             let answers = Task {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<callers { group.addTask { _ = try await client.query(AdvisoryLock.wait) } }
@@ -71,7 +71,7 @@ import Testing
                 }
             }
             #expect(try await lock.isWaitedFor())
-            try await eventually { client.waitingCallers >= callers - Connection.depthLimit }
+            try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
             try await lock.release()
             try await answers.value
             #expect(client.waitingCallers == 0)
@@ -84,14 +84,14 @@ import Testing
                 let client = PostgresClient(database.configuration(connections: 1), logger: .quiet)
                 let running = Task { try await client.run() }
                 try await client.query("SELECT 1")
-                let callers = 3 * Connection.depthLimit
+                let callers = 3 * ConnectionThread.depthLimit
                 let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
-                try await eventually { client.waitingCallers >= callers - Connection.depthLimit }
+                try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
                 running.cancel()
                 try await eventually { client.waitingCallers == 0 }
                 try await lock.release()
                 // The callers that asked after the client had closed.
-                #expect(await failed.value <= Connection.depthLimit)
+                #expect(await failed.value <= ConnectionThread.depthLimit)
                 try await running.value
             }
         }

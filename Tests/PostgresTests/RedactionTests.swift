@@ -42,7 +42,7 @@ import Testing
     @Test func `the password of a URL that nothing answers`() async throws {
         let port = try UnusedPort.find()
         let configuration = PostgresConfiguration(url: "postgres://humon:\(Self.secret)@127.0.0.1:\(port)/humon")
-        let error = await #expect(throws: PostgresError.self) { try await Connection.open(configuration) }
+        let error = await #expect(throws: PostgresError.self) { try await ConnectionThread.open(configuration) }
         expectSecrecy(of: try #require(error))
         #expect(error?.description.contains("127.0.0.1") == true)
     }
@@ -69,7 +69,7 @@ import Testing
         for url in urls {
             let configuration = PostgresConfiguration(url: url)
             let error = await #expect(throws: PostgresError.self, sourceLocation: sourceLocation) {
-                try await Connection.open(configuration)
+                try await ConnectionThread.open(configuration)
             }
             guard case .unusableURL = try #require(error) else {
                 Issue.record("not refused as unusable: \(url)", sourceLocation: sourceLocation)

@@ -26,7 +26,7 @@ import Testing
         Tea(id: .max, name: "", grams: -0.0, brewedAt: Timestamp(milliseconds: 0), isGreen: true),
     ]
 
-    private static func withTable(_ body: @Sendable (PostgresConnection) async throws -> Void) async throws {
+    private static func withTable(_ body: @Sendable (LeasedConnection) async throws -> Void) async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.query("CREATE SCHEMA \(identifier: "of mine")")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    private static func found(_ connection: PostgresConnection) async throws -> [Tea] {
+    private static func found(_ connection: LeasedConnection) async throws -> [Tea] {
         try await connection.query(
             "SELECT id, name, grams, \(identifier: "brewed at"), is_green FROM \(identifier: "of mine").\(identifier: "tea 'time'") ORDER BY abs(id::numeric)"
         ).decode((Int64, String, Double?, Timestamp, Bool).self).map {

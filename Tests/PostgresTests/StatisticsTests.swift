@@ -11,7 +11,7 @@ import Testing
             try await client.query("SELECT 1")
             #expect(client.statistics.connections == [.idle: 1])
             let waiting = try await client.withConnection { connection in
-                #expect(client.statistics.connections == [.lent: 1])
+                #expect(client.statistics.connections == [.leased: 1])
                 let waiting = Task { try await client.query("SELECT 2") }
                 try await eventually("a caller that waits") { client.statistics.waiting == 1 }
                 try await connection.query("SELECT 3")

@@ -32,7 +32,7 @@ import Testing
                     return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }
                 }
                 #expect(answers.count == 1 && !answers.contains(process.id))
-                // Nor is it lent.
+                // Nor is it leased.
                 for _ in 0..<5 { #expect(try await client.withConnection { try await $0.process() } != process) }
                 process.goOn()
                 #expect(try await held.value.column(String.self) == ["held"])

@@ -25,7 +25,7 @@ struct SeenSubscription: Subscription {
 
     var name: String { Self.name }
 
-    func handle(_ events: [RecordedEvent], in transaction: PostgresConnection) async throws {
+    func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {
         var positions = events.map(\.position)
         switch sabotage {
         case .skips: positions.removeAll { $0 % 10 == 0 }

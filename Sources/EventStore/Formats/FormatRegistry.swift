@@ -67,7 +67,7 @@ public struct FormatRegistry: Sendable {
     }
 
     /// Holds the lock of this version while `body` runs, on the connection that `body` gets.
-    func whileServing(_ body: (PostgresConnection) async throws -> Void) async throws {
+    func whileServing(_ body: (LeasedConnection) async throws -> Void) async throws {
         guard client.configuration.isPooled else {
             return try await client.withConnection { connection in
                 try await connection.query("SELECT pg_advisory_lock_shared(\(Self.lockClass), \(program.key))")

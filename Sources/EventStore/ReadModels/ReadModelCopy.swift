@@ -14,14 +14,14 @@ struct ReadModelCopy: Sendable {
     /// appends keep those in step. No append makes a locked copy inline.
     /// - Parameter suffix: of the schemas; the live ones have none
     static func locked(
-        _ projections: [any Projection], suffix: String = "", on connection: PostgresConnection
+        _ projections: [any Projection], suffix: String = "", on connection: LeasedConnection
     ) async throws -> [ReadModelCopy] {
         try await locked(projections, as: projections.map { type(of: $0).schema + suffix }, on: connection)
     }
 
     /// The same, by the names of the schemas.
     static func locked(
-        _ projections: [any Projection], as schemas: [String], on connection: PostgresConnection
+        _ projections: [any Projection], as schemas: [String], on connection: LeasedConnection
     ) async throws -> [ReadModelCopy] {
         let locked = try await connection.query("SELECT log.lock_read_models(\(schemas))").decode(String.self)
         // A statement of its own: its snapshot shows all commits up to the locks.
@@ -40,7 +40,7 @@ struct ReadModelCopy: Sendable {
     /// Brings locked copies to the end of the log, or to a position, in the transaction under way.
     static func catchUp(
         _ copies: inout [ReadModelCopy], through end: Int64 = .max, filter: LogFilter = .everything,
-        sample: StreamSample? = nil, on connection: PostgresConnection
+        sample: StreamSample? = nil, on connection: LeasedConnection
     ) async throws {
         while !copies.isEmpty, copies.position < end {
             let position = copies.position

@@ -60,7 +60,7 @@ extension ReadModels {
     private static let attempts = 15
 
     private func swap(
-        from start: Int64, _ body: @Sendable (PostgresConnection) async throws -> [ReadModelCopy]
+        from start: Int64, _ body: @Sendable (LeasedConnection) async throws -> [ReadModelCopy]
     ) async throws -> Cutover {
         let clock = ContinuousClock()
         var attempt = 1
@@ -95,12 +95,12 @@ extension ReadModels {
 
     /// Until the end of the transaction no other gives names to live tables or drops what a cutover left: a drop that waits for
     /// readers would otherwise hit the tables, not the name, and they may have become the live ones meanwhile.
-    static func lockNames(on connection: PostgresConnection) async throws {
+    static func lockNames(on connection: LeasedConnection) async throws {
         try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e03'::bigint)")
     }
 
     /// Where there is no such schema, what is left of it goes.
-    private static func rename(_ schema: String, to name: String, on connection: PostgresConnection) async throws {
+    private static func rename(_ schema: String, to name: String, on connection: LeasedConnection) async throws {
         let exists = try await connection.query("SELECT to_regnamespace(\(schema)) IS NOT NULL").decode(Bool.self)
         guard exists == [true] else {
             try await connection.query("SELECT log.leave_inline(ARRAY[\(schema)])")

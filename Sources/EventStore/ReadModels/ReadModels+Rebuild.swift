@@ -78,7 +78,7 @@ extension ReadModels {
     }
 
     /// Goes on with those that are there already.
-    private func openShadows(on connection: PostgresConnection) async throws -> [ReadModelCopy] {
+    private func openShadows(on connection: LeasedConnection) async throws -> [ReadModelCopy] {
         let there = Set(
             try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection).map(\.schema))
         for projection in projections {

@@ -134,7 +134,7 @@ extension ReadModels {
 
     /// Statements that compare a table with its shadow, written by PostgreSQL, which knows how to quote.
     private static func texts(
-        for table: String, in live: String, isSample: Bool, limit: Int64, on connection: PostgresConnection
+        for table: String, in live: String, isSample: Bool, limit: Int64, on connection: LeasedConnection
     ) async throws -> (count: SQL, differences: SQL) {
         let rows = try await connection.query(
             """

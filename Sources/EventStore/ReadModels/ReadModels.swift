@@ -132,7 +132,7 @@ public struct ReadModels: Sendable {
 
     /// Takes a session lock for each read model. A prune refuses while the session lives; the lock writes nothing.
     /// - Throws: `PostgresError`
-    package func holdServed(on session: PostgresConnection) async throws {
+    package func holdServed(on session: LeasedConnection) async throws {
         for projection in projections { try await session.query("SELECT log.hold_served(\(type(of: projection).schema))") }
         try await noteServed(forSeconds: 0)
     }
@@ -149,7 +149,7 @@ public struct ReadModels: Sendable {
     }
 
     /// Empty tables, at position 0; what stood under that name is dropped.
-    static func create(_ projection: any Projection.Type, in schema: String, on connection: PostgresConnection) async throws {
+    static func create(_ projection: any Projection.Type, in schema: String, on connection: LeasedConnection) async throws {
         try await drop(schema, on: connection)
         try await connection.query("CREATE SCHEMA \(identifier: schema)")
         try await connection.execute(script: projection.tables(in: schema))
@@ -160,7 +160,7 @@ public struct ReadModels: Sendable {
     }
 
     /// Deletes the row first, because a transaction that writes to the tables locks the row before them.
-    static func drop(_ schema: String, on connection: PostgresConnection) async throws {
+    static func drop(_ schema: String, on connection: LeasedConnection) async throws {
         try await connection.query("DELETE FROM log.read_models WHERE schema = \(schema)")
         try await connection.query("DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE")
     }

@@ -69,7 +69,7 @@ struct ShadowLease: Sendable {
         }
     }
 
-    private func claim(_ schema: String, on connection: PostgresConnection) async throws {
+    private func claim(_ schema: String, on connection: LeasedConnection) async throws {
         let rows = try await connection.query(
             """
             INSERT INTO log.shadows AS s (schema, builder, leased_until)
@@ -107,7 +107,7 @@ struct ShadowLease: Sendable {
     /// waits for these. The lease itself is not locked, so that it can be renewed, and an abort be asked for, however long a
     /// statement takes.
     /// - Throws: ``ReadModelError/aborted(_:)``, ``ReadModelError/underWay(_:)`` where somebody else has it by now
-    func check(on connection: PostgresConnection) async throws {
+    func check(on connection: LeasedConnection) async throws {
         let found = try await connection.query(
             """
             SELECT schema, is_to_be_aborted FROM log.shadows
@@ -121,7 +121,7 @@ struct ShadowLease: Sendable {
 
     /// Forgets the shadows, which are to be dropped in the same transaction.
     /// - Returns: those that nobody else has taken meanwhile
-    func end(on connection: PostgresConnection) async throws -> [String] {
+    func end(on connection: LeasedConnection) async throws -> [String] {
         try await connection.query(
             "DELETE FROM log.shadows WHERE schema = ANY(\(schemas)) AND builder = \(builder) RETURNING schema"
         ).decode(String.self)

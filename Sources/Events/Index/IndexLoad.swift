@@ -53,7 +53,7 @@ extension EventsProjection {
     /// All events as the read model has them, with the vectors that whoever wrote them has computed: another processor may come
     /// to another last bit.
     static func copyRows(
-        _ connection: PostgresConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
+        _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         let columns = ["id", "version", "owner_id", "name", "address", "lat", "lon", "started_at", "ended_at", "x", "y", "z"]
         try await connection.copyRows(of: "events", in: schema, columns: columns, atOnce: 1_000, body)
@@ -100,7 +100,7 @@ private final class CopiedEvents: Sendable {
     }
 
     /// The rows are read and rendered by some while others come in.
-    func copy(_ connection: PostgresConnection) async throws {
+    func copy(_ connection: LeasedConnection) async throws {
         let handover = BoundedChannel()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<Self.readers {

@@ -80,7 +80,7 @@ extension IndexUpdater {
 
     /// The events that were changed in a stretch of the log, each with the version that it had before: 0 where there was none.
     private func changes(
-        after position: Int64, through end: Int64, _ connection: PostgresConnection
+        after position: Int64, through end: Int64, _ connection: LeasedConnection
     ) async throws -> [EventID: Int32] {
         let (reader, filter) = (LogReader(client: connection), LogFilter(categories: [EventDomainEvent.category]))
         var (position, before) = (position, [EventID: Int32]())

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Synchronization
 
-/// What answers statements: a client, or a connection that was lent.
+/// What answers statements: a client, or a connection that was leased.
 public protocol PostgresQuerying: Sendable {
     @discardableResult
     func query(_ statement: SQL) async throws -> Rows
 }
 
-/// A connection that its borrower has to itself. Not to be kept beyond the closure it was lent to.
-public final class PostgresConnection: PostgresQuerying {
-    private let connection: Connection
+/// A connection that its leaseholder has to itself. Not to be kept beyond the closure it was leased to.
+public final class LeasedConnection: PostgresQuerying {
+    private let connection: ConnectionThread
     private let configuration: PostgresConfiguration
     private let stallSeconds: Double
     private let counters: PostgresCounters
@@ -18,7 +18,7 @@ public final class PostgresConnection: PostgresQuerying {
 
     /// - Parameter stallSeconds: the maximum time without progress on a statement
     init(
-        _ connection: Connection, configuration: PostgresConfiguration, stallSeconds: Double, counters: PostgresCounters,
+        _ connection: ConnectionThread, configuration: PostgresConfiguration, stallSeconds: Double, counters: PostgresCounters,
         tracing: QueryTracing
     ) {
         self.connection = connection
@@ -28,7 +28,7 @@ public final class PostgresConnection: PostgresQuerying {
         self.tracing = tracing
     }
 
-    /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next borrower. And
+    /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next leaseholder. And
     /// once PostgreSQL was silent for too long.
     var mustBeClosed: Bool { isSpoiled.withLock { $0 } }
 
@@ -46,9 +46,9 @@ public final class PostgresConnection: PostgresQuerying {
     /// Lifts the server's statement time-out for the transaction under way: a statement may take
     /// ``PostgresConfiguration/maintenanceTimeoutSeconds``.
     /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
-    public func withoutTimeout<Value>(_ body: (PostgresConnection) async throws -> Value) async throws -> Value {
+    public func withoutTimeout<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
-        let patient = PostgresConnection(
+        let patient = LeasedConnection(
             connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds, counters: counters,
             tracing: tracing)
         defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
@@ -96,7 +96,7 @@ public final class PostgresConnection: PostgresQuerying {
         do {
             return try await connection.perform(Job(work: work, stallSeconds: stallSeconds)) { [self] in
                 isSpoiled.withLock { $0 = true }
-                // Before the borrowing others may have queued statements here, which are not to be hit.
+                // Before the leasing others may have queued statements here, which are not to be hit.
                 if connection.load <= 1 { connection.cancelRunningStatement() }
             }
         } catch PostgresError.deadlineExceeded(let mayHaveRun) {

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// One libpq connection, which a thread of its own owns. Work is queued here and the answer awaited; what has queued up goes
 /// out as one pipeline. It is not reopened: once it has ended, ``PostgresClient`` opens another.
-final class Connection: Sendable {
+final class ConnectionThread: Sendable {
     private struct Inbox: Sendable {
         var jobs: Deque<Job> = []
         var isClosing = false
@@ -26,13 +26,13 @@ final class Connection: Sendable {
     /// When PostgreSQL last answered, or a job came while none was unanswered: monotonic seconds, as their bits.
     private let progressAt = Atomic<UInt64>(0)
     /// Called on the connection's thread after jobs were answered.
-    private let onProgress: @Sendable (Connection) -> Void
+    private let onProgress: @Sendable (ConnectionThread) -> Void
     private let endHandlers = Mutex<[@Sendable () -> Void]?>([])
     /// Not a closure: whenever one is taken out of a `Mutex` the compiler wraps it anew, and leaves the wrapped one inside.
     private let notifications = Mutex<AsyncStream<Notification>.Continuation?>(nil)
     private let cancelHandle = Mutex<CancelHandle?>(nil)
 
-    private init(onProgress: @escaping @Sendable (Connection) -> Void) throws(PostgresError) {
+    private init(onProgress: @escaping @Sendable (ConnectionThread) -> Void) throws(PostgresError) {
         wakePipe = try WakePipe()
         self.onProgress = onProgress
     }
@@ -49,9 +49,9 @@ final class Connection: Sendable {
     /// - Parameter onProgress: is called on that thread after jobs were answered
     /// - Throws: ``PostgresError``, or `CancellationError`
     static func open(
-        _ configuration: PostgresConfiguration, onProgress: @escaping @Sendable (Connection) -> Void = { _ in }
-    ) async throws -> Connection {
-        let connection = try Connection(onProgress: onProgress)
+        _ configuration: PostgresConfiguration, onProgress: @escaping @Sendable (ConnectionThread) -> Void = { _ in }
+    ) async throws -> ConnectionThread {
+        let connection = try ConnectionThread(onProgress: onProgress)
         let parameters = try configuration.connectionParameters()
         let opened = Reply<Void>()
         let thread = Thread {

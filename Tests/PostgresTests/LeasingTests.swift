@@ -3,7 +3,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `A borrowed connection` {
+@Suite struct `A leased connection` {
     @Test func `is the same for each statement, and no other caller's`() async throws {
         try await withClient(connections: 2) { client in
             try await client.withConnection { connection in
@@ -19,8 +19,8 @@ import Testing
     @Test func `goes back to the others when the body returns, and when it throws`() async throws {
         try await withClient(connections: 1) { client in
             let pid = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
-            let lent = try await client.withConnection { try await $0.query("SELECT pg_backend_pid()").column(Int32.self) }
-            #expect(lent == pid)
+            let leased = try await client.withConnection { try await $0.query("SELECT pg_backend_pid()").column(Int32.self) }
+            #expect(leased == pid)
             await #expect(throws: NoTea.self) { try await client.withConnection { _ in throw NoTea() } }
             #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) == pid)
         }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `that is not to be had in time is unavailable`() async throws {
-        try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.borrowedTimeoutSeconds) = (3, 0) }) {
+        try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.leasedTimeoutSeconds) = (3, 0) }) {
             client in
             try await client.withConnection { _ in
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `is waited for longer where others will give it back`() async throws {
-        try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.borrowedTimeoutSeconds) = (0, 60) }) {
+        try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.leasedTimeoutSeconds) = (0, 60) }) {
             client in
             // Once it is open.
             try await eventually("an open connection") { (try? await client.query("SELECT 1")) != nil }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// What another caller writes meanwhile must not end up in the borrower's transaction, and go with it.
+    /// What another caller writes meanwhile must not end up in the leaseholder's transaction, and go with it.
     @Test func `takes no statement of another caller into its transaction`() async throws {
         try await withClient(connections: 2) { client in
             try await client.query("CREATE TABLE teas (number bigint)")
