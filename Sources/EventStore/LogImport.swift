@@ -94,7 +94,7 @@ public struct LogImport: Sendable {
         }
     }
 
-    private static func sentence(on refusal: PostgresError.Refusal) -> String {
+    private static func sentence(on refusal: PostgresError.ServerError) -> String {
         switch refusal.constraint {
         case "recorded_events_id": "the id stands on a line before"
         case "recorded_events_stream_version": "the version of the stream stands on a line before"

@@ -3,7 +3,7 @@ internal import CLibPQ
 /// What can go wrong with the database. No description shows a bound value, a row or a password.
 public enum PostgresError: Error, Sendable {
     /// PostgreSQL refused the statement; the transaction that it was part of is rolled back.
-    case refused(Refusal)
+    case refused(ServerError)
     /// The connection broke. A statement that may have run is never sent again by this module.
     case connectionLost(mayHaveRun: Bool)
     /// PostgreSQL has not answered in time. A statement that may have run is never sent again by this module.
@@ -18,7 +18,7 @@ public enum PostgresError: Error, Sendable {
     case unusableURL
 
     /// An error or notice of PostgreSQL's, by its SQLSTATE.
-    public struct Refusal: Error, Sendable {
+    public struct ServerError: Error, Sendable {
         public var sqlState: SQLState
         public var schema: String?
         public var table: String?
@@ -101,13 +101,13 @@ extension PostgresError: CustomStringConvertible {
 }
 
 /// Without the sentence that may quote values.
-extension PostgresError.Refusal: CustomReflectable {
+extension PostgresError.ServerError: CustomReflectable {
     public var customMirror: Mirror {
         Mirror(self, children: ["description": description])
     }
 }
 
-extension PostgresError.Refusal: CustomStringConvertible {
+extension PostgresError.ServerError: CustomStringConvertible {
     public var description: String {
         let place = [("schema", schema), ("table", table), ("column", column), ("constraint", constraint)]
             .compactMap { name, value in value.map { ", \(name) \($0)" } }

@@ -204,7 +204,7 @@ final class Session {
         guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))), String(cString: severity) == "ERROR" else {
             return .connectionLost(mayHaveRun: true)
         }
-        return .refused(PostgresError.Refusal(result: result))
+        return .refused(PostgresError.ServerError(result: result))
     }
 
     /// Notices are dropped, but for the one with which PostgreSQL ends an idle session: what is queued by then is safe to send
