@@ -23,14 +23,14 @@ public struct WriterStatistics: Sendable {
     public var queued: Int
     public var outcomes: [Outcome: Int]
     /// Of how many appends a transaction was made.
-    public var batches: Distribution
+    public var batches: HistogramSnapshot
     /// How long it took from its making to its answer, in seconds.
-    public var commits: Distribution
+    public var commits: HistogramSnapshot
 }
 
 /// Where a log counts.
 final class WriterCounters: Sendable {
-    private let outcomes = Tally(count: WriterStatistics.Outcome.allCases.count)
+    private let outcomes = Counter(count: WriterStatistics.Outcome.allCases.count)
     private let batches = Histogram(bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, EventLog.batchLimit])
     private let commits = Histogram.seconds()
 
@@ -45,7 +45,7 @@ final class WriterCounters: Sendable {
     func statistics(queued: Int) -> WriterStatistics {
         WriterStatistics(
             queued: queued, outcomes: WriterStatistics.Outcome.allCases.reduce(into: [:]) { $0[$1] = outcomes[$1.rawValue] },
-            batches: batches.distribution, commits: commits.distribution)
+            batches: batches.snapshot, commits: commits.snapshot)
     }
 }
 

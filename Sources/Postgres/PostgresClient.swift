@@ -94,7 +94,7 @@ public final class PostgresClient: Service, PostgresQuerying {
     public var statistics: PostgresStatistics {
         PostgresStatistics(
             connections: pool.uses.reduce(into: [:]) { $0[$1, default: 0] += 1 }, waiting: pool.waitingCallers,
-            queries: counters.queries.distribution,
+            queries: counters.queries.snapshot,
             failures: PostgresStatistics.Failure.allCases.reduce(into: [:]) { $0[$1] = counters.failures[$1.rawValue] },
             opened: counters[.opened], lost: counters[.lost], failedToOpen: counters[.failedToOpen])
     }

@@ -26,7 +26,7 @@ public struct PostgresStatistics: Sendable {
     /// Callers that wait for a connection.
     public var waiting: Int
     /// How long what was sent together took, from the call to the answer, in seconds; failures and waits included.
-    public var queries: Distribution
+    public var queries: HistogramSnapshot
     public var failures: [Failure: Int]
     /// Connections that were opened, and those of them that ended although nobody here wanted it.
     public var opened: Int
@@ -44,8 +44,8 @@ final class PostgresCounters: Sendable {
     }
 
     let queries = Histogram.seconds()
-    let failures = Tally(count: PostgresStatistics.Failure.allCases.count)
-    private let events = Tally(count: Event.allCases.count)
+    let failures = Counter(count: PostgresStatistics.Failure.allCases.count)
+    private let events = Counter(count: Event.allCases.count)
 
     func count(_ event: Event) { events.add(at: event.rawValue) }
 

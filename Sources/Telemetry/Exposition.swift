@@ -11,21 +11,21 @@ public enum Exposition {
             for (labels, value) in metric.samples {
                 switch value {
                 case .number(let number): write(metric.name, labels.text, number, into: &text)
-                case .distribution(let distribution): write(metric.name, labels.text, distribution, into: &text)
+                case .snapshot(let snapshot): write(metric.name, labels.text, snapshot, into: &text)
                 }
             }
         }
         return text
     }
 
-    private static func write(_ name: String, _ labels: String, _ distribution: Distribution, into text: inout String) {
+    private static func write(_ name: String, _ labels: String, _ snapshot: HistogramSnapshot, into text: inout String) {
         var sum = 0
-        for (bound, count) in zip(distribution.bounds + [.infinity], distribution.counts) {
+        for (bound, count) in zip(snapshot.bounds + [.infinity], snapshot.counts) {
             sum += count
             let bucket = (labels.isEmpty ? "" : labels + ",") + "le=\"\(numeral(bound))\""
             write(name + "_bucket", bucket, Double(sum), into: &text)
         }
-        write(name + "_sum", labels, distribution.sum, into: &text)
+        write(name + "_sum", labels, snapshot.sum, into: &text)
         write(name + "_count", labels, Double(sum), into: &text)
     }
 

@@ -9,7 +9,7 @@ public final class Histogram: Sendable {
     private let bounds: [Int]
     private let perUnit: Double
     /// Of each bound, then of what is beyond them all, then the sum.
-    private let tally: Tally
+    private let counter: Counter
 
     /// - Parameters:
     ///   - bounds: ascending
@@ -17,7 +17,7 @@ public final class Histogram: Sendable {
     public init(bounds: [Int], perUnit: Double = 1) {
         self.bounds = bounds
         self.perUnit = perUnit
-        tally = Tally(count: bounds.count + 2)
+        counter = Counter(count: bounds.count + 2)
     }
 
     /// Of times: nanoseconds are recorded, seconds told.
@@ -27,19 +27,19 @@ public final class Histogram: Sendable {
         var index = 0
         // From below, where almost all are.
         while index < bounds.count, bounds[index] < value { index += 1 }
-        tally.add(at: index)
-        tally.add(value, at: bounds.count + 1)
+        counter.add(at: index)
+        counter.add(value, at: bounds.count + 1)
     }
 
-    public var distribution: Distribution {
-        Distribution(
-            bounds: bounds.map { Double($0) / perUnit }, counts: (0...bounds.count).map { tally[$0] },
-            sum: Double(tally[bounds.count + 1]) / perUnit)
+    public var snapshot: HistogramSnapshot {
+        HistogramSnapshot(
+            bounds: bounds.map { Double($0) / perUnit }, counts: (0...bounds.count).map { counter[$0] },
+            sum: Double(counter[bounds.count + 1]) / perUnit)
     }
 }
 
 /// What a ``Histogram`` has recorded so far.
-public struct Distribution: Sendable, Hashable {
+public struct HistogramSnapshot: Sendable, Hashable {
     public var bounds: [Double]
     /// Up to and including each bound and above the one before; the last: beyond them all.
     public var counts: [Int]

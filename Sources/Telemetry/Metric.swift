@@ -9,7 +9,7 @@ public struct Metric: Sendable {
 
     enum Value: Sendable {
         case number(Double)
-        case distribution(Distribution)
+        case snapshot(HistogramSnapshot)
     }
 
     public let name: String
@@ -41,12 +41,12 @@ public struct Metric: Sendable {
         Metric(name, .counter, help, samples.map { ($0, .number($1)) })
     }
 
-    public static func histogram(_ name: String, _ help: String, _ distribution: Distribution) -> Metric {
-        histogram(name, help, [(Labels(), distribution)])
+    public static func histogram(_ name: String, _ help: String, _ snapshot: HistogramSnapshot) -> Metric {
+        histogram(name, help, [(Labels(), snapshot)])
     }
 
-    public static func histogram(_ name: String, _ help: String, _ samples: [(Labels, Distribution)]) -> Metric {
-        Metric(name, .histogram, help, samples.map { ($0, .distribution($1)) })
+    public static func histogram(_ name: String, _ help: String, _ samples: [(Labels, HistogramSnapshot)]) -> Metric {
+        Metric(name, .histogram, help, samples.map { ($0, .snapshot($1)) })
     }
 }
 

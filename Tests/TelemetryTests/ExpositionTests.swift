@@ -9,7 +9,7 @@ import Testing
         let text = Exposition.text(of: [
             .counter("a_total", "All of them.", [(["route": "/v1/events/{id}", "status": "200"], 3)]),
             .gauge("b_seconds", "So long.", 0.25), .gauge("c", "Nothing.", []),
-            .histogram("d", "By size.", histogram.distribution),
+            .histogram("d", "By size.", histogram.snapshot),
         ])
         #expect(
             text == """
@@ -56,10 +56,10 @@ import Testing
         let histogram = Histogram.seconds()
         histogram.record(250_000)
         histogram.record(250_001)
-        let distribution = histogram.distribution
-        #expect(distribution.bounds[4] == 0.00025)
-        #expect((distribution.counts[4], distribution.counts[5], distribution.count) == (1, 1, 2))
-        #expect(distribution.sum == 0.000500001)
+        let snapshot = histogram.snapshot
+        #expect(snapshot.bounds[4] == 0.00025)
+        #expect((snapshot.counts[4], snapshot.counts[5], snapshot.count) == (1, 1, 2))
+        #expect(snapshot.sum == 0.000500001)
     }
 
     @Test func `loses nothing that many threads record at once`() async {
@@ -67,6 +67,6 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { for value in 1...1_000 { histogram.record(value % 30) } } }
         }
-        #expect(histogram.distribution.count == 8_000)
+        #expect(histogram.snapshot.count == 8_000)
     }
 }

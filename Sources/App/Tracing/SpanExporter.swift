@@ -29,7 +29,7 @@ final class SpanExporter: Service {
     private let endpoint: String
     private let logger: Logger
     private let queue = Mutex<Deque<EndedSpan>>([])
-    private let outcomes = Tally(count: Outcome.allCases.count)
+    private let outcomes = Counter(count: Outcome.allCases.count)
 
     /// - Parameter endpoint: of OTLP/HTTP, with its path
     init(endpoint: String, logger: Logger) {

@@ -7,9 +7,9 @@ public final class RequestMetrics: RequestObserver {
     private static let statuses = 100...599
 
     private struct Counters: Sendable {
-        let statuses = Tally(count: RequestMetrics.statuses.count)
+        let statuses = Counter(count: RequestMetrics.statuses.count)
         let seconds = Histogram.seconds()
-        let bytes = Tally(count: 2)
+        let bytes = Counter(count: 2)
     }
 
     private let prefix: String
@@ -17,7 +17,7 @@ public final class RequestMetrics: RequestObserver {
     private let bodyLimitBytes: Int
     /// Of each route, then of requests without a route.
     private let counters: [Counters]
-    private let begun = Tally(count: 1)
+    private let begun = Counter(count: 1)
 
     /// - Parameters:
     ///   - prefix: of the names of the metrics: `humon` makes `humon_http_requests_total`
@@ -64,7 +64,7 @@ public final class RequestMetrics: RequestObserver {
                 }),
             .histogram(
                 "\(prefix)_http_request_duration_seconds", "From the head of a request to its answer, ready to be sent.",
-                served.map { route, counters in (["route": route.0, "method": route.1], counters.seconds.distribution) }),
+                served.map { route, counters in (["route": route.0, "method": route.1], counters.seconds.snapshot) }),
             .counter(
                 "\(prefix)_http_request_bytes_total", "Bytes of the bodies of requests, as announced.",
                 served.map { route, counters in (["route": route.0, "method": route.1], Double(counters.bytes[0])) }),

@@ -3,7 +3,7 @@ internal import Synchronization
 /// Numbers that many threads raise and somebody reads now and then. Raising one takes no lock; those that are read together were not
 /// read at one moment.
 // `@unchecked`: the pointer never changes, and what it points to are atomics.
-public final class Tally: @unchecked Sendable {
+public final class Counter: @unchecked Sendable {
     private let numbers: UnsafeMutablePointer<Atomic<Int>>
     public let count: Int
 
