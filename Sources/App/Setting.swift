@@ -4,7 +4,7 @@ internal import Foundation
 /// One setting: its name, its default and a sentence about it. All of them stand in ``Settings``.
 struct Setting<Value: Sendable>: Sendable {
     var name: String
-    var sentence: String
+    var help: String
     /// As `humon settings` and the README show it.
     var shownDefault: String
     var isSecret = false
@@ -48,9 +48,9 @@ extension Setting {
 }
 
 extension Setting where Value == String {
-    static func text(_ name: String, _ sentence: String, shownDefault: String, isSecret: Bool = false) -> Setting {
+    static func text(_ name: String, _ help: String, shownDefault: String, isSecret: Bool = false) -> Setting {
         Setting(
-            name: name, sentence: sentence, shownDefault: shownDefault, isSecret: isSecret, parse: { $0 }, expectation: "a text")
+            name: name, help: help, shownDefault: shownDefault, isSecret: isSecret, parse: { $0 }, expectation: "a text")
     }
 
     /// The value, or what stands in the file that another setting names: without the end of its line, which editors add.
@@ -71,10 +71,10 @@ extension Setting where Value == String {
 }
 
 extension Setting where Value == Int {
-    static func number(_ name: String, _ sentence: String, default value: Int, in range: ClosedRange<Int>) -> Setting {
+    static func number(_ name: String, _ help: String, default value: Int, in range: ClosedRange<Int>) -> Setting {
         Setting(
             name: name,
-            sentence: sentence,
+            help: help,
             shownDefault: String(value),
             parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
             expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -83,10 +83,10 @@ extension Setting where Value == Int {
 }
 
 extension Setting where Value == Bool {
-    static func flag(_ name: String, _ sentence: String, default value: Bool) -> Setting {
+    static func flag(_ name: String, _ help: String, default value: Bool) -> Setting {
         Setting(
             name: name,
-            sentence: sentence,
+            help: help,
             shownDefault: String(value),
             parse: { ["true": true, "1": true, "yes": true, "false": false, "0": false, "no": false][$0.lowercased()] },
             expectation: "true or false"
@@ -95,11 +95,11 @@ extension Setting where Value == Bool {
 }
 
 extension Setting {
-    static func choice(_ name: String, _ sentence: String, default value: Value, of choices: [Value]) -> Setting
+    static func choice(_ name: String, _ help: String, default value: Value, of choices: [Value]) -> Setting
     where Value: RawRepresentable<String> {
         Setting(
             name: name,
-            sentence: sentence,
+            help: help,
             shownDefault: value.rawValue,
             parse: { text in choices.first { $0.rawValue == text } },
             expectation: "one of " + choices.map(\.rawValue).joined(separator: ", ")

@@ -24,7 +24,7 @@ extension Settings {
         static let socket = Setting<String>.text(
             "HUMON_SOCKET", "The Unix socket to listen on, instead of address and port.", shownDefault: "none")
         static let socketMode = Setting<UInt32>(
-            name: "HUMON_SOCKET_MODE", sentence: "Who may connect to it, as chmod writes it.", shownDefault: "660",
+            name: "HUMON_SOCKET_MODE", help: "Who may connect to it, as chmod writes it.", shownDefault: "660",
             parse: { text in UInt32(text, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil } },
             expectation: "permissions such as 660 or 666")
         static let tlsCertificate = Setting<String>.text(
@@ -52,14 +52,14 @@ extension Settings {
             "HUMON_STATEMENT_TIMEOUT_SECONDS", "How long a statement of a request may take.", default: 10, in: 1...3_600)
         static let trustedProxies = Setting<TrustedProxies>(
             name: "HUMON_TRUSTED_PROXIES",
-            sentence:
+            help:
                 "Whose X-Forwarded-For, X-Forwarded-Proto, Forwarded and X-Request-Id are believed; unix: who uses the socket.",
             shownDefault: "127.0.0.0/8,::1,unix", parse: { TrustedProxies($0) },
             expectation: "networks such as 10.0.0.0/8 or 2001:db8::/32, addresses and unix, between commas, or none")
         static let reads = Setting<API.Reads>.choice(
             "HUMON_READS", "Who may read: public, or devices that signed up.", default: .everyone, of: API.Reads.allCases)
         static let corsOrigins = Setting<CORSOrigins>(
-            name: "HUMON_CORS_ORIGINS", sentence: "Whose pages in browsers may use the API: origins between commas, or *.",
+            name: "HUMON_CORS_ORIGINS", help: "Whose pages in browsers may use the API: origins between commas, or *.",
             shownDefault: "none", parse: { CORSOrigins($0) },
             expectation: "origins such as https://app.example.org, between commas, or *")
         static let bodyLimit = Setting<Int>.number(
@@ -109,7 +109,7 @@ extension Settings {
             default: 8081, in: 0...65_535)
         static let adminToken = Setting<String>(
             name: "HUMON_ADMIN_TOKEN",
-            sentence: "The bearer token that /metrics and /index/check ask for; required unless HUMON_ADMIN_HOST is loopback.",
+            help: "The bearer token that /metrics and /index/check ask for; required unless HUMON_ADMIN_HOST is loopback.",
             shownDefault: "none", isSecret: true, parse: { isBearerToken($0) ? $0 : nil },
             expectation: "16 or more visible ASCII characters")
         static let adminTokenFile = Setting<String>.text(
@@ -123,17 +123,17 @@ extension Settings {
             of: LogFormat.allCases)
         static let traces = Setting<Traces>(
             name: "HUMON_TRACES",
-            sentence:
+            help:
                 "Where spans go: none, log, or the URL of a collector's OTLP/HTTP, such as http://127.0.0.1:4318/v1/traces.",
             shownDefault: "none", parse: Traces.init, expectation: "none, log, or a URL of http or https")
         static let tracesRatio = Setting<Double>(
             name: "HUMON_TRACES_RATIO",
-            sentence: "The part of requests that are traced, from 0 to 1; of those that belong to a trace, its sampling decides.",
+            help: "The part of requests that are traced, from 0 to 1; of those that belong to a trace, its sampling decides.",
             shownDefault: "1", parse: { Double($0).flatMap { (0...1).contains($0) ? $0 : nil } },
             expectation: "a number from 0 to 1")
 
         /// Name, default and sentence of each, in the order of the README.
-        static let all: [(name: String, shownDefault: String, sentence: String)] = [
+        static let all: [(name: String, shownDefault: String, help: String)] = [
             shown(appSecret), shown(appSecretFile), shown(databaseURL), shown(databaseURLFile), shown(host), shown(port),
             shown(socket), shown(socketMode), shown(tlsCertificate), shown(tlsKey), shown(data), shown(postgresPrograms),
             shown(migrates), shown(databaseConnections), shown(isDatabasePooled), shown(statementTimeout), shown(trustedProxies),
@@ -149,8 +149,8 @@ extension Settings {
             text.utf8.count >= 16 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         }
 
-        private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, sentence: String) {
-            (setting.name, setting.shownDefault, setting.sentence)
+        private static func shown<Value>(_ setting: Setting<Value>) -> (name: String, shownDefault: String, help: String) {
+            (setting.name, setting.shownDefault, setting.help)
         }
     }
 }

@@ -54,7 +54,7 @@ import Testing
 
     @Test func `lists the settings there are`() throws {
         let rows = try Self.text().matches(of: /\| `([A-Z_]+)` \| (.*) \| (.*) \|\n/).map { "\($0.1)|\($0.2)|\($0.3)" }
-        #expect(rows == Settings.Keys.all.map { "\($0.name)|\($0.shownDefault)|\($0.sentence)" })
+        #expect(rows == Settings.Keys.all.map { "\($0.name)|\($0.shownDefault)|\($0.help)" })
     }
 
     @Test func `and the other documents name only files that exist`() throws {

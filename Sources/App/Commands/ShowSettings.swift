@@ -15,7 +15,7 @@ struct ShowSettings: ParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() throws {
-        let rows = Settings.Keys.all.map { [Field.text($0.name), .text($0.sentence), .text($0.shownDefault)] }
-        try options.output.write(Table("name", "sentence", "default", rows: rows))
+        let rows = Settings.Keys.all.map { [Field.text($0.name), .text($0.help), .text($0.shownDefault)] }
+        try options.output.write(Table("name", "help", "default", rows: rows))
     }
 }
