@@ -24,6 +24,6 @@ struct Doctor: AsyncParsableCommand {
             try screen.show(check)
         }
         try screen.end()
-        if screen.isBad { throw AnswerIsNo() }
+        if screen.isBad { throw NegativeResult() }
     }
 }

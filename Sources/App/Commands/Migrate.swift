@@ -32,6 +32,6 @@ struct Migrate: AsyncParsableCommand {
         let state: Field = isCheck ? .state(.bad, "missing") : .state(.good, "applied")
         let table = Table("migration", "state", rows: missing.map { [.text($0), state] })
         try options.output.write(table, whenEmpty: "The database has all migrations.")
-        if isCheck, !missing.isEmpty { throw AnswerIsNo() }
+        if isCheck, !missing.isEmpty { throw NegativeResult() }
     }
 }

@@ -6,7 +6,7 @@ internal import Users
 /// Asks before the demo writes into a used database: the demo's events stay in the log for ever.
 enum DemoConsent {
     /// Asks the person at the terminal if the log holds other recorded events than the demo's.
-    /// - Throws: ``AnswerIsNo`` if no terminal is there or the answer is no, ``PostgresError``, and `CancellationError`
+    /// - Throws: ``NegativeResult`` if no terminal is there or the answer is no, ``PostgresError``, and `CancellationError`
     static func require(_ database: Database, logger: Logger) async throws {
         let foreign = try await withPostgres(database.asOwner, logger: logger) { client in
             try await LogReader(client: client).firstPosition(notCausedBy: Backend.demoContext.requestID)
@@ -17,9 +17,9 @@ enum DemoConsent {
             The demo's events would stay in it for ever: they cannot be removed.
             """
         guard Question.canBeAsked else {
-            throw AnswerIsNo(
+            throw NegativeResult(
                 "\(finding) Nothing was written. Name another database in DATABASE_URL or HUMON_DATA, or give --yes.")
         }
-        guard try await Question.isAnsweredWithYes("\(finding) Go on?") else { throw AnswerIsNo("Nothing was written.") }
+        guard try await Question.isAnsweredWithYes("\(finding) Go on?") else { throw NegativeResult("Nothing was written.") }
     }
 }

@@ -13,7 +13,7 @@ enum Exit {
 }
 
 /// A command was carried out, and the answer is no.
-struct AnswerIsNo: Error {
+struct NegativeResult: Error {
     /// For standard error; nil where what was printed says it.
     var sentence: String?
 
@@ -26,7 +26,7 @@ extension Humon {
         switch error {
         case is OutputClosed: Foundation.exit(Exit.done)
         case let interruption as Interruption: Foundation.exit(Exit.signalled + interruption.signal)
-        case let answer as AnswerIsNo:
+        case let answer as NegativeResult:
             if let sentence = answer.sentence { FileHandle.standardError.write(Data((harmless(sentence) + "\n").utf8)) }
             Foundation.exit(Exit.no)
         case let error: exit(withError: error)

@@ -65,7 +65,7 @@ extension Log {
                 var bar = ProgressBar("positions")
                 let found = try await search.find(before: before, limit: limit, reach: scan) { bar.show($0, of: $1) }
                 bar.stop()
-                guard !found.events.isEmpty || found.continuesBefore != nil else { throw AnswerIsNo("Nothing found.") }
+                guard !found.events.isEmpty || found.continuesBefore != nil else { throw NegativeResult("Nothing found.") }
                 var rows = output.rows(RecordedEvent.columns)
                 try rows.write(found.events.map { $0.row(showing: personal.personalData) })
                 guard let next = found.continuesBefore else { return }

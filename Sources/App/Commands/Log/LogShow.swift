@@ -28,7 +28,7 @@ extension Log {
                 let reader = LogReader(client: client)
                 let tail = try await reader.tail()
                 guard position <= tail, let recorded = try await reader.read(position: position) else {
-                    throw AnswerIsNo("There is nothing at position \(position); the log ends at \(tail).")
+                    throw NegativeResult("There is nothing at position \(position); the log ends at \(tail).")
                 }
                 try output.write(recorded.record(showing: personal.personalData))
             }

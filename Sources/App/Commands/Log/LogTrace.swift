@@ -25,7 +25,7 @@ extension Log {
             try await options.reading { client, output in
                 let search = LogSearch(client: client, criteria: LogCriteria(cause: id))
                 let found = try await search.find(limit: Self.limit)
-                guard !found.events.isEmpty else { throw AnswerIsNo("Nothing was recorded for \(id).") }
+                guard !found.events.isEmpty else { throw NegativeResult("Nothing was recorded for \(id).") }
                 var rows = output.rows(RecordedEvent.columns)
                 try rows.write(found.events.reversed().map { $0.row(showing: personal.personalData) })
                 guard found.events.count == Self.limit, let next = found.continuesBefore else { return }

@@ -36,7 +36,7 @@ extension Log {
             try output.say("")
             try output.write(verification.faultTable)
             if verification.omittedViolations > 0 { output.note("And \(Field.grouped(verification.omittedViolations)) more violations.") }
-            throw AnswerIsNo()
+            throw NegativeResult()
         }
     }
 }

@@ -58,7 +58,7 @@ extension Projections {
             let shadows = try await options.reading { client, _ in
                 return try await Backend.readModels(client).named(choice.names).shadows()
             }
-            guard !shadows.isEmpty else { throw AnswerIsNo("No rebuild is under way or was broken off.") }
+            guard !shadows.isEmpty else { throw NegativeResult("No rebuild is under way or was broken off.") }
             var table = Table("schema", "state", "position", "tail", "began_at", "events_a_second", "seconds_left")
             for shadow in shadows {
                 table.append(
@@ -73,7 +73,7 @@ extension Projections {
 
         private func abortOthers(_ output: Output) async throws {
             let gone = try await choice.tending { try await $0.abort() }
-            guard !gone.isEmpty else { throw AnswerIsNo("No rebuild is under way or was broken off.") }
+            guard !gone.isEmpty else { throw NegativeResult("No rebuild is under way or was broken off.") }
             try output.write(Table("schema", "state", rows: gone.map { [.text($0), .state(.good, "dropped")] }))
         }
     }

@@ -52,7 +52,7 @@ extension Projections {
                 for difference in comparison.differences { differences.rows.append(row(comparison.name, difference)) }
             }
             try output.write(differences)
-            throw AnswerIsNo()
+            throw NegativeResult()
         }
 
         private func row(_ name: String, _ difference: Comparison.Difference) -> [Field] {

@@ -15,17 +15,17 @@ struct StreamArgument: ParsableArguments {
     @Argument(help: "The stream: user-1, event-12, attendance-12-1.")
     var stream: String
 
-    /// - Throws: ``AnswerIsNo`` where there is none of that name
+    /// - Throws: ``NegativeResult`` where there is none of that name
     func recorded(by reader: LogReader) async throws -> [RecordedEvent] {
         let recorded = try await reader.read(stream: StreamName(stream))
-        guard !recorded.isEmpty else { throw AnswerIsNo("There is no stream \(stream).") }
+        guard !recorded.isEmpty else { throw NegativeResult("There is no stream \(stream).") }
         return recorded
     }
 
-    /// - Throws: ``AnswerIsNo`` where the stream has not come that far
+    /// - Throws: ``NegativeResult`` where the stream has not come that far
     func state(at version: Int32, of recorded: [RecordedEvent]) throws -> StreamState {
         guard let recorded = recorded.upTo(version: version), let state = try state(after: recorded) else {
-            throw AnswerIsNo("\(stream) has versions 1 to \(recorded.count).")
+            throw NegativeResult("\(stream) has versions 1 to \(recorded.count).")
         }
         return state
     }

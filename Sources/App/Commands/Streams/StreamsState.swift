@@ -45,7 +45,7 @@ extension Streams {
         private func state(of recorded: [RecordedEvent]) throws -> StreamState {
             if let version { return try stream.state(at: version, of: recorded) }
             guard let state = try stream.state(after: at.map { recorded.upTo(time: $0) } ?? recorded) else {
-                throw AnswerIsNo("There was no \(stream.stream) yet; it is since \(recorded[0].envelope.recordedAt).")
+                throw NegativeResult("There was no \(stream.stream) yet; it is since \(recorded[0].envelope.recordedAt).")
             }
             return state
         }

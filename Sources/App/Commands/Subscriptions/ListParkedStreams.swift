@@ -36,11 +36,11 @@ struct ListParkedStreams: AsyncParsableCommand {
 }
 
 extension Subscriptions {
-    /// - Throws: ``AnswerIsNo`` with a sentence for one that never ran
+    /// - Throws: ``NegativeResult`` with a sentence for one that never ran
     func requireSubscription(_ name: String) async throws {
         guard try await position(of: name) == nil else { return }
         let names = try await statuses().map(\.name)
-        throw AnswerIsNo(
+        throw NegativeResult(
             "There is no subscription \(name); "
                 + (names.isEmpty ? "nobody has followed this log yet." : "there are: \(names.joined(separator: ", ")).")
         )

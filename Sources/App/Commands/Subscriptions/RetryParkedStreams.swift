@@ -36,7 +36,7 @@ struct RetryParkedStreams: AsyncParsableCommand {
             }
         }
         if count == 0, let stream {
-            throw AnswerIsNo("\(stream) is not parked by \(name): humon subscriptions parked \(name) lists those that are.")
+            throw NegativeResult("\(stream) is not parked by \(name): humon subscriptions parked \(name) lists those that are.")
         }
         try options.output.write(["subscription": .text(name), "to_be_retried": .count(count)])
         if count > 0 {
