@@ -27,11 +27,11 @@ public final class EmbeddedCluster: Service {
     }
 
     private let layout: Layout
-    private let tools: Tools
+    private let tools: ClusterCommands
     private let lock: DirectoryLock
     private let logger: Logger
 
-    private init(layout: Layout, tools: Tools, lock: DirectoryLock, logger: Logger) {
+    private init(layout: Layout, tools: ClusterCommands, lock: DirectoryLock, logger: Logger) {
         self.layout = layout
         self.tools = tools
         self.lock = lock
@@ -51,8 +51,8 @@ public final class EmbeddedCluster: Service {
         let account = try Account.toRunPostgres()
         try layout.createDirectory()
         let lock = try await DirectoryLock.take(layout.lock, in: layout.directory)
-        let programs = try await Programs.find(in: configuration.programs, majorVersion: layout.clusterVersion)
-        let tools = Tools(programs: programs, account: account, layout: layout)
+        let programs = try await PostgresInstallation.find(in: configuration.programs, majorVersion: layout.clusterVersion)
+        let tools = ClusterCommands(programs: programs, account: account, layout: layout)
         let cluster = EmbeddedCluster(layout: layout, tools: tools, lock: lock, logger: logger)
         try await cluster.start(configuration.settings)
         return cluster

@@ -13,7 +13,7 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noPrograms(nil, let places):
-            "No PostgreSQL \(Programs.oldestMajorVersion) or later found (in \(places.joined(separator: ", "))). "
+            "No PostgreSQL \(PostgresInstallation.oldestMajorVersion) or later found (in \(places.joined(separator: ", "))). "
                 + "Install it (Debian: apt-get install postgresql), or name its bin directory in HUMON_POSTGRES_BIN."
         case .noPrograms(let wanted?, let places):
             "The cluster was made by PostgreSQL \(wanted), which is not found (in \(places.joined(separator: ", "))). "

@@ -48,7 +48,7 @@ import Testing
         Sample(rule: .tables, text: "let state = try await ReadModelState.of(UsersProjection.self, client)\n"),
         Sample(rule: .tables, text: #"client.query("SELECT 1 FROM attendances_v1.attendances")"#),
         Sample(rule: .tables, text: "\"\"\"\nSELECT 1 FROM\n    users.users\n\"\"\""),
-        Sample(rule: .tables, file: "Sources/App/Doctor/Checkup.swift", text: #""SELECT count(*) FROM events_v1.events""#),
+        Sample(rule: .tables, file: "Sources/App/Doctor/DoctorReport.swift", text: #""SELECT count(*) FROM events_v1.events""#),
         Sample(rule: .tables, file: "Sources/Users/UsersModule.swift", text: #""... JOIN events ON owner_id = id""#),
         Sample(rule: .tables, file: "Sources/EventStore/LogReader.swift", text: #"SQL("TRUNCATE attendances")"#),
         Sample(rule: .readModels, text: #""INSERT INTO \(identifier: EventsProjection.schema).events VALUES (1)""#),

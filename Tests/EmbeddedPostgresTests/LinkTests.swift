@@ -58,7 +58,7 @@ import Testing
             for path in [directory, other] {
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             }
-            let version = try await Programs.find(in: nil, majorVersion: nil).majorVersion
+            let version = try await PostgresInstallation.find(in: nil, majorVersion: nil).majorVersion
             try "\(version)\n".write(toFile: "\(other)/PG_VERSION", atomically: false, encoding: .utf8)
             try FileManager.default.createSymbolicLink(atPath: "\(directory)/cluster", withDestinationPath: other)
             let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }

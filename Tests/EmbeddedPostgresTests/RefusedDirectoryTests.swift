@@ -73,9 +73,9 @@ import Testing
             try writeProgram(at: "\(programs)/postgres", saying: "postgres (PostgreSQL) 14.9 (Debian 14.9-1)")
             try writeProgram(at: "\(programs)/pg_ctl", saying: "")
             await #expect(throws: EmbeddedPostgresError.noPrograms(wanted: nil, lookedIn: [programs])) {
-                _ = try await Programs.find(in: programs, majorVersion: nil)
+                _ = try await PostgresInstallation.find(in: programs, majorVersion: nil)
             }
-            #expect(try await Programs.find(in: programs, majorVersion: 14).majorVersion == 14)
+            #expect(try await PostgresInstallation.find(in: programs, majorVersion: 14).majorVersion == 14)
         }
     }
 

@@ -25,7 +25,7 @@ import Testing
             }
             // As a killed owner leaves it: it runs and nobody holds the lock.
             let layout = try Layout(directory: directory)
-            try await Tools(
+            try await ClusterCommands(
                 programs: .find(in: nil, majorVersion: layout.clusterVersion), account: .toRunPostgres(), layout: layout
             ).start()
             let left = try #require(try postmaster(in: directory))

@@ -101,7 +101,7 @@ actor CrashableCluster {
 /// PostgreSQL's own programs, for dumps.
 enum PostgresProgram {
     static func run(_ name: String, _ arguments: [String]) async throws {
-        let program = try await Programs.find(in: nil, majorVersion: nil).directory.appending(name).string
+        let program = try await PostgresInstallation.find(in: nil, majorVersion: nil).directory.appending(name).string
         let errors = Pipe()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)

@@ -18,8 +18,8 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let screen = CheckScreen(options.output, names: Checkup.names)
-        try await Checkup.run { check in
+        let screen = CheckScreen(options.output, names: DoctorReport.names)
+        try await DoctorReport.run { check in
             try Task.checkCancellation()
             try screen.show(check)
         }

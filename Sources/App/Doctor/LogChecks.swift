@@ -19,7 +19,7 @@ struct LogChecks: Sendable {
 
     func newest() async throws -> Check {
         let reader = LogReader(client: client)
-        let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents, newest: Checkup.newestPositions)
+        let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents, newest: DoctorReport.newestPositions)
         let hint = "Run humon log verify, which looks at all of it; restore from a backup what is lost."
         if let first = verification.violations.first {
             let more = verification.violations.count - 1
@@ -48,7 +48,7 @@ struct LogChecks: Sendable {
 
     func sequences() async throws -> Check {
         let reader = LogReader(client: client)
-        let start = max(0, try await reader.tail() - Checkup.newestPositions)
+        let start = max(0, try await reader.tail() - DoctorReport.newestPositions)
         let states = try await IDSequence.states(of: Backend.sequences, after: start, client: client)
         let behind = states.filter(\.isBehind)
         guard behind.isEmpty else {

@@ -3,14 +3,14 @@ internal import Subprocess
 internal import SystemPackage
 
 /// initdb and pg_ctl, run as the account that the cluster belongs to.
-struct Tools: Sendable {
+struct ClusterCommands: Sendable {
     /// How much of a failed program's output is shown.
     private static let outputLimitBytes = 64 * 1024
     private static let startTimeoutSeconds = 60
     /// After the postmaster was killed its children need a moment to notice; until then a new one refuses to start.
     private static let startAttempts = 5
 
-    let programs: Programs
+    let programs: PostgresInstallation
     let account: Account
     let layout: Layout
 

@@ -4,7 +4,7 @@ internal import Postgres
 internal import Synchronization
 
 /// Everything that the doctor looks at, in the order of its screen. Changes nothing.
-enum Checkup {
+enum DoctorReport {
     /// So many of the newest positions are looked at; `humon log verify` looks at all.
     static let newestPositions: Int64 = 100_000
 

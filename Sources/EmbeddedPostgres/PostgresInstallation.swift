@@ -3,7 +3,7 @@ internal import Subprocess
 public import SystemPackage
 
 /// PostgreSQL's programs on this machine.
-public struct Programs: Sendable, Hashable {
+public struct PostgresInstallation: Sendable, Hashable {
     /// The oldest version that will do.
     public static let oldestMajorVersion = 15
 
@@ -15,12 +15,12 @@ public struct Programs: Sendable, Hashable {
     ///   - directory: where to look; nil: where Debian and others put them, and then `PATH`
     ///   - wanted: the major version of the cluster; nil for a new one
     /// - Throws: ``EmbeddedPostgresError/noPrograms(wanted:lookedIn:)``
-    public static func find(in directory: String?, majorVersion wanted: Int?) async throws -> Programs {
+    public static func find(in directory: String?, majorVersion wanted: Int?) async throws -> PostgresInstallation {
         let candidates = directory.map { [$0] } ?? (installed + path)
-        var found: [Programs] = []
+        var found: [PostgresInstallation] = []
         for candidate in candidates {
             guard let version = await version(in: candidate) else { continue }
-            found.append(Programs(directory: FilePath(candidate), majorVersion: version))
+            found.append(PostgresInstallation(directory: FilePath(candidate), majorVersion: version))
         }
         let usable = found.filter { wanted == nil ? $0.majorVersion >= oldestMajorVersion : $0.majorVersion == wanted }
         guard let newest = usable.max(by: { $0.majorVersion < $1.majorVersion }) else {
