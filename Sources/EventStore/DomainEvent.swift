@@ -13,7 +13,7 @@ public protocol DomainEvent: Sendable {
     static var storedTypes: [StoredType] { get }
 
     /// The members of stored data, of whatever format, that tell about a person: tools show them only when asked to.
-    static var personalMembers: Set<String> { get }
+    static var personalFields: Set<String> { get }
 
     /// Names the members of stored data whose values are unique: the log holds each value in one recorded event of the category.
     static var uniqueMembers: Set<String> { get }
@@ -80,7 +80,7 @@ public struct FormatError: Error, Hashable, CustomStringConvertible {
 }
 
 extension DomainEvent {
-    public static var personalMembers: Set<String> { [] }
+    public static var personalFields: Set<String> { [] }
     public static var uniqueMembers: Set<String> { [] }
 
     public func check(in stream: StreamName, version: Int32) throws {}

@@ -13,12 +13,12 @@ public struct PersonalData: Sendable {
     ///   - domainEvents: of all modules
     ///   - isRevealed: somebody asked to see everything
     public init(of domainEvents: [any DomainEvent.Type], isRevealed: Bool) {
-        members = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0.personalMembers) })
+        members = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0.personalFields) })
         types = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, Set($0.storedTypes.map(\.name))) })
         self.isRevealed = isRevealed
     }
 
-    /// The data with its personal members hidden. Where nobody knows what the members mean, all are.
+    /// The data with its personal fields hidden. Where nobody knows what the members mean, all are.
     public func shown(_ data: JSON, type: String, category: String) -> JSON {
         guard !isRevealed else { return data }
         let isKnown = types[category]?.contains(type) == true

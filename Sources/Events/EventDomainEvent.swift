@@ -20,7 +20,7 @@ package enum EventDomainEvent: DomainEvent, Hashable {
 
     package static let category = "event"
     package static let storedTypes = [StoredType("EventCreated"), StoredType("EventUpdated")]
-    package static let personalMembers: Set<String> = ["address", "lat", "lon"]
+    package static let personalFields: Set<String> = ["address", "lat", "lon"]
 
     package init(type: String, data: JSON) throws {
         switch type {

@@ -12,7 +12,7 @@ package enum UserDomainEvent: DomainEvent, Hashable {
 
     package static let category = "user"
     package static let storedTypes = [StoredType("UserCreated")]
-    package static let personalMembers: Set<String> = ["device"]
+    package static let personalFields: Set<String> = ["device"]
     /// A device has one user.
     package static let uniqueMembers: Set<String> = ["device"]
 
