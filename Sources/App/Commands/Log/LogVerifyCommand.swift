@@ -3,7 +3,7 @@ internal import EventStore
 
 extension Log {
     /// `humon log verify`
-    struct Verify: AsyncParsableCommand {
+    struct LogVerifyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
             abstract: "Read the whole log with this program, and say what is wrong with it.",

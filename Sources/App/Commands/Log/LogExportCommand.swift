@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension Log {
     /// `humon log export`
-    struct Export: AsyncParsableCommand {
+    struct LogExportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
             abstract: "Write the whole log to one compressed file, to be carried elsewhere.",

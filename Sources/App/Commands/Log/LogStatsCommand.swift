@@ -3,7 +3,7 @@ internal import EventStore
 
 extension Log {
     /// `humon log stats`
-    struct Stats: AsyncParsableCommand {
+    struct LogStatsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Count what the log holds, by category and type.",
             discussion: """

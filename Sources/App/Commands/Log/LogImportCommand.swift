@@ -7,7 +7,7 @@ internal import Synchronization
 
 extension Log {
     /// `humon log import`
-    struct Import: AsyncParsableCommand {
+    struct LogImportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
             abstract: "Bring an exported log into an empty database: all of it or nothing.",

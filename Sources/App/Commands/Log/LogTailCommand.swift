@@ -6,7 +6,7 @@ internal import Postgres
 
 extension Log {
     /// `humon log tail`
-    struct Tail: AsyncParsableCommand {
+    struct LogTailCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show what was recorded last, and with -f what is recorded from now on.",
             discussion: """

@@ -4,7 +4,7 @@ internal import Encoding
 
 extension Log {
     /// `humon log search`
-    struct Search: AsyncParsableCommand {
+    struct LogSearchCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Find recorded events, newest first.",
             discussion: """

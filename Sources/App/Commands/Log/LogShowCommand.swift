@@ -3,7 +3,7 @@ internal import EventStore
 
 extension Log {
     /// `humon log show`
-    struct Show: AsyncParsableCommand {
+    struct LogShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the recorded event at a position.",
             discussion: """

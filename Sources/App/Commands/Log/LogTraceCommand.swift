@@ -3,7 +3,7 @@ internal import EventStore
 
 extension Log {
     /// `humon log trace`
-    struct Trace: AsyncParsableCommand {
+    struct LogTraceCommand: AsyncParsableCommand {
         private static let limit = 10_000
 
         static let configuration = CommandConfiguration(
