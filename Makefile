@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run test check build format lint sanitize manual guide attack conformance topology torture mutate bench-http bench-log bench-index bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
+.PHONY: help install run test check build format lint sanitize manual guide attack conformance topology fault injection mutate bench-http bench-log bench-index bench-nearby bench-nodes bench-observing bench-overload bench-rebuild bench-search
 
 SWIFT_FILES = Package.swift Sources Tests Benchmarks
 
@@ -16,11 +16,11 @@ run: install
 	swift build --configuration release --product humon
 	@exec .build/release/humon serve
 
-## test          install what is missing, build, and run all tests; then a short torture, which needs the machine for itself
+## test          install what is missing, build, and run all tests; then a short fault injection, which needs the machine for itself
 test: install
 	swift build --build-tests
-	swift test --skip-build --skip TortureTests
-	swift test --skip-build --filter TortureTests
+	swift test --skip-build --skip FaultInjectionTests
+	swift test --skip-build --filter FaultInjectionTests
 
 ## manual        the man page and the completions of bash, zsh and fish: .build/manual
 manual: build
@@ -31,34 +31,34 @@ manual: build
 	.build/release/humon --generate-completion-script zsh > .build/manual/_humon
 	.build/release/humon --generate-completion-script fish > .build/manual/humon.fish
 
-## guide         run the commands of docs/operating.md and write what they answered into it
-guide: build
-	scripts/guide .build/release/humon >docs/operating.md.new
+## docs-examples  run the commands of docs/operating.md and write what they answered into it
+docs-examples: build
+	scripts/docs-examples .build/release/humon >docs/operating.md.new
 	mv docs/operating.md.new docs/operating.md
 
-## attack        let Schemathesis loose on every operation of the API (needs PyPI once); ATTACK="--seed 7 --seconds 600" and the like
-attack: build
+## fuzz          let Schemathesis loose on every operation of the API (needs PyPI once); FUZZ="--seed 7 --seconds 600" and the like
+fuzz: build
 	@scripts/install python3-venv
-	python3 scripts/attack $(ATTACK)
+	python3 scripts/fuzz $(FUZZ)
 
 ## conformance   hold the HTTP server against curl, h11, h2, nghttp2 and wrk (needs PyPI once); CONFORMANCE="--short" and the like
 conformance: build
 	@scripts/install python3-venv curl openssl nghttp2-client wrk
 	python3 scripts/conformance $(CONFORMANCE)
 
-## torture       the long one, five to ten minutes: TORTURE_FAULTS faults (150) of the seed TORTURE_SEED (by chance)
-torture: build
+## fault-injection  the long one, five to ten minutes: FAULT_INJECTION_FAULTS faults (150) of the seed FAULT_INJECTION_SEED (by chance)
+fault-injection: build
 	swift build --build-tests
-	TORTURE_SERVER=$(CURDIR)/.build/release/humon TORTURE_FAULTS=$${TORTURE_FAULTS:-150} \
-		swift test --skip-build --filter '^TortureTests.*nothing acknowledged'
+	FAULT_INJECTION_SERVER=$(CURDIR)/.build/release/humon FAULT_INJECTION_FAULTS=$${FAULT_INJECTION_FAULTS:-150} \
+		swift test --skip-build --filter '^FaultInjectionTests.*nothing acknowledged'
 
 ## mutate        break the code in many small ways and say which no test notices; MUTATE="--seed 7 --count 100 Encoding" and the like
 mutate:
 	python3 scripts/mutate $(MUTATE)
 
-## topology      start what docs/deploying.md says without Docker, break it, and say what was proved; TOPOLOGY="--short" and the like
-topology: build
-	python3 scripts/topology $(TOPOLOGY)
+## deployment-test  start what docs/deploying.md says without Docker, break it, and say what was proved; DEPLOYMENT="--short" and the like
+deployment-test: build
+	python3 scripts/deployment $(DEPLOYMENT)
 
 ## check         the whole gate: format, all tests (imports and architecture among them), thread sanitizer, release build
 check: install lint test sanitize build

@@ -261,7 +261,7 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "TortureTests",
+            name: "FaultInjectionTests",
             dependencies: [
                 "EmbeddedPostgres", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestServer",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -10,7 +10,7 @@ The table of hostile requests is a test: Tests/HTTPServerTests/ConformanceTests.
 import argparse, os, re, secrets, shutil, signal, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "topology"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "deployment"))
 sys.dont_write_bytecode = True
 
 from place import ROOT, Failed, Place

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A file for its owner's eyes that appears whole or not at all: it is written under another name beside its own.
+/// A file for its owner's monitoring that appears whole or not at all: it is written under another name beside its own.
 struct PrivateFile {
     enum Failure: Error, CustomStringConvertible {
         case exists(path: String)

@@ -1,6 +1,6 @@
 """Attacks a server with what the OpenAPI document allows and with what it does not, and says what came of it.
 
-Usage: python3 scripts/attack [--humon PATH] [--seed N] [--seconds N] [--keep]
+Usage: python3 scripts/fuzz [--humon PATH] [--seed N] [--seconds N] [--keep]
 Starts humon on a private PostgreSQL in a temporary directory, signs a device up, and lets Schemathesis loose on every operation:
 examples, boundaries, random requests, and chains of them. Fails on any answer that the document does not allow, on any 5xx, and on
 a server that is not well afterwards. What is left out, and why, stands in schemathesis.toml. Needs Python 3 with venv, and PyPI once.
@@ -9,7 +9,7 @@ a server that is not well afterwards. What is left out, and why, stands in schem
 import argparse, collections, json, os, re, secrets, shutil, signal, subprocess, sys, urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "topology"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "deployment"))
 sys.dont_write_bytecode = True
 
 from place import ROOT, Failed, Place
@@ -134,7 +134,7 @@ class Server:
 
 def arguments():
     parser = argparse.ArgumentParser(
-        prog="scripts/attack", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="scripts/fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--humon", default=f"{ROOT}/.build/release/humon")
     parser.add_argument("--seed", type=int, default=1)

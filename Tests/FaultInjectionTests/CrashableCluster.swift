@@ -23,7 +23,7 @@ actor CrashableCluster {
     nonisolated var socketDirectory: String { "\(directory)/socket" }
 
     nonisolated func url(database: String = CrashableCluster.database) -> String {
-        "host='\(socketDirectory)' user=humon dbname=\(database) application_name=torture"
+        "host='\(socketDirectory)' user=humon dbname=\(database) application_name=fault injection"
     }
 
     /// Directly, past the proxy.

@@ -4,7 +4,7 @@ import TestChance
 
 /// One client: sends seeded commands, one after the other, each again and again until it is answered, and writes down what it
 /// was told.
-struct TortureClient: Sendable {
+struct FaultInjectionClient: Sendable {
     /// For answers that are awaited; longer than any statement of the server's.
     private static let patience = Duration.seconds(20)
 

@@ -17,7 +17,7 @@ def rules(topology):
     return "all alerts fire and are silent when they should"
 
 
-def eyes(topology):
+def monitoring(topology):
     place = topology.place
     place.release_ports()
     prometheus, alertmanager, postgres, machine = (f"127.0.0.1:{place.port()}" for _ in range(4))

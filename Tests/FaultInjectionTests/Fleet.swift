@@ -8,10 +8,10 @@ import TestServer
 
 /// Two servers on one database, each always on the same port, started again whenever they were killed.
 final class Fleet: Sendable {
-    static let secret = "torture"
-    /// The server beside the tests, or the one that `TORTURE_SERVER` names.
+    static let secret = "fault injection"
+    /// The server beside the tests, or the one that `FAULT_INJECTION_SERVER` names.
     private static let executable =
-        ProcessInfo.processInfo.environment["TORTURE_SERVER"].map { URL(fileURLWithPath: $0) } ?? HumonProcess.executable
+        ProcessInfo.processInfo.environment["FAULT_INJECTION_SERVER"].map { URL(fileURLWithPath: $0) } ?? HumonProcess.executable
 
     struct Answer: Sendable {
         var status: Int

@@ -7,8 +7,8 @@ import TestServer
 
 /// One run of a schedule: two servers behind a cutting proxy on one PostgreSQL, clients, subscriptions, faults; in the middle a move
 /// to a restored dump; in the end the checks.
-final class TortureRun: Sendable {
-    private let schedule: TortureSchedule
+final class FaultInjectionRun: Sendable {
+    private let schedule: FaultInjectionSchedule
     private let sabotage: Sabotage
     private let isMoving: Bool
     private let directory: URL
@@ -18,20 +18,20 @@ final class TortureRun: Sendable {
     private let pace: Pace
     private let start = ContinuousClock.now
     private let neighbourhood = Neighbourhood()
-    private let report: Mutex<TortureReport>
+    private let report: Mutex<FaultInjectionReport>
 
     /// - Parameter isMoving: whether the database is dumped and restored elsewhere when half of the faults are through
-    static func run(_ schedule: TortureSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()) async throws -> TortureReport
+    static func run(_ schedule: FaultInjectionSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()) async throws -> FaultInjectionReport
     {
         try await HumonProcess.withDirectory { directory in
             let start = ContinuousClock.now
             let cluster = try await CrashableCluster(
                 directory: directory.appending(path: "first").path, settings: sabotage.postgresSettings)
             let current = Mutex(cluster)
-            var run: TortureRun?
+            var run: FaultInjectionRun?
             var thrown: (any Error)?
             do {
-                let made = try await TortureRun(schedule, isMoving, sabotage, directory, cluster)
+                let made = try await FaultInjectionRun(schedule, isMoving, sabotage, directory, cluster)
                 run = made
                 try await made.run(on: current)
             } catch {
@@ -40,7 +40,7 @@ final class TortureRun: Sendable {
             await run?.fleet.close()
             await current.withLock { $0 }.remove()
             await cluster.remove()
-            var report = run?.report.withLock { $0 } ?? TortureReport(schedule: schedule)
+            var report = run?.report.withLock { $0 } ?? FaultInjectionReport(schedule: schedule)
             if let violation = thrown as? Violation { report.violations.append(violation) } else if let thrown { throw thrown }
             report.seconds = Double((ContinuousClock.now - start).components.seconds)
             return report
@@ -48,7 +48,7 @@ final class TortureRun: Sendable {
     }
 
     private init(
-        _ schedule: TortureSchedule, _ isMoving: Bool, _ sabotage: Sabotage, _ directory: URL, _ cluster: CrashableCluster
+        _ schedule: FaultInjectionSchedule, _ isMoving: Bool, _ sabotage: Sabotage, _ directory: URL, _ cluster: CrashableCluster
     ) async throws {
         self.schedule = schedule
         self.isMoving = isMoving
@@ -61,7 +61,7 @@ final class TortureRun: Sendable {
         fleet = try Fleet(directory: directory, databaseURL: url, hasIndex: sabotage.hasIndex)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
-        report = Mutex(TortureReport(schedule: schedule))
+        report = Mutex(FaultInjectionReport(schedule: schedule))
     }
 
     private func run(on current: borrowing Mutex<CrashableCluster>) async throws {
@@ -73,7 +73,7 @@ final class TortureRun: Sendable {
             try await prepare(cluster)
             await subscriptions.start()
             let result: Result<Void, any Error>
-            do { result = .success(try await torture(current)) } catch { result = .failure(error) }
+            do { result = .success(try await faultInjection(current)) } catch { result = .failure(error) }
             pace.end()
             await subscriptions.stop()
             try result.get()
@@ -88,7 +88,7 @@ final class TortureRun: Sendable {
         }
     }
 
-    private func torture(_ current: borrowing Mutex<CrashableCluster>) async throws {
+    private func faultInjection(_ current: borrowing Mutex<CrashableCluster>) async throws {
         let half = isMoving ? schedule.faults.count / 2 : schedule.faults.count
         try await phase(0..<half, current.withLock { $0 })
         if isMoving {
@@ -106,8 +106,8 @@ final class TortureRun: Sendable {
             seed: schedule.seed, cluster: cluster, proxy: proxy, fleet: fleet, subscriptions: subscriptions, pace: pace)
         let perFault = schedule.commandsPerFault
         try await withThrowingTaskGroup(of: ClientsRecord.self) { group in
-            for number in 0..<TortureSchedule.clients {
-                let client = TortureClient(
+            for number in 0..<FaultInjectionSchedule.clients {
+                let client = FaultInjectionClient(
                     number: number, seed: schedule.seed, fleet: fleet, pace: pace, neighbourhood: neighbourhood,
                     sabotage: sabotage.client)
                 group.addTask { await client.run(faults.lowerBound * perFault..<faults.upperBound * perFault) }
@@ -127,15 +127,15 @@ final class TortureRun: Sendable {
     }
 
     private func inject(_ number: Int, _ injector: FaultInjector) async throws {
-        let before = number * schedule.commandsPerFault * TortureSchedule.clients
-        let all = schedule.commandsPerFault * TortureSchedule.clients
+        let before = number * schedule.commandsPerFault * FaultInjectionSchedule.clients
+        let all = schedule.commandsPerFault * FaultInjectionSchedule.clients
         pace.allow((number + 1) * schedule.commandsPerFault)
         let fault = schedule.faults[number]
         try await wait(for: "the commands before fault \(number), \(fault)") {
             pace.finished >= before + all / 2 || pace.isOver
         }
         print(
-            "torture: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)"
+            "faultInjection: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)"
         )
         fflush(nil)
         guard !pace.isOver else { throw Violation(check: .recovery, sentence: "the run was not through in time") }

@@ -43,7 +43,7 @@ struct RequestBurst: Sendable {
                 usleep(Self.pauseMicroseconds)
                 try socket.write(
                     """
-                    POST /v1/users HTTP/1.1\r\nhost: torture\r\ncontent-length: 0\r\ntb-app-secret: \(Fleet.secret)\r
+                    POST /v1/users HTTP/1.1\r\nhost: fault injection\r\ncontent-length: 0\r\ntb-app-secret: \(Fleet.secret)\r
                     tb-device-token: \(token(sockets.count - 1))\r\n\r\n
                     """)
             }

@@ -37,9 +37,9 @@ struct ReadingRecord: Sendable, Hashable {
 /// What makes a command recognizable in the log: words in the data, the digest of a device, or the name of the stream.
 enum Mark {
     /// In PostgreSQL's words.
-    static let pattern = "torture-[0-9]+-[0-9]+"
+    static let pattern = "fault injection-[0-9]+-[0-9]+"
 
-    static func text(client: Int, command: Int) -> String { "torture-\(client)-\(command)" }
+    static func text(client: Int, command: Int) -> String { "fault injection-\(client)-\(command)" }
 
     static func device(_ token: String) -> String {
         SHA256.hash(data: Data(token.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

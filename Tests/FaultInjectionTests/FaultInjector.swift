@@ -121,10 +121,10 @@ struct FaultInjector: Sendable {
             try await cluster.withClient { reader in
                 try await cluster.withClient(database: Self.otherDatabase) { other in
                     try await writer.withTransaction { writer in
-                        try await writer.query("INSERT INTO torture.foreign_writes DEFAULT VALUES")
+                        try await writer.query("INSERT INTO faultInjection.foreign_writes DEFAULT VALUES")
                         try await reader.withTransaction { reader in
                             try await reader.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                            try await reader.query("SELECT count(*) FROM torture.foreign_writes")
+                            try await reader.query("SELECT count(*) FROM faultInjection.foreign_writes")
                             try await other.withTransaction { other in
                                 try await other.query("CREATE TABLE IF NOT EXISTS foreign_writes (at timestamptz)")
                                 try await other.query("INSERT INTO foreign_writes VALUES (now())")

@@ -13,11 +13,11 @@ struct SeenSubscription: Subscription {
         case repeats
     }
 
-    static let name = "torture"
+    static let name = "fault injection"
     static let table = """
-        CREATE SCHEMA torture;
-        CREATE TABLE torture.seen (ordinal bigserial PRIMARY KEY, position bigint NOT NULL);
-        CREATE TABLE torture.foreign_writes (at timestamptz NOT NULL DEFAULT now());
+        CREATE SCHEMA fault injection;
+        CREATE TABLE faultInjection.seen (ordinal bigserial PRIMARY KEY, position bigint NOT NULL);
+        CREATE TABLE faultInjection.foreign_writes (at timestamptz NOT NULL DEFAULT now());
         """
 
     let seed: UInt64
@@ -32,7 +32,7 @@ struct SeenSubscription: Subscription {
         case .repeats: positions += positions.prefix(1)
         case nil: break
         }
-        try await transaction.query("INSERT INTO torture.seen (position) SELECT unnest(\(positions))")
+        try await transaction.query("INSERT INTO faultInjection.seen (position) SELECT unnest(\(positions))")
         var generator = SeededGenerator(seed: seed, 3, Int(positions.first ?? 0))
         // What is under way takes a while, so that cuts and kills hit it.
         if generator.happens(inPercent: 20) {
@@ -41,7 +41,7 @@ struct SeenSubscription: Subscription {
     }
 
     static func seen(_ client: PostgresClient) async throws -> [Int64] {
-        try await client.query("SELECT position FROM torture.seen ORDER BY ordinal").decode(Int64.self)
+        try await client.query("SELECT position FROM faultInjection.seen ORDER BY ordinal").decode(Int64.self)
     }
 }
 

@@ -10,7 +10,7 @@ class Failed(Exception):
 
 
 class Place:
-    def __init__(self, name="topology"):
+    def __init__(self, name="deployment"):
         self.directory = tempfile.mkdtemp(prefix=f"{name}-")
         os.chmod(self.directory, 0o755)
         # PostgreSQL refuses root, and nothing else needs its rights either.

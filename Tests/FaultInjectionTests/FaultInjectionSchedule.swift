@@ -73,7 +73,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
 
 /// What a run does, given by its seed: which faults in which order, and how many commands by how many clients. What the clients
 /// send is drawn from the same seed.
-struct TortureSchedule: Sendable, Hashable {
+struct FaultInjectionSchedule: Sendable, Hashable {
     static let clients = 8
     static let defaultFaults = 17
 

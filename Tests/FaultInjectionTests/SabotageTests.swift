@@ -8,8 +8,8 @@ import Testing
     private static func checks(
         _ faults: [Fault], commandsPerFault: Int = 12, seed: UInt64 = 5, _ sabotage: Sabotage
     ) async throws -> Set<Check> {
-        let schedule = TortureSchedule(seed: seed, only: faults, commandsPerFault: commandsPerFault)
-        let report = try await TortureRun.run(schedule, isMoving: false, sabotage)
+        let schedule = FaultInjectionSchedule(seed: seed, only: faults, commandsPerFault: commandsPerFault)
+        let report = try await FaultInjectionRun.run(schedule, isMoving: false, sabotage)
         return Set(report.violations.map(\.check))
     }
 
@@ -47,9 +47,9 @@ import Testing
             try await client.withConnection { connection in
                 try await connection.execute(
                     script: """
-                        CREATE FUNCTION torture.keep() RETURNS trigger LANGUAGE plpgsql AS
+                        CREATE FUNCTION faultInjection.keep() RETURNS trigger LANGUAGE plpgsql AS
                             'BEGIN NEW.name = OLD.name; RETURN NEW; END';
-                        CREATE TRIGGER keep BEFORE UPDATE ON events_v1.events FOR EACH ROW EXECUTE FUNCTION torture.keep();
+                        CREATE TRIGGER keep BEFORE UPDATE ON events_v1.events FOR EACH ROW EXECUTE FUNCTION faultInjection.keep();
                         """)
             }
         }
@@ -79,10 +79,10 @@ import Testing
             try await client.withConnection { connection in
                 try await connection.execute(
                     script: """
-                        CREATE FUNCTION torture.touch() RETURNS trigger LANGUAGE plpgsql AS
+                        CREATE FUNCTION faultInjection.touch() RETURNS trigger LANGUAGE plpgsql AS
                             'BEGIN UPDATE log.read_models SET built_at = clock_timestamp(); RETURN NULL; END';
                         CREATE TRIGGER touch AFTER INSERT ON log.recorded_events
-                            FOR EACH STATEMENT EXECUTE FUNCTION torture.touch();
+                            FOR EACH STATEMENT EXECUTE FUNCTION faultInjection.touch();
                         """)
             }
         }

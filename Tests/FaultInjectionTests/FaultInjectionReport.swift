@@ -1,8 +1,8 @@
 import Foundation
 
 /// What a run found, and how much it did.
-struct TortureReport: Sendable {
-    var schedule: TortureSchedule
+struct FaultInjectionReport: Sendable {
+    var schedule: FaultInjectionSchedule
     var clients = ClientsRecord()
     var log: [LogRow] = []
     var followed: [Int64]?

@@ -1,6 +1,6 @@
 """Starts what docs/deploying.md says, natively and from the same files, breaks it, and says what was proved.
 
-Usage: python3 scripts/topology [--short] [--soak MINUTES] [--overload] [--only PART,…] [--phones N] [--humon PATH] [--keep]
+Usage: python3 scripts/deployment [--short] [--soak MINUTES] [--overload] [--only PART,…] [--phones N] [--humon PATH] [--keep]
 --short leaves out what needs more than nginx, two nodes and PostgreSQL, and is over in two minutes; CI runs it.
 Needs Python 3, nginx, PostgreSQL, curl, openssl and Prometheus (promtool); without --short also etcd, Patroni, HAProxy, PgBouncer,
 Alertmanager and two exporters; --overload wrk.
@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 import proofs
 from backups import backups
 from databases import Cluster
-from eyes import eyes, rules
+from monitoring import monitoring, rules
 from guide import guide
 from overload import overload
 from place import ROOT, Failed, Place
@@ -49,7 +49,7 @@ def plan(options):
         ("nobody", "No node left", proofs.nobody_left),
     ]
     if not options.short:
-        plain.append(("eyes", "Prometheus", eyes))
+        plain.append(("monitoring", "Prometheus", monitoring))
     if options.soak:
         plain.append(("soak", "Soak", lambda topology: proofs.soak(topology, options.soak)))
     if options.overload:
@@ -93,7 +93,7 @@ def run(title, build, parts, options):
 
 def arguments():
     parser = argparse.ArgumentParser(
-        prog="scripts/topology", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="scripts/deployment", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--soak", type=float, metavar="MINUTES", default=0)
