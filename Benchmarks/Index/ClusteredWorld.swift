@@ -1,7 +1,7 @@
+internal import Encoding
 internal import Events
 internal import Foundation
 internal import HTTP
-internal import Encoding
 internal import TestChance
 internal import Users
 

@@ -1,7 +1,7 @@
+internal import Encoding
 internal import EventStore
 internal import Events
 internal import Foundation
-internal import Encoding
 
 /// The domain events that are appended: always of the same size, at places spread over a part of the world.
 enum BenchmarkEvent {

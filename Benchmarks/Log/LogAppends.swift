@@ -1,7 +1,7 @@
+internal import Encoding
 internal import EventStore
 internal import Events
 internal import Foundation
-internal import Encoding
 internal import Postgres
 internal import Synchronization
 

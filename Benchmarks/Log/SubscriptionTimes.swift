@@ -107,7 +107,9 @@ struct SubscriptionTimes: Sendable {
         configuration.role = "humon_app"
         return try await withPostgres(configuration, logger: .quiet) { client in
             let notifier = LogNotifier(client: client, listens: true, pollSeconds: pollSeconds, logger: .quiet)
-            return try await running(notifier.run) { try await body(Node(database: database, client: client, notifier: notifier)) }
+            return try await running(notifier.run) {
+                try await body(Node(database: database, client: client, notifier: notifier))
+            }
         }
     }
 

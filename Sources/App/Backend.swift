@@ -44,7 +44,8 @@ struct Backend: Sendable {
             memoryBytes > 0
             ? IndexUpdater(client: readers, notifier: notifier, limitBytes: memoryBytes, render: render, logger: logger) : nil
         log = EventLog(
-            client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [], tracer: tracer,
+            client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
+            tracer: tracer,
             logger: logger)
         users = UsersModule(log: log, database: readers, dependencies: dependencies)
         events = EventsModule(log: log, database: readers, index: index, render: render, dependencies: dependencies)

@@ -1,6 +1,6 @@
+package import Encoding
 package import EventStore
 package import Events
-package import Encoding
 package import Users
 
 /// Somebody said that they will be there.

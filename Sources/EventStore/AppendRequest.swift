@@ -1,5 +1,5 @@
-public import Foundation
 public import Encoding
+public import Foundation
 
 /// A domain event to be recorded, under the condition that its stream has a certain version.
 public struct AppendRequest: Sendable {
@@ -78,7 +78,8 @@ enum AppendDecision: Hashable {
 ///   - records: which of them are ids of commands that carried a key
 ///   - versions: the versions of those of the streams that exist
 func decisions(
-    on batch: [AppendRequest], recorded: [UUID: AppendResult], records: [UUID: IdempotencyRecord] = [:], versions: [StreamName: Int32]
+    on batch: [AppendRequest], recorded: [UUID: AppendResult], records: [UUID: IdempotencyRecord] = [:],
+    versions: [StreamName: Int32]
 ) -> [AppendDecision] {
     var versions = versions
     var accepted: [UUID: Int] = [:]

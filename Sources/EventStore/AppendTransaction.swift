@@ -1,6 +1,6 @@
+internal import Encoding
 internal import Foundation
 internal import Logging
-internal import Encoding
 internal import Postgres
 
 /// Records a batch and changes the read models, in one transaction.
@@ -145,7 +145,9 @@ struct AppendTransaction: Sendable {
         return [append] + remember + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
-    private func results(_ batch: [AppendRequest], _ decisions: [AppendDecision], firstPosition: Int64) -> [Result<AppendResult, any Error>] {
+    private func results(_ batch: [AppendRequest], _ decisions: [AppendDecision], firstPosition: Int64) -> [Result<
+        AppendResult, any Error
+    >] {
         var next = firstPosition
         var results: [Result<AppendResult, any Error>] = []
         for (append, decision) in zip(batch, decisions) {
@@ -156,7 +158,9 @@ struct AppendTransaction: Sendable {
             case .repeats(let first): results.append(.success(first))
             case .repeatsInBatch(let index):
                 results.append(
-                    results[index].map { AppendResult(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true) }
+                    results[index].map {
+                        AppendResult(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true)
+                    }
                 )
             case .conflicts(let conflict): results.append(.failure(conflict))
             case .reusesKey: results.append(.failure(KeyReusedError()))

@@ -1,6 +1,6 @@
 internal import Crypto
-public import Foundation
 public import Encoding
+public import Foundation
 
 /// Time and chance, which rules and folds get as values.
 public struct Dependencies: Sendable {

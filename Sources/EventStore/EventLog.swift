@@ -60,7 +60,9 @@ public final class EventLog: Service {
     /// - Throws: ``VersionConflictError``, ``KeyReusedError``, ``EventLogError``, ``ReadModelError/missing``, ``ReadModelError/behind(_:)``, or a
     ///   `PostgresError`; after
     ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
-    public func append(_ append: AppendRequest) async throws -> AppendResult { try await tracing.trace(append) { try await queued(append) } }
+    public func append(_ append: AppendRequest) async throws -> AppendResult {
+        try await tracing.trace(append) { try await queued(append) }
+    }
 
     private func queued(_ append: AppendRequest) async throws -> AppendResult {
         try await withCheckedThrowingContinuation { continuation in

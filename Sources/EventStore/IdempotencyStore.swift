@@ -59,7 +59,8 @@ public struct IdempotencyStore: Sendable {
     /// To be asked before the command is decided: what was right for the first may be refused by now.
     /// - Throws: ``KeyReusedError``
     public func first(of key: IdempotencyRecordKey?) async throws -> AppendResult? {
-        guard let key, let found = try IdempotencyRecord.byID(await client.query(IdempotencyRecord.query([key.id])))[key.id] else { return nil }
+        guard let key, let found = try IdempotencyRecord.byID(await client.query(IdempotencyRecord.query([key.id])))[key.id]
+        else { return nil }
         guard found.requestHash == key.requestHash else { throw KeyReusedError() }
         return found.appended
     }

@@ -1,5 +1,5 @@
-internal import Foundation
 public import Encoding
+internal import Foundation
 
 /// The log in one file, to be carried elsewhere: lines of JSON, described in `docs/log-archive.md`.
 public enum LogArchive {

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import Encoding
+internal import Foundation
 
 /// Reads an archive line by line and refuses the first that does not follow from those before. Pure but for its source.
 ///

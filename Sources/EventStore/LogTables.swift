@@ -86,7 +86,8 @@ struct LogTables: Sendable {
                 ) AS numbered WHERE number = 2 ORDER BY position LIMIT \(Int64(limit))
                 """
             ).decode((Int64, String, Int64).self).map { position, stream, total in
-                Violation(reason: "the \(member) of \(stream) stands in a recorded event before", position: position, total: total)
+                Violation(
+                    reason: "the \(member) of \(stream) stands in a recorded event before", position: position, total: total)
             }
         }
         return tableViolations

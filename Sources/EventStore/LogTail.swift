@@ -87,7 +87,8 @@ public struct LogTail: AsyncSequence, Sendable {
         pageLimit: Int64 = pageLimit
     ) {
         self.init(
-            client: client, notifier: notifier, after: LogCursor(position: position, id: nil), filter: filter, pageLimit: pageLimit)
+            client: client, notifier: notifier, after: LogCursor(position: position, id: nil), filter: filter,
+            pageLimit: pageLimit)
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }

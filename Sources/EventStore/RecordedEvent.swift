@@ -1,5 +1,5 @@
-public import Foundation
 public import Encoding
+public import Foundation
 internal import Postgres
 
 /// The name of the recorded events of one thing: `event-12`, `attendance-12-1`.

@@ -1,5 +1,5 @@
-internal import Foundation
 public import Encoding
+internal import Foundation
 public import Postgres
 
 /// Does something with every recorded event, once and in order, on one node at a time. ``SubscriptionRunner`` runs it.

@@ -109,7 +109,8 @@ public final class SubscriptionRunner: Service {
                 }
                 group.addTask { [self] in
                     var leadership = Leadership(
-                        lease: lease, subscription: subscription, client: client, timing: timing, logger: logger, position: position)
+                        lease: lease, subscription: subscription, client: client, timing: timing, logger: logger,
+                        position: position)
                     try await leadership.follow(notifier)
                 }
                 defer { group.cancelAll() }

@@ -1,5 +1,5 @@
-internal import EventStore
 internal import Encoding
+internal import EventStore
 internal import Users
 
 extension EventDetails {

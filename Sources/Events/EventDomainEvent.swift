@@ -1,5 +1,5 @@
-package import EventStore
 package import Encoding
+package import EventStore
 package import Users
 
 /// A gathering was made known.

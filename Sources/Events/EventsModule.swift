@@ -1,7 +1,7 @@
+internal import Encoding
 package import EventStore
 internal import Foundation
 internal import Logging
-internal import Encoding
 package import Postgres
 public import Users
 
@@ -112,9 +112,11 @@ public final class EventsModule: Sendable {
     }
 
     /// Carries a command out, or answers what became of it before.
-    private func once(_ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult) async throws -> (
-        id: EventID, position: Int64
-    ) {
+    private func once(_ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult) async throws
+        -> (
+            id: EventID, position: Int64
+        )
+    {
         do {
             if let first = try await idempotency.first(of: key) { return try await shown(first) }
             do {
@@ -139,7 +141,8 @@ public final class EventsModule: Sendable {
     }
 
     private func append(
-        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: IdempotencyRecordKey?, context: CommandContext
+        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: IdempotencyRecordKey?,
+        context: CommandContext
     ) async throws -> AppendResult {
         try await log.append(
             AppendRequest(

@@ -134,7 +134,9 @@ extension EventsModule {
             return reading
         }
         // What the log has not is not waited for.
-        if let position, try await LogReader(client: database).tail() < position { throw PositionNotReachedError(position: position) }
+        if let position, try await LogReader(client: database).tail() < position {
+            throw PositionNotReachedError(position: position)
+        }
         if let position, let index, await index.reaches(position), let reading = indexView(atLeast: position) {
             countIndexRead()
             return reading

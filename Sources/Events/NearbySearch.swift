@@ -1,6 +1,6 @@
+public import Encoding
 internal import EventStore
 internal import Foundation
-public import Encoding
 internal import Postgres
 internal import Users
 

@@ -1,9 +1,9 @@
+internal import Encoding
 internal import Events
 public import HTTPServer
 internal import HTTPTypes
 public import Logging
 internal import NIOCore
-internal import Encoding
 public import Telemetry
 
 /// Answers operators and their tools, on an address that clients do not reach.

@@ -1,8 +1,8 @@
 internal import Attendances
+internal import Encoding
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
-internal import Encoding
 internal import Users
 
 extension API {

@@ -1,5 +1,5 @@
-public import Events
 internal import Encoding
+public import Events
 internal import Users
 
 extension Event {

@@ -1,7 +1,7 @@
+internal import Encoding
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
-internal import Encoding
 internal import Synchronization
 
 /// Whether a node is to be sent requests, and what that depends on.

@@ -1,7 +1,7 @@
+internal import Encoding
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
-internal import Encoding
 
 /// `Humon-Position`: how far the log is that an answer tells of.
 extension Request {

@@ -1,7 +1,7 @@
+internal import Encoding
 internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
-internal import Encoding
 
 /// How the fields of a request are written.
 enum FieldsFormat: Sendable, Hashable, CaseIterable {

@@ -1,6 +1,6 @@
+internal import Encoding
 internal import HTTPServer
 internal import HTTPTypes
-internal import Encoding
 internal import Users
 
 extension API {

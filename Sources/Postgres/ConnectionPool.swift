@@ -117,7 +117,9 @@ final class ConnectionPool: Sendable {
     func giveBack(_ lease: Lease, isReusable: Bool) {
         if !isReusable { lease.connection.close() }
         let hasWork = state.withLock { state in
-            guard isReusable, case .leased(let leased) = state.slots[lease.slot], leased === lease.connection else { return false }
+            guard isReusable, case .leased(let leased) = state.slots[lease.slot], leased === lease.connection else {
+                return false
+            }
             state.slots[lease.slot] = .shared(leased)
             return state.hasRoom(leased)
         }

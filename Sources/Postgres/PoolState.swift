@@ -138,7 +138,8 @@ struct PoolState: Sendable {
 
     func patience(at now: Double) -> Patience {
         Patience(
-            now: now, unservedSince: isServing ? nil : unservedSince ?? 0, seconds: isAnyLeased ? borrowedSeconds : acquireSeconds,
+            now: now, unservedSince: isServing ? nil : unservedSince ?? 0,
+            seconds: isAnyLeased ? borrowedSeconds : acquireSeconds,
             noConnection: noConnection)
     }
 

@@ -1,5 +1,5 @@
-public import Foundation
 public import Encoding
+public import Foundation
 
 /// A value that can be bound to a statement, in PostgreSQL's binary format.
 /// Source: the `…send` and `…recv` functions of PostgreSQL's `src/backend/utils/adt`; type numbers from `pg_type.dat`.

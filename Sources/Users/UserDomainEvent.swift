@@ -1,5 +1,5 @@
-package import EventStore
 package import Encoding
+package import EventStore
 
 /// Somebody's device became known.
 package struct UserCreated: Sendable, Hashable {

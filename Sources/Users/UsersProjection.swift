@@ -1,5 +1,5 @@
-package import EventStore
 internal import Encoding
+package import EventStore
 internal import Postgres
 
 /// Who is known by which device.

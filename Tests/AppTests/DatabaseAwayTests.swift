@@ -1,7 +1,7 @@
 import EmbeddedPostgres
+import Encoding
 import Foundation
 import NIOHTTP1
-import Encoding
 import TestDatabase
 import TestExposition
 import TestServer

@@ -1,7 +1,7 @@
 import Crypto
+import Encoding
 import EventStore
 import Foundation
-import Encoding
 import Postgres
 import Synchronization
 import TestDatabase

@@ -1,6 +1,6 @@
+import Encoding
 import Foundation
 import Logging
-import Encoding
 import Synchronization
 import Testing
 

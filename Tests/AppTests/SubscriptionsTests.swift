@@ -48,7 +48,8 @@ import Testing
                     (["retry", "fed"], "There is no subscription fed"),
                     (["retry", "feed", "event-9"], "event-9 is not parked by feed"),
                 ] {
-                    let unknown = try await HumonProcess.run(["subscriptions"] + arguments, in: directory, environment: environment)
+                    let unknown = try await HumonProcess.run(
+                        ["subscriptions"] + arguments, in: directory, environment: environment)
                     #expect(unknown.status == 2, "\(unknown.error)")
                     #expect(unknown.error.contains(sentence))
                 }

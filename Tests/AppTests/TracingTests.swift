@@ -1,8 +1,8 @@
+import Encoding
 import Foundation
 import HTTPServer
 import HTTPTypes
 import NIOCore
-import Encoding
 import Postgres
 import Synchronization
 import TestDatabase

@@ -1,6 +1,6 @@
+import Encoding
 import EventStore
 import Events
-import Encoding
 import Testing
 import Users
 

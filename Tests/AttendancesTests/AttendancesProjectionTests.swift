@@ -1,7 +1,7 @@
+import Encoding
 import EventStore
 import Events
 import Foundation
-import Encoding
 import Testing
 import Users
 

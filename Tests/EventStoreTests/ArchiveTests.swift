@@ -1,6 +1,6 @@
 import Crypto
-import Foundation
 import Encoding
+import Foundation
 import Postgres
 import Synchronization
 import TestDatabase

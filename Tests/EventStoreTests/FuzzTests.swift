@@ -1,6 +1,6 @@
 import Crypto
-import Foundation
 import Encoding
+import Foundation
 import Synchronization
 import TestChance
 import Testing

@@ -49,7 +49,9 @@ import Testing
                     "UPDATE log.recorded_events SET id = '00000000-0000-4000-8000-000000000000' WHERE position IN (7, 8)",
                 ])
             }
-            let violations = try await Self.examine(store.client).violations.map { "\($0.check) \($0.firstPosition ?? 0) \($0.reason)" }
+            let violations = try await Self.examine(store.client).violations.map {
+                "\($0.check) \($0.firstPosition ?? 0) \($0.reason)"
+            }
             let command = try await store.client.query("SELECT id::text FROM log.commands").decode(String.self)[0]
             #expect(
                 violations == [

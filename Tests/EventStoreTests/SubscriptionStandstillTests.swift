@@ -26,7 +26,8 @@ import Testing
             }()
             try await store.database.withClient(role: "humon_app", connections: 3) { client in
                 try await TestStore.withWatch(client, pollSeconds: 0.05) { notifier in
-                    let service = SubscriptionRunner(Diary(), client: client, notifier: notifier, timing: timing, logger: messages.logger)
+                    let service = SubscriptionRunner(
+                        Diary(), client: client, notifier: notifier, timing: timing, logger: messages.logger)
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { try await service.run() }
                         defer { group.cancelAll() }

@@ -1,5 +1,5 @@
-import EventStore
 import Encoding
+import EventStore
 
 /// A domain event of these tests only, whose format changed twice.
 enum TeaDomainEvent: DomainEvent, Hashable {

@@ -1,6 +1,6 @@
+import Encoding
 import EventStore
 import Foundation
-import Encoding
 import Postgres
 import TestDatabase
 
@@ -91,7 +91,8 @@ struct TestStore: Sendable {
     }
 
     static func withLog(
-        _ client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, listener: (any CommitListener)? = nil,
+        _ client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil,
+        listener: (any CommitListener)? = nil,
         _ body: @escaping @Sendable (EventLog) async throws -> Void
     ) async throws {
         let log = EventLog(

@@ -49,7 +49,8 @@ private struct CountingSumProjection: Projection {
     ) async throws {
         let models = ReadModels(projections: [projection], client: client, logger: .quiet)
         try await models.prepare()
-        try await TestStore.withWatch(client, listens: true, prepareSession: { try await models.holdServed(on: $0) }) { notifier in
+        try await TestStore.withWatch(client, listens: true, prepareSession: { try await models.holdServed(on: $0) }) {
+            notifier in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
                 defer { group.cancelAll() }

@@ -1,5 +1,5 @@
-import EventStore
 import Encoding
+import EventStore
 import Testing
 import Users
 

@@ -1,6 +1,6 @@
+import Encoding
 import EventStore
 import Foundation
-import Encoding
 import Postgres
 import TestDatabase
 import Testing
@@ -117,7 +117,9 @@ private enum CreatedAnew: DomainEvent {
                     defer { group.cancelAll() }
                     let (_, position) = try await module.create(
                         CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
-                    await #expect(throws: PositionNotReachedError(position: position)) { try await module.view(atLeast: position) }
+                    await #expect(throws: PositionNotReachedError(position: position)) {
+                        try await module.view(atLeast: position)
+                    }
                     // Once the read model has caught up, it is there.
                     try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).prepare()
                     #expect(try await module.view(atLeast: position).nearest(.everywhere).count == 1)

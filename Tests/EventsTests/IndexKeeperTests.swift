@@ -1,5 +1,5 @@
-import EventStore
 import Encoding
+import EventStore
 import Postgres
 import TestChance
 import TestDatabase
@@ -89,7 +89,9 @@ import Users
                     // Nor is anybody kept waiting for it, who would have to be counted as under way.
                     let start = ContinuousClock.now
                     for _ in 0..<10 {
-                        await #expect(throws: PositionNotReachedError(position: 99)) { _ = try await first.module.view(atLeast: 99) }
+                        await #expect(throws: PositionNotReachedError(position: 99)) {
+                            _ = try await first.module.view(atLeast: 99)
+                        }
                     }
                     #expect(.now - start < .seconds(10 * IndexUpdater.patienceSeconds))
                     // What it writes itself it shows, with what it did not hear of before.

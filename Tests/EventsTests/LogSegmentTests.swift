@@ -1,6 +1,6 @@
+import Encoding
 import EventStore
 import Foundation
-import Encoding
 import Testing
 
 @testable import Events

@@ -1,6 +1,6 @@
+import Encoding
 import EventStore
 import Foundation
-import Encoding
 import Postgres
 import Synchronization
 import TestDatabase
@@ -74,7 +74,8 @@ import Users
             #expect(try await module.event(id)?.version == 1)
             // Any other append finds it behind too, and says the same.
             await #expect {
-                _ = try await module.create(CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
+                _ = try await module.create(
+                    CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
             } throws: { error in
                 if case ReadModelError.unreadable = error { true } else { false }
             }

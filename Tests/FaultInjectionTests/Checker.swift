@@ -126,7 +126,8 @@ struct Checker {
             guard position == next else {
                 let wanted = next.map(String.init) ?? "nothing more"
                 return [
-                    Violation(check: .subscription, sentence: "the subscription saw \(position) as number \(index + 1), not \(wanted)")
+                    Violation(
+                        check: .subscription, sentence: "the subscription saw \(position) as number \(index + 1), not \(wanted)")
                 ]
             }
         }

@@ -1,5 +1,5 @@
-import Foundation
 import Encoding
+import Foundation
 import TestChance
 
 /// One client: sends seeded commands, one after the other, each again and again until it is answered, and writes down what it

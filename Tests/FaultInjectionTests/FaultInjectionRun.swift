@@ -21,7 +21,8 @@ final class FaultInjectionRun: Sendable {
     private let report: Mutex<FaultInjectionReport>
 
     /// - Parameter isMoving: whether the database is dumped and restored elsewhere when half of the faults are through
-    static func run(_ schedule: FaultInjectionSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()) async throws -> FaultInjectionReport
+    static func run(_ schedule: FaultInjectionSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()) async throws
+        -> FaultInjectionReport
     {
         try await HumonProcess.withDirectory { directory in
             let start = ContinuousClock.now

@@ -1,7 +1,7 @@
+import Encoding
 import Events
 import Foundation
 import HTTPTypes
-import Encoding
 import Postgres
 import TestDatabase
 import TestExposition

@@ -1,6 +1,6 @@
+import Encoding
 import EventStore
 import HTTPTypes
-import Encoding
 import Testing
 
 @Suite struct `Changing an event` {

@@ -1,6 +1,6 @@
+import Encoding
 import HTTPServer
 import HTTPTypes
-import Encoding
 import Testing
 
 @testable import HTTP

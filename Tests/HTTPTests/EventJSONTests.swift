@@ -1,7 +1,7 @@
+import Encoding
 import Events
 import Foundation
 import HTTP
-import Encoding
 import TestChance
 import Testing
 import Users

@@ -1,7 +1,7 @@
+import Encoding
 import HTTPServer
 import HTTPTypes
 import NIOCore
-import Encoding
 import TestChance
 import Testing
 

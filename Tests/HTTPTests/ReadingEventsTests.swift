@@ -1,7 +1,7 @@
+import Encoding
 import EventStore
 import HTTP
 import HTTPTypes
-import Encoding
 import TestHTTP
 import Testing
 

@@ -1,5 +1,5 @@
-import HTTPTypes
 import Encoding
+import HTTPTypes
 import TestHTTP
 import Testing
 

@@ -1,10 +1,10 @@
 import Attendances
+import Encoding
 import EventStore
 import Events
 import Foundation
 import HTTPTypes
 import NIOCore
-import Encoding
 import Postgres
 import ServiceLifecycle
 import TestDatabase

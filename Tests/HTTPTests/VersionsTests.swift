@@ -1,6 +1,6 @@
+import Encoding
 import EventStore
 import HTTPTypes
-import Encoding
 import Testing
 
 @Suite struct `The version of an event` {

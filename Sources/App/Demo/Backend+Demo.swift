@@ -1,7 +1,7 @@
 internal import Attendances
+internal import Encoding
 internal import Events
 internal import Foundation
-internal import Encoding
 internal import Synchronization
 internal import Users
 

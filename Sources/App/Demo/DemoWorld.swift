@@ -1,6 +1,6 @@
+internal import Encoding
 internal import Events
 internal import Foundation
-internal import Encoding
 internal import Users
 
 /// Plausible gatherings, the same for the same seed.

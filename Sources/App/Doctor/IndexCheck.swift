@@ -1,8 +1,8 @@
 internal import AsyncHTTPClient
+internal import Encoding
 internal import EventStore
 internal import NIOCore
 internal import NIOHTTP1
-internal import Encoding
 
 /// Whether the server that the settings name holds in its memory what the read model says.
 struct IndexCheck: Sendable {

@@ -19,7 +19,8 @@ struct LogChecks: Sendable {
 
     func newest() async throws -> Check {
         let reader = LogReader(client: client)
-        let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents, newest: DoctorReport.newestPositions)
+        let verification = try await LogVerification(
+            of: reader, decodedBy: Backend.domainEvents, newest: DoctorReport.newestPositions)
         let hint = "Run humon log verify, which looks at all of it; restore from a backup what is lost."
         if let first = verification.violations.first {
             let more = verification.violations.count - 1

@@ -63,6 +63,7 @@ struct ReadModelChecks: Sendable {
                 hint: "See that a server runs that runs it.")
         }
         return Check(
-            "subscriptions", .ok, subscriptions.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind" }.joined(separator: ", "))
+            "subscriptions", .ok,
+            subscriptions.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind" }.joined(separator: ", "))
     }
 }

@@ -1,6 +1,6 @@
+internal import Encoding
 internal import EventStore
 internal import Foundation
-internal import Encoding
 internal import Postgres
 
 /// PostgreSQL, its machine, and what it was given by migrations.

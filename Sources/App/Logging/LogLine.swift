@@ -1,6 +1,6 @@
+internal import Encoding
 internal import Foundation
 internal import Logging
-internal import Encoding
 
 /// One line of the log, being put together. Whatever is put into it, it stays one line, and in JSON one object.
 struct LogLine {

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import Encoding
+internal import Foundation
 
 /// One value that is printed, with its meaning: from it follow the text for people and the JSON for programs.
 enum Field: Sendable, Hashable {

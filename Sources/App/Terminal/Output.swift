@@ -1,5 +1,5 @@
-internal import Foundation
 internal import Encoding
+internal import Foundation
 
 /// Where a command prints what it found: aligned for people, or one JSON object a line. What is not an answer (progress, how to
 /// go on) goes to standard error.

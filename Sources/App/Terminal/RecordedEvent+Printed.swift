@@ -1,6 +1,6 @@
+internal import Encoding
 internal import EventStore
 internal import Foundation
-internal import Encoding
 
 /// A recorded event is printed with the same members by every command.
 extension RecordedEvent {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import EventStore
 internal import Encoding
+internal import EventStore
 
 /// A moment as somebody writes it on the command line.
 enum TimeArgument {

@@ -1,9 +1,9 @@
 internal import AsyncHTTPClient
 internal import DequeModule
+internal import Encoding
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import Encoding
 internal import ServiceLifecycle
 internal import Synchronization
 internal import Telemetry

@@ -1,5 +1,5 @@
-internal import Foundation
 public import Encoding
+internal import Foundation
 internal import Postgres
 
 /// A copy of a read model, as the database has it.

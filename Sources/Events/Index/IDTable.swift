@@ -41,7 +41,8 @@ struct IDTable: @unchecked Sendable {
     /// Of what finds the volumes; the blocks are in the retiredBlocks.
     var bytes: Int { volumes.capacity * 24 }
 
-    private static func volume(_ old: Volume?, after changes: ArraySlice<Change>, _ retiredBlocks: inout RetiredBlocks) -> Volume? {
+    private static func volume(_ old: Volume?, after changes: ArraySlice<Change>, _ retiredBlocks: inout RetiredBlocks) -> Volume?
+    {
         let volume = copy(of: old, pagesOfVolume, filledWith: nil, &retiredBlocks)
         var rest = changes
         while let number = rest.first.map({ pageInVolume($0.id) }) {

@@ -1,5 +1,5 @@
-internal import EventStore
 internal import Encoding
+internal import EventStore
 internal import Postgres
 internal import Synchronization
 
@@ -74,7 +74,9 @@ extension IndexUpdater {
             }
             return (state, comparison)
         }
-        guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == state.tableGeneration else { return nil }
+        guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == state.tableGeneration else {
+            return nil
+        }
         return comparison?.result()
     }
 

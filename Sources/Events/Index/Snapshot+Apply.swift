@@ -11,7 +11,8 @@ extension EventIndex.Snapshot {
                 count + (change.cell == .none ? 0 : 1) - (self.cells[change.id] == nil ? 0 : 1)
             }
             let next = EventIndex.Snapshot(
-                position: position, count: count + arrived, blockBytes: blockBytes + retiredBlocks.bytes, root: root, cells: cells)
+                position: position, count: count + arrived, blockBytes: blockBytes + retiredBlocks.bytes, root: root, cells: cells
+            )
             retired.close(retiredBlocks.replaced, next: next.retired)
             return next
         }

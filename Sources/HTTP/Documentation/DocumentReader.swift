@@ -1,5 +1,5 @@
-internal import Foundation
 internal import Encoding
+internal import Foundation
 
 /// Reads what operations share out of the OpenAPI document.
 struct DocumentReader {

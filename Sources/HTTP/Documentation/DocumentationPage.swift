@@ -1,10 +1,10 @@
 internal import Crypto
+internal import Encoding
 internal import Foundation
 internal import HTTPServer
 internal import HTTPTypes
 internal import Mustache
 internal import NIOCore
-internal import Encoding
 
 /// The API for people to read: made of the OpenAPI document, in one file that needs nothing else.
 enum DocumentationPage {

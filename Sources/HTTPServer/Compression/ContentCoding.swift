@@ -1,5 +1,5 @@
-internal import NIOCore
 internal import Encoding
+internal import NIOCore
 
 /// A coding of a response's body. Source: RFC 9110, section 8.4.1; RFC 8878 for zstd.
 public enum ContentCoding: String, CaseIterable, Sendable {

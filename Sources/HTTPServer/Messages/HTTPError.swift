@@ -1,6 +1,6 @@
+public import Encoding
 public import HTTPTypes
 internal import NIOCore
-public import Encoding
 
 /// An error that is a response: a status, the fields it needs, and a JSON body. A handler throws it; the router sends it.
 public struct HTTPError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
+public import Encoding
 public import HTTPTypes
 public import NIOCore
-public import Encoding
 
 /// A whole response. All of it is in memory before the first byte is sent.
 public struct Response: Sendable {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import EventStore
 internal import Encoding
+internal import EventStore
 
 extension Log {
     /// `humon log search`

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Logging
-internal import Encoding
 internal import Postgres
 
 extension Log {

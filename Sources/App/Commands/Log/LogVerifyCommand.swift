@@ -35,7 +35,9 @@ extension Log {
             guard !verification.violations.isEmpty else { return }
             try output.say("")
             try output.write(verification.faultTable)
-            if verification.omittedViolations > 0 { output.note("And \(Field.grouped(verification.omittedViolations)) more violations.") }
+            if verification.omittedViolations > 0 {
+                output.note("And \(Field.grouped(verification.omittedViolations)) more violations.")
+            }
             throw NegativeResult()
         }
     }
@@ -84,7 +86,8 @@ extension LogVerification {
             "violation", "count", "first_position", "type", "format", "reason",
             rows: violations.map { violation in
                 [
-                    .text(violation.check.rawValue), .count(violation.count), violation.firstPosition.map { .number($0) } ?? .none,
+                    .text(violation.check.rawValue), .count(violation.count),
+                    violation.firstPosition.map { .number($0) } ?? .none,
                     .text(violation.kind?.type), violation.kind.map { .number($0.format) } ?? .none, .text(violation.reason),
                 ]
             }

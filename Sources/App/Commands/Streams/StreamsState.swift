@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import EventStore
 internal import Encoding
+internal import EventStore
 
 extension Streams {
     /// `humon streams state`

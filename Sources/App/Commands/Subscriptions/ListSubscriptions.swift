@@ -20,7 +20,8 @@ struct ListSubscriptions: AsyncParsableCommand {
             let subscriptions = try await Subscriptions(client: client).statuses()
             let rows: [[Field]] = subscriptions.map { subscription in
                 [
-                    .text(subscription.name), .number(subscription.position), .count(subscription.lag), .time(subscription.leasedUntil),
+                    .text(subscription.name), .number(subscription.position), .count(subscription.lag),
+                    .time(subscription.leasedUntil),
                     .count(subscription.parkedStreams),
                 ]
             }
