@@ -12,6 +12,7 @@ extension Migration {
         Migration(name: "0007_search", bytes: PackageResources._007_search_sql),
         Migration(name: "0008_inline_read_models", bytes: PackageResources._008_inline_read_models_sql),
         Migration(name: "0009_formats", bytes: PackageResources._009_formats_sql),
+        Migration(name: "0010_previous_read_models", bytes: PackageResources._010_previous_read_models_sql),
     ]
 
     /// What the application's role may do: `db/grants.sql`.

@@ -59,7 +59,7 @@ import Testing
             #expect(try await humon(["rollback", "events"]).status == 0)
             #expect(try await humon(["verify", "events"]).status == 0)
 
-            #expect(try await humon(["prune", "--all"]).output.contains("attendances_v1_before"))
+            #expect(try await humon(["prune", "--all"]).output.contains("attendances_v1_previous"))
             #expect(try await humon(["prune", "--all"]).output == "There was nothing to drop.\n")
             let nothing = try await humon(["rollback", "users"])
             #expect(nothing.status == 1)
@@ -96,7 +96,7 @@ import Testing
                     // Whoever still reads the tables that a cutover left holds up the next one, just before its end.
                     try await database.withClient(connections: 2) { client in
                         try await client.withTransaction { connection in
-                            try await connection.query("SELECT 1::bigint FROM events_v1_before.events LIMIT 1")
+                            try await connection.query("SELECT 1::bigint FROM events_v1_previous.events LIMIT 1")
                             let second = try HumonProcess(rebuild, in: directory, environment: environment)
                             try await eventually("the second rebuild to be held up") {
                                 try await client.query(

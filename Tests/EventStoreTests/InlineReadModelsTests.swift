@@ -165,11 +165,11 @@ import Testing
             try await client.query("UPDATE log.checkpoints SET served_at = clock_timestamp() WHERE schema = 'sums_v1'")
             #expect(try await client.query("SELECT log.is_served('sums_v1')").decode(Bool.self) == [true])
             _ = try await store.log.append(.counting("z", after: 0))
-            try await client.query("UPDATE log.checkpoints SET schema = 'sums_v1_before' WHERE schema = 'sums_v1'")
-            let before = try await client.query("SELECT position FROM log.checkpoints WHERE schema = 'sums_v1_before'")
+            try await client.query("UPDATE log.checkpoints SET schema = 'sums_v1_previous' WHERE schema = 'sums_v1'")
+            let before = try await client.query("SELECT position FROM log.checkpoints WHERE schema = 'sums_v1_previous'")
                 .decode(Int64.self)
             #expect(before == [4])
-            try await client.query("DELETE FROM log.checkpoints WHERE schema = 'sums_v1_before'")
+            try await client.query("DELETE FROM log.checkpoints WHERE schema = 'sums_v1_previous'")
             await #expect(throws: ReadModelError.missing) { _ = try await store.log.append(.counting("y", after: 0)) }
         }
     }

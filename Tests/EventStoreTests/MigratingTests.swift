@@ -57,6 +57,23 @@ import Testing
         }
     }
 
+    @Test func `names the tables that a rebuild replaced as the previous ones`() async throws {
+        try await Self.withFilledDatabase { client in
+            try await client.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        CREATE SCHEMA sums_v1_before; \(SumProjection.tables(in: "sums_v1_before"))
+                        INSERT INTO log.checkpoints (schema, version, position) VALUES ('sums_v1_before', 1, 5);
+                        """)
+            }
+            _ = try await Migrator(client: client).migrate()
+            let tables = try await client.query("SELECT schemaname::text FROM pg_tables WHERE schemaname LIKE 'sums%previous'")
+            #expect(try tables.decode(String.self) == ["sums_v1_previous"])
+            let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
+            #expect(try await models.list().contains { "\($0.schema) \($0.position) \($0.state)" == "sums_v1_previous 5 kept" })
+        }
+    }
+
     @Test func `does not make appends wait while it waits for a dump`() async throws {
         try await Self.withFilledDatabase { client in
             let migration = try await client.withTransaction { dump in

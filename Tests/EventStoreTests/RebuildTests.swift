@@ -37,7 +37,7 @@ import Testing
             try await store.client.query("UPDATE sums_v1.sums SET sum = 999")
             try await store.models.rebuild { _ in }
             #expect(try await store.sums() == before)
-            #expect(try await store.client.query("SELECT 1::bigint FROM sums_v1_before.sums WHERE sum = 999").count == 7)
+            #expect(try await store.client.query("SELECT 1::bigint FROM sums_v1_previous.sums WHERE sum = 999").count == 7)
             #expect(try await store.client.query(indexes).decode(String.self) == indexesBefore)
             #expect(indexesBefore.count == 2)
             try await store.count(from: 40, 10)
@@ -200,7 +200,7 @@ import Testing
             #expect(cutover.position == 11)
             #expect(try await store.sums().contains("(0-x,999,2)"))
             #expect(try await store.sums().contains("(3-x,13,2)"))
-            #expect(try await store.models.prune() == ["sums_v1_before"])
+            #expect(try await store.models.prune() == ["sums_v1_previous"])
             #expect(try await store.models.prune() == [])
             await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await store.models.rollback() }
         }
@@ -212,14 +212,14 @@ import Testing
             try await store.count(8)
             try await store.models.rebuild { _ in }
             let (prune, rollback) = try await store.client.withTransaction { reader in
-                try await reader.query("SELECT FROM sums_v1_before.sums")
+                try await reader.query("SELECT FROM sums_v1_previous.sums")
                 let prune = Task { try await store.models.prune() }
                 try await store.waitForLocks(1)
                 let rollback = Task { try await store.models.rollback() }
                 try await store.waitForLocks(2)
                 return (prune, rollback)
             }
-            #expect(try await prune.value == ["sums_v1_before"])
+            #expect(try await prune.value == ["sums_v1_previous"])
             await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await rollback.value }
             try await store.count(from: 8, 3)
             #expect(try await store.models.verify { _ in }.map(\.differing) == [0])

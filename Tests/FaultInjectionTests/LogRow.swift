@@ -41,7 +41,7 @@ enum ReplayedReadModels {
         var violations: [Violation] = []
         for schema in ["users", "events", "attendances"] {
             let (live, replayed): (SQL, SQL) = (
-                "TABLE \(identifier: schema + "_v1_before").\(identifier: schema)",
+                "TABLE \(identifier: schema + "_v1_previous").\(identifier: schema)",
                 "TABLE \(identifier: schema + "_v1").\(identifier: schema)"
             )
             let counts = try await client.run([

@@ -19,7 +19,7 @@ extension ReadModels {
                     WHERE n.schema = \(live + Self.rebuildSuffix) AND o.schema = \(live)
                     """
                 )
-                try await Self.rename(live, to: live + Self.beforeSuffix, on: connection)
+                try await Self.rename(live, to: live + Self.previousSuffix, on: connection)
                 try await Self.rename(live + Self.rebuildSuffix, to: live, on: connection)
             }
             try await connection.query("DELETE FROM log.shadows WHERE schema = ANY(\(lease.schemas))")
@@ -32,24 +32,24 @@ extension ReadModels {
     /// - Throws: ``ReadModelError/nothingBefore(_:)``
     public func rollback() async throws -> Cutover {
         let start = try await client.query(
-            "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.beforeSuffix }))"
+            "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.previousSuffix }))"
         ).decode(Int64?.self).first
         // So that little is left to do under the lock.
         for projection in projections {
-            while let isBehind = try await catchUp(projection, suffix: Self.beforeSuffix), isBehind {}
+            while let isBehind = try await catchUp(projection, suffix: Self.previousSuffix), isBehind {}
         }
         return try await swap(from: max((start ?? nil) ?? 0, 0)) { connection in
-            var before = try await ReadModelCopy.locked(projections, suffix: Self.beforeSuffix, on: connection)
+            var before = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
             let there = before.map(\.schema)
-            if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.beforeSuffix) }) {
+            if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.previousSuffix) }) {
                 throw ReadModelError.nothingBefore(type(of: none).name)
             }
             try await ReadModelCopy.catchUp(&before, on: connection)
             for projection in projections {
                 let live = type(of: projection).schema
                 try await Self.rename(live, to: live + "_swap", on: connection)
-                try await Self.rename(live + Self.beforeSuffix, to: live, on: connection)
-                try await Self.rename(live + "_swap", to: live + Self.beforeSuffix, on: connection)
+                try await Self.rename(live + Self.previousSuffix, to: live, on: connection)
+                try await Self.rename(live + "_swap", to: live + Self.previousSuffix, on: connection)
             }
             return before
         }

@@ -152,7 +152,7 @@ extension ReadModels {
         if schema.hasSuffix(Self.rebuildSuffix) || schema.hasSuffix(Self.verifySuffix) {
             return isLeased ? .building : .interrupted
         }
-        return own.contains { $0 + Self.beforeSuffix == schema } ? .kept : .otherVersion
+        return own.contains { $0 + Self.previousSuffix == schema } ? .kept : .otherVersion
     }
 
     /// What stands before its version.

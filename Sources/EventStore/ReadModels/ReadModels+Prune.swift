@@ -15,11 +15,11 @@ extension ReadModels {
             """
         ).decode((String, Bool, Bool).self)
         let unwanted = found.filter { schema, _, isLeased in
-            if own.contains(where: { [$0 + Self.beforeSuffix, $0 + Self.verifySuffix].contains(schema) }) { return !isLeased }
+            if own.contains(where: { [$0 + Self.previousSuffix, $0 + Self.verifySuffix].contains(schema) }) { return !isLeased }
             let isOwn = own.contains { schema == $0 || schema.hasPrefix($0 + "_") }
             return otherVersions && names.contains(Self.name(of: schema)) && !isOwn && !isLeased
         }.map { schema, isServed, _ in (schema: schema, isServed: isServed) }
-        if let served = unwanted.first(where: { $0.isServed && !$0.schema.hasSuffix(Self.beforeSuffix) }) {
+        if let served = unwanted.first(where: { $0.isServed && !$0.schema.hasSuffix(Self.previousSuffix) }) {
             throw ReadModelError.served(served.schema)
         }
         for (schema, _) in unwanted {

@@ -138,7 +138,7 @@ extension ReadModels {
             try await connection.withoutTimeout { connection in
                 try await Self.lockNames(on: connection)
                 for projection in projections {
-                    try await Self.drop(type(of: projection).schema + Self.beforeSuffix, on: connection)
+                    try await Self.drop(type(of: projection).schema + Self.previousSuffix, on: connection)
                 }
             }
         }

@@ -8,7 +8,7 @@ public struct ReadModels: Sendable {
     /// Who may look at everything and change nothing; `db/grants.sql` makes it.
     private static let readerRole = "humon_reader"
     /// Under whose schema's name a cutover leaves the tables that it replaced.
-    static let beforeSuffix = "_before"
+    static let previousSuffix = "_previous"
 
     let projections: [any Projection]
     /// Which recorded events these are made of.

@@ -9,7 +9,7 @@ extension Projections {
             abstract: "Build read models anew from the log, while servers go on.",
             discussion: """
                 The new tables are filled beside the old ones and take over at one position of the log. The old ones stay in \
-                schemas named …_before: `humon projections rollback` goes back to them, `humon projections prune` drops them. \
+                schemas named …_previous: `humon projections rollback` goes back to them, `humon projections prune` drops them. \
                 Interrupted, a rebuild goes on where it was when it is started again.
 
                 EXAMPLE: humon projections rebuild --all
