@@ -1,5 +1,6 @@
 import HTTPServer
 import NIOCore
+import NIOEmbedded
 import Synchronization
 import TestHTTP
 import TestServer
@@ -38,6 +39,24 @@ import Testing
             try reader.send(Wire.get("/"))
             #expect(try await Self.status(reader) == "200")
         }
+    }
+
+    @Test func `counts all memory of a body until its last piece is sent`() throws {
+        final class Handler: ChannelOutboundHandler { typealias OutboundIn = ByteBuffer }
+        let (handler, budget) = (Handler(), BufferBudget())
+        let channel = EmbeddedChannel(handler: handler)
+        let context = try channel.pipeline.syncOperations.context(handler: handler)
+        let body = ByteBuffer(repeating: 120, count: 300_000)
+        #expect(body.storageCapacity > body.readableBytes)
+        var promises: [EventLoopPromise<Void>] = []
+        UnsentBytes(budget).write(body, context) { _, promise in promises.append(promise!) }
+        #expect(promises.count == 5)
+        for promise in promises {
+            #expect(budget.usedBytes == body.storageCapacity)
+            promise.succeed()
+        }
+        #expect(budget.usedBytes == 0)
+        _ = try channel.finish()
     }
 
     @Test func `refuses a large response that has no room, and no small one`() async throws {

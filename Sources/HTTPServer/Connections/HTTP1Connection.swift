@@ -256,9 +256,7 @@ extension HTTP1Connection {
         response.writeHTTP1Head(into: &bytes, connection: isEnding ? "close" : isHTTP10 ? "keep-alive" : nil)
         if isSmall { bytes.writeBuffer(&rest) }
         context.write(wrapOutboundOut(bytes), promise: unsent.willWrite(bytes.readableBytes, context))
-        while let piece = rest.readPiece() {
-            context.write(wrapOutboundOut(piece), promise: unsent.willWrite(piece.readableBytes, context))
-        }
+        unsent.write(rest, context) { piece, promise in context.write(wrapOutboundOut(piece), promise: promise) }
         context.flush()
         if isEnding { end(context) }
     }

@@ -128,10 +128,7 @@ final class HTTP2Stream: ChannelInboundHandler {
         response.headers.append(HTTPField(name: .date, value: HTTPDate.now))
         let head = HTTPResponse(status: response.status, headerFields: response.headers)
         context.write(wrapOutboundOut(.head(head)), promise: unsent.willWrite(Response.headBytes, context))
-        var rest = response.body
-        while let piece = rest.readPiece() {
-            context.write(wrapOutboundOut(.body(piece)), promise: unsent.willWrite(piece.readableBytes, context))
-        }
+        unsent.write(response.body, context) { piece, promise in context.write(wrapOutboundOut(.body(piece)), promise: promise) }
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
         guard phase.isReceiving || phase.isRest else { return }

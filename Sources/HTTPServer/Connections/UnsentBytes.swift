@@ -4,7 +4,7 @@ internal import NIOCore
 /// short of room. Belongs to the event loop of its channel.
 final class UnsentBytes {
     /// Large bodies are written in pieces of this size, so that the progress of a client is seen.
-    static let pieceBytes = 64 * 1024
+    private static let pieceBytes = 64 * 1024
 
     private static let checkInterval = TimeAmount.seconds(1)
 
@@ -34,6 +34,22 @@ final class UnsentBytes {
         return promise
     }
 
+    /// Writes a body in pieces. They share the memory of the whole body, so all of it counts until the last piece is sent.
+    /// - Parameter write: writes one piece with the promise
+    func write(_ body: ByteBuffer, _ context: ChannelHandlerContext, write: (ByteBuffer, EventLoopPromise<Void>?) -> Void) {
+        var rest = body
+        while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0 {
+            write(piece, rest.readableBytes == 0 ? willWrite(body.storageCapacity, context) : progress(context))
+        }
+    }
+
+    /// A promise that notes when its write is sent.
+    private func progress(_ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { _ in self.progressAt = .now() }
+        return promise
+    }
+
     /// The promise failed or succeeded: in both cases the bytes are not in memory any more.
     private func hasSent(_ bytes: Int) {
         budget.remove(bytes)
@@ -58,12 +74,5 @@ final class UnsentBytes {
     func stop() {
         timer?.cancel()
         timer = nil
-    }
-}
-
-extension ByteBuffer {
-    /// The bytes in pieces of at most ``UnsentBytes/pieceBytes``, which share this buffer's memory.
-    mutating func readPiece() -> ByteBuffer? {
-        readableBytes == 0 ? nil : readSlice(length: min(readableBytes, UnsentBytes.pieceBytes))
     }
 }

@@ -39,5 +39,5 @@ public struct ConnectionInfo: Sendable {
     }
 
     /// Whether the server's budget of unsent bytes has room for the response.
-    func admits(_ response: Response) -> Bool { budget?.admits(response.body.readableBytes) ?? true }
+    func admits(_ response: Response) -> Bool { budget?.admits(response.body) ?? true }
 }

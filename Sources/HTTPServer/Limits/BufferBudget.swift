@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import Synchronization
 
 /// Bytes that all connections of a server may keep in memory: responses that clients have not read, and bodies of requests that have
@@ -31,9 +32,9 @@ public final class BufferBudget: Sendable {
     func add(_ bytes: Int) { used.add(bytes, ordering: .relaxed) }
     func remove(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
 
-    /// Whether there is room for a response of that size. Counts a refusal if there is none.
-    func admits(_ bytes: Int) -> Bool {
-        guard bytes >= Self.trackedBytes, usedBytes + bytes > limitBytes else { return true }
+    /// Whether there is room for the memory of a response's body. Counts a refusal if there is none.
+    func admits(_ body: ByteBuffer) -> Bool {
+        guard body.readableBytes >= Self.trackedBytes, usedBytes + body.storageCapacity > limitBytes else { return true }
         refused.add(1, ordering: .relaxed)
         return false
     }
