@@ -6,6 +6,7 @@ extension Log {
     /// `humon log search`
     struct LogSearchCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "search",
             abstract: "Find recorded events, newest first.",
             discussion: """
                 All that is given must hold. An index passes over what cannot hold it; only --text alone, or with nothing but types, \

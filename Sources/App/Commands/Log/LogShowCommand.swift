@@ -5,6 +5,7 @@ extension Log {
     /// `humon log show`
     struct LogShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the recorded event at a position.",
             discussion: """
                 Exits with 2 when there is none.

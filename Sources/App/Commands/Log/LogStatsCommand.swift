@@ -5,6 +5,7 @@ extension Log {
     /// `humon log stats`
     struct LogStatsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stats",
             abstract: "Count what the log holds, by category and type.",
             discussion: """
                 Reads the whole log, in short pages. The size is that of data and metadata; the rate is so many a day between the \

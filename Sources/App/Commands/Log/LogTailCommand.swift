@@ -8,6 +8,7 @@ extension Log {
     /// `humon log tail`
     struct LogTailCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "tail",
             abstract: "Show what was recorded last, and with -f what is recorded from now on.",
             discussion: """
                 In order. With --since everything since then, or with -n as well the last of it.

@@ -7,6 +7,7 @@ extension Log {
         private static let limit = 10_000
 
         static let configuration = CommandConfiguration(
+            commandName: "trace",
             abstract: "Show everything that one request or one trace caused, in order.",
             discussion: """
                 Exits with 2 when it caused nothing.
