@@ -42,7 +42,7 @@ import Testing
         Sample(rule: .clients, file: "Sources/HTTP/API.swift", text: "internal import FoundationNetworking\n"),
         Sample(rule: .clocks, text: "let deadline = Date.now + 5\n"),
         Sample(rule: .clocks, file: "Sources/HTTPServer/Limits/RateLimiter.swift", text: "let start = Date()\n"),
-        Sample(rule: .clocks, file: "Sources/Postgres/Session.swift", text: "clock_gettime(CLOCK_REALTIME, &time)\n"),
+        Sample(rule: .clocks, file: "Sources/Postgres/Session/Session.swift", text: "clock_gettime(CLOCK_REALTIME, &time)\n"),
         Sample(rule: .mutexes, text: "let told = Mutex<(@Sendable (Notification) -> Void)?>(nil)\n"),
         Sample(rule: .tables, text: #"let query: SQL = "SELECT id FROM \(identifier: UsersProjection.schema).users""#),
         Sample(rule: .tables, text: "let state = try await ReadModelState.of(UsersProjection.self, client)\n"),
@@ -50,7 +50,7 @@ import Testing
         Sample(rule: .tables, text: "\"\"\"\nSELECT 1 FROM\n    users.users\n\"\"\""),
         Sample(rule: .tables, file: "Sources/App/Doctor/DoctorReport.swift", text: #""SELECT count(*) FROM events_v1.events""#),
         Sample(rule: .tables, file: "Sources/Users/UsersModule.swift", text: #""... JOIN events ON owner_id = id""#),
-        Sample(rule: .tables, file: "Sources/EventStore/LogReader.swift", text: #"SQL("TRUNCATE attendances")"#),
+        Sample(rule: .tables, file: "Sources/EventStore/Log/Read/LogReader.swift", text: #"SQL("TRUNCATE attendances")"#),
         Sample(rule: .readModels, text: #""INSERT INTO \(identifier: EventsProjection.schema).events VALUES (1)""#),
         Sample(rule: .readModels, text: #""UPDATE \(identifier: EventsProjection.schema).events SET id = 1""#),
         Sample(rule: .readModels, text: #""DELETE FROM \(identifier: EventsProjection.schema).events""#),
@@ -78,7 +78,7 @@ import Testing
         Sample(
             rule: .readModels, file: "Sources/Events/EventsProjection.swift", text: #""INSERT INTO \(identifier: schema).events""#
         ),
-        Sample(rule: .log, file: "Sources/EventStore/LogReader.swift", text: #""FROM log.recorded_events""#),
+        Sample(rule: .log, file: "Sources/EventStore/Log/Read/LogReader.swift", text: #""FROM log.recorded_events""#),
         Sample(rule: .types, text: "public struct EventsView {}\n"),
         Sample(rule: .lines, text: String(repeating: "//\n", count: 300)),
         Sample(rule: .nouns, file: "Sources/App/Commands/Serve.swift", text: ""),
