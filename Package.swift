@@ -34,7 +34,19 @@ let package = Package(
         .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "Encoding"),
-        .target(name: "Telemetry"),
+        .target(
+            name: "Telemetry",
+            dependencies: [
+                "Encoding",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
         .target(
             name: "Postgres",
             dependencies: [
@@ -126,7 +138,6 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -201,7 +212,14 @@ let package = Package(
         .target(name: "TestExposition", path: "Tests/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
-        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestChance", "TestExposition"]),
+        .testTarget(
+            name: "TelemetryTests",
+            dependencies: [
+                "Telemetry", "Encoding", "TestChance", "TestExposition",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
         .testTarget(

@@ -4,6 +4,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Logging
 internal import SystemPackage
+internal import Telemetry
 
 extension Settings {
     /// Every setting with its type, default and help, in the order of the README.

@@ -4,6 +4,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Logging
 internal import SystemPackage
+internal import Telemetry
 
 /// Everything that can be set, from the environment and, behind it, `.env` in the working directory.
 struct Settings: Sendable {

@@ -200,17 +200,4 @@ extension JSON? {
             #expect(!process.error.contains(Self.trace))
         }
     }
-
-    @Test func `fill no memory where nobody takes them`() {
-        let exporter = SpanExporter(endpoint: "http://127.0.0.1:9/v1/traces", logger: .quiet)
-        let output = SpanTracer(ratio: 1, export: exporter.take)
-        for _ in 0..<SpanExporter.queueLimit + 7 { output.startSpan("test").end() }
-        #expect(exporter.count(.dropped) == 7)
-    }
-
-    @Test(arguments: ["none", "log", "http://127.0.0.1:4318/v1/traces", "https://collector.example.org/v1/traces"])
-    func `go where the setting says`(text: String) { #expect(Traces(text) != nil) }
-
-    @Test(arguments: ["", "yes", "ftp://127.0.0.1/", "127.0.0.1:4318", "http://"])
-    func `do not go where it says nothing of use`(text: String) { #expect(Traces(text) == nil) }
 }

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import App
+@testable import Telemetry
 
 /// What a log writes into a pipe.
 private final class Pipe: Sendable {

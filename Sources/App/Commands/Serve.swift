@@ -6,6 +6,7 @@ internal import HTTPServer
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
+internal import Telemetry
 
 /// `humon serve`
 struct Serve: AsyncParsableCommand {
@@ -26,7 +27,7 @@ struct Serve: AsyncParsableCommand {
         try await Database.with(settings, .asServer, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
-            let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, logger: logger)
+            let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, service: "humon", logger: logger)
             let backend = Backend(
                 database, connections: settings.databaseConnections, memoryBytes: settings.indexMegabytes * 1_000_000,
                 tracer: spans.tracer, logger: logger)
@@ -68,7 +69,8 @@ struct Serve: AsyncParsableCommand {
                 beforeExit: LogSink.standardError.flush)
             let listening: [any Service] = (socket.map { [$0] } ?? []) + [clients]
             // Operators can look till the end.
-            let services: [any Service] = [operators] + spans.services + backend.services + listening + [welcome]
+            let services: [any Service] =
+                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [welcome]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
             } catch let error as RequestsCutOff {

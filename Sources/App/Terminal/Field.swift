@@ -122,30 +122,5 @@ extension Timestamp {
     }
 }
 
-/// The text with everything that a terminal would obey, or that would make a line read as another one, as escapes of JSON's:
-/// what is stored comes from outside. In a JSON text it changes no value.
-func harmless(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: \.isHarmful) else { return text }
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-        guard scalar.isHarmful else { result.append(scalar); continue }
-        switch scalar {
-        case "\n": result.append(contentsOf: #"\n"#.unicodeScalars)
-        case "\t": result.append(contentsOf: #"\t"#.unicodeScalars)
-        case _:
-            let digits = String(scalar.value, radix: 16)
-            result.append(contentsOf: (#"\u"# + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
-        }
-    }
-    return String(result)
-}
-
-extension Unicode.Scalar {
-    /// Control characters, and those that turn the direction of writing or begin a line. All have four hexadecimal digits.
-    fileprivate var isHarmful: Bool {
-        switch value {
-        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        case _: false
-        }
-    }
-}
+/// Stored text comes from outside: a terminal must not obey it.
+func harmless(_ text: String) -> String { text.escapingControlCharacters }

@@ -1,20 +1,20 @@
-internal import HTTPServer
-internal import Logging
+public import Logging
+public import Telemetry
 
-/// One line a request: what was asked for by route, never by path or query, and what became of it.
-struct RequestLog: Sendable {
+/// Writes one line for each request, with the template of its route. Paths and queries are personal and are not logged.
+public struct RequestLog: Sendable {
     private let format: LogFormat
     private let sink: LogSink
 
-    /// nil where the level says that nobody wants to see it.
-    init?(_ format: LogFormat, level: Logger.Level, sink: LogSink = .standardError) {
+    /// - Parameter level: above `info` requests are not logged, and the result is nil
+    public init?(_ format: LogFormat, level: Logger.Level, sink: LogSink = .standardError) {
         guard level <= .info else { return nil }
         self.format = format
         self.sink = sink
     }
 
-    /// Not by way of a `Logger`, whose dictionary of metadata costs as much as the line.
-    func write(_ request: RequestRecord) {
+    /// Writes a line without a `Logger`: its dictionary of metadata costs as much time as the line.
+    public func write(_ request: RequestRecord) {
         var line = LogLine(format, .info, "request")
         line.add("request_id", request.requestID)
         if let traceID = request.traceID { line.add("trace_id", traceID) }
@@ -24,6 +24,6 @@ struct RequestLog: Sendable {
         line.add("milliseconds", nanoseconds: request.nanoseconds)
         line.add("bytes", request.bytes)
         if let client = request.clientAddress { line.add("client", client) }
-        sink.write(line.finished(), tell: format.tellDropped)
+        sink.write(line)
     }
 }

@@ -1,7 +1,7 @@
-/// How messages are written to standard error.
-enum LogFormat: String, Sendable, CaseIterable {
-    /// For people: time, level, sentence, then `name=value`.
+/// How messages are written as lines.
+public enum LogFormat: String, Sendable, CaseIterable {
+    /// For people: time, level, message, then `name=value`.
     case text
-    /// For machines: one object a line.
+    /// For programs: one JSON object a line.
     case json
 }

@@ -1,15 +1,20 @@
 internal import Encoding
 internal import Foundation
-internal import Logging
+public import Logging
 
-/// One line of the log, being put together. Whatever is put into it, it stays one line, and in JSON one object.
-struct LogLine {
+/// One line of text under construction. It stays one line, and in JSON one object, for all names and values.
+public struct LogLine: Sendable {
     private static let ownNames: Set<String> = ["time", "level", "message"]
 
-    private let format: LogFormat
+    let format: LogFormat
     private var bytes: [UInt8] = []
 
-    init(_ format: LogFormat, _ level: Logger.Level, _ message: String, at time: Timestamp = .now) {
+    /// Begins a line with the present time.
+    public init(_ format: LogFormat, _ level: Logger.Level, _ message: String) {
+        self.init(format, level, message, at: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))
+    }
+
+    init(_ format: LogFormat, _ level: Logger.Level, _ message: String, at time: Timestamp) {
         self.format = format
         bytes.reserveCapacity(384)
         switch format {
@@ -18,7 +23,7 @@ struct LogLine {
             bytes.append(UInt8(ascii: " "))
             bytes.append(contentsOf: level.rawValue.utf8)
             bytes.append(UInt8(ascii: " "))
-            bytes.append(contentsOf: Self.harmlessLine(message).utf8)
+            bytes.append(contentsOf: Self.escaped(message).utf8)
         case .json:
             bytes.append(contentsOf: #"{"time":"#.utf8)
             time.writeJSON(into: &bytes)
@@ -29,7 +34,7 @@ struct LogLine {
         }
     }
 
-    mutating func add(_ name: String, _ value: String) {
+    public mutating func add(_ name: String, _ value: String) {
         begin(name)
         switch format {
         case .text: bytes.append(contentsOf: Self.word(value).utf8)
@@ -37,13 +42,13 @@ struct LogLine {
         }
     }
 
-    mutating func add(_ name: String, _ value: Int) {
+    public mutating func add(_ name: String, _ value: Int) {
         begin(name)
         Int64(value).writeJSON(into: &bytes)
     }
 
-    /// In milliseconds, to the microsecond.
-    mutating func add(_ name: String, nanoseconds: Int) {
+    /// Adds a duration in milliseconds with three decimals.
+    public mutating func add(_ name: String, nanoseconds: Int) {
         begin(name)
         Int64(nanoseconds / 1_000_000).writeJSON(into: &bytes)
         bytes.append(UInt8(ascii: "."))
@@ -62,7 +67,8 @@ struct LogLine {
         }
     }
 
-    /// With its end.
+    /// Ends the line.
+    /// - Returns: the bytes of the line with its line feed
     consuming func finished() -> [UInt8] {
         if format == .json { bytes.append(UInt8(ascii: "}")) }
         bytes.append(UInt8(ascii: "\n"))
@@ -73,31 +79,27 @@ struct LogLine {
         switch format {
         case .text:
             bytes.append(UInt8(ascii: " "))
-            bytes.append(contentsOf: Self.harmlessLine(name).utf8)
+            bytes.append(contentsOf: Self.escaped(name).utf8)
             bytes.append(UInt8(ascii: "="))
         case .json:
             bytes.append(UInt8(ascii: ","))
-            // Two members of one name would be no object that everybody reads alike.
+            // JSON parsers disagree about an object with two members of one name.
             (Self.ownNames.contains(name) ? "metadata.\(name)" : name).writeJSON(into: &bytes)
             bytes.append(UInt8(ascii: ":"))
         }
     }
 
-    /// Almost every text is of printable ASCII; that is seen at once.
-    private static func harmlessLine(_ text: String) -> String {
-        text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : harmless(text)
+    /// The fast path for printable ASCII, which almost every text is.
+    private static func escaped(_ text: String) -> String {
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : text.escapingControlCharacters
     }
 
-    /// In quotes, unless it is one word without them.
+    /// The value in quotes, unless it is one plain word.
     private static func word(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }
         guard !isPlain else { return value }
-        return "\"\(harmless(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")))\""
+        return "\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").escapingControlCharacters)\""
     }
-}
-
-extension Timestamp {
-    static var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
 }
 
 extension Logger.MetadataValue {

@@ -1,18 +1,19 @@
 internal import Foundation
-internal import Telemetry
+internal import Logging
 
-/// Takes lines and writes them to a descriptor on a thread of its own, so that whoever logs never waits for whoever reads: what is
-/// more than a reader takes is dropped, and counted.
-// `@unchecked`: what changes is touched only while the condition's lock is held.
-final class LogSink: @unchecked Sendable {
-    /// So much may wait to be written.
+/// Writes lines to a file descriptor on a thread of its own. Logging never blocks the caller: lines that cannot be written in time
+/// are dropped and counted.
+// `@unchecked`: the mutable properties are used only while the condition's lock is held.
+public final class LogSink: @unchecked Sendable {
+    /// Maximum number of bytes that wait to be written.
     static let limitBytes = 1 << 20
-    /// So long it rests between two writes, so that a busy service makes few of them, of many lines each.
+    /// Pause between two writes, so that a busy service makes few system calls, each with many lines.
     private static let pauseMicroseconds: UInt32 = 5_000
-    /// So long the end of the process waits for a reader.
+    /// How long ``flush()`` waits for a reader.
     private static let patienceSeconds = 1.0
 
-    static let standardError: LogSink = {
+    /// The process's standard error. It is flushed when the process exits.
+    public static let standardError: LogSink = {
         let sink = LogSink(descriptor: STDERR_FILENO)
         atexit { LogSink.standardError.flush() }
         return sink
@@ -23,12 +24,12 @@ final class LogSink: @unchecked Sendable {
     /// Lines that wait to be written.
     private struct Batch {
         var bytes: [UInt8] = []
-        /// The sink's own lines, each of which counts the lines dropped before it: its end in the bytes, and its count.
+        /// The sink's own notices about dropped lines: the end of each in the bytes, and the number that it reports.
         var notices: [(end: Int, dropped: Int)] = []
 
-        /// The loss if only the first `written` bytes reach the descriptor: lines of the log, and lines for the next notice to count.
-        /// A notice is no line of the log. The lines that a lost notice counted belong into the next one.
-        func loss(after written: Int) -> (lines: Int, unsaid: Int) {
+        /// Counts the loss if only the first `written` bytes reach the descriptor: lost lines, and lines that the next notice must
+        /// report. A notice does not count as a line. The number that a lost notice reported goes into the next notice.
+        func loss(after written: Int) -> (lines: Int, unreported: Int) {
             let lost = notices.filter { $0.end > written }
             let lines = bytes[written...].count { $0 == LogSink.lineEnd } - lost.count
             return (lines, lost.reduce(lines) { $0 + $1.dropped })
@@ -40,28 +41,31 @@ final class LogSink: @unchecked Sendable {
     private var waiting = Batch()
     private var isWriting = false
     private var droppedLines = 0
-    private var untoldLines = 0
+    private var unreportedLines = 0
     private var isRunning = false
-    /// Whether the last line that was written has no end, since the disk was full. Only the thread that writes touches it.
+    /// Whether the last line was written without its end, because the disk was full. Only the writing thread uses this property.
     private var isLineOpen = false
 
-    init(descriptor: Int32) { self.descriptor = descriptor }
+    /// - Parameter descriptor: stays open as long as the sink is used
+    public init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Lines that could not be written.
-    var dropped: Int { condition.withLock { droppedLines } }
+    /// Number of lines that could not be written.
+    public var dropped: Int { condition.withLock { droppedLines } }
 
-    /// - Parameter tell: makes a line that says how many were dropped before it
-    func write(_ line: [UInt8], tell: (Int) -> [UInt8]) {
+    /// Queues a line, and before it a notice if lines were dropped. Never waits.
+    public func write(_ line: LogLine) {
+        let format = line.format
+        let line = line.finished()
         condition.withLock {
             guard waiting.bytes.count + line.count <= Self.limitBytes else {
                 droppedLines += 1
-                untoldLines += 1
+                unreportedLines += 1
                 return
             }
-            if untoldLines > 0 {
-                waiting.bytes += tell(untoldLines)
-                waiting.notices.append((waiting.bytes.count, untoldLines))
-                untoldLines = 0
+            if unreportedLines > 0 {
+                waiting.bytes += Self.notice(format, dropped: unreportedLines)
+                waiting.notices.append((waiting.bytes.count, unreportedLines))
+                unreportedLines = 0
             }
             waiting.bytes += line
             if !isRunning { start() }
@@ -69,12 +73,18 @@ final class LogSink: @unchecked Sendable {
         }
     }
 
-    /// Returns when all is written, or the reader does not take it.
-    func flush() {
+    /// Waits at most one second until every queued line is written.
+    public func flush() {
         let deadline = Date(timeIntervalSinceNow: Self.patienceSeconds)
         condition.withLock {
             while !waiting.bytes.isEmpty || isWriting { guard condition.wait(until: deadline) else { return } }
         }
+    }
+
+    private static func notice(_ format: LogFormat, dropped: Int) -> [UInt8] {
+        var line = LogLine(format, .warning, "lines of the log were dropped, since nobody read them in time")
+        line.add("lines", dropped)
+        return line.finished()
     }
 
     private func start() {
@@ -97,20 +107,20 @@ final class LogSink: @unchecked Sendable {
             return waiting
         }
         if isLineOpen { isLineOpen = write([Self.lineEnd]) == 0 }
-        // Behind half a line the next one could not be read.
+        // A line directly after half a line could not be parsed.
         let written = isLineOpen ? 0 : write(batch.bytes)
         if written > 0, written < batch.bytes.count { isLineOpen = batch.bytes[written - 1] != Self.lineEnd }
         let loss = batch.loss(after: written)
         condition.withLock {
             droppedLines += loss.lines
-            untoldLines += loss.unsaid
+            unreportedLines += loss.unreported
             isWriting = false
             condition.broadcast()
         }
     }
 
-    /// Waits for a reader that is slow, but not for one that is gone or for a disk that is full.
-    /// - Returns: how many bytes were written
+    /// Waits for a slow reader, but not if the reader is gone or the disk is full.
+    /// - Returns: the number of bytes written
     private func write(_ bytes: [UInt8]) -> Int {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -127,16 +137,5 @@ final class LogSink: @unchecked Sendable {
             }
             return bytes.count
         }
-    }
-}
-
-extension LogSink {
-    var metrics: [Metric] {
-        [
-            .counter(
-                "humon_log_lines_dropped_total",
-                "Lines of the log that could not be written: the reader is too slow or gone, or the disk is full.",
-                Double(dropped))
-        ]
     }
 }

@@ -1,17 +1,17 @@
 internal import Encoding
-internal import Telemetry
 internal import Tracing
 
-/// Spans as a collector takes them. Source: OpenTelemetry Protocol 1.x, OTLP/HTTP with JSON encoding.
+/// Spans in the format of a collector. Source: OpenTelemetry Protocol 1.x, OTLP/HTTP with JSON encoding.
 enum OTLP {
     static let contentType = "application/json"
 
-    static func request(_ spans: [EndedSpan]) -> JSON {
+    /// - Parameter service: the resource attribute `service.name`
+    static func request(_ spans: [EndedSpan], service: String) -> JSON {
         [
             "resourceSpans": [
                 [
-                    "resource": ["attributes": [attribute("service.name", ["stringValue": "humon"])]],
-                    "scopeSpans": [["scope": ["name": "humon"], "spans": .array(spans.map(json))]],
+                    "resource": ["attributes": [attribute("service.name", ["stringValue": .string(service)])]],
+                    "scopeSpans": [["scope": ["name": .string(service)], "spans": .array(spans.map(json))]],
                 ]
             ]
         ]
@@ -49,7 +49,7 @@ enum OTLP {
 
     private static func attribute(_ name: String, _ value: JSON) -> JSON { ["key": .string(name), "value": value] }
 
-    /// For people.
+    /// The value as plain text, for people.
     static func text(_ attribute: SpanAttribute) -> String {
         guard case .object(let object) = value(attribute), let member = object.members.first else { return "" }
         if case .string(let text) = member.value { return text }
@@ -64,7 +64,7 @@ enum OTLP {
         case .double(let number) where number.isFinite: ["doubleValue": JSON(number)]
         case .bool(let flag): ["boolValue": .bool(flag)]
         case .string(let text): ["stringValue": .string(text)]
-        // The package asks for a default here; nothing of ours gets this far.
+        // `SpanAttribute` is not frozen, so that the compiler asks for a default. No attribute of this project is of another kind.
         default: ["stringValue": .string("\(value)")]
         }
     }

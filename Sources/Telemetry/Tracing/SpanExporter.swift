@@ -1,45 +1,51 @@
 internal import AsyncHTTPClient
 internal import DequeModule
 internal import Encoding
-internal import Logging
+public import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import ServiceLifecycle
+public import ServiceLifecycle
 internal import Synchronization
-internal import Telemetry
 
-/// Sends spans to a collector, in batches. Nobody waits for it: what a collector does not take in time is dropped, and counted.
-final class SpanExporter: Service {
-    /// So many may wait; a further one is dropped.
-    static let queueLimit = 4_096
-    /// So many go into one request.
+/// Sends spans to a collector in batches. Requests never wait for it: spans that the collector does not accept in time are dropped
+/// and counted.
+public final class SpanExporter: Service {
+    /// Maximum number of spans in the queue; a further span is dropped.
+    public static let queueLimit = 4_096
+    /// Maximum number of spans in one request to the collector.
     private static let batchLimit = 512
     private static let pauseSeconds = 1.0
-    /// A collector that is being started anew gets what it missed.
+    /// Maximum number of requests for one batch, so that a collector that restarts still gets it.
     private static let attempts = 3
     private static let timeout = TimeAmount.seconds(5)
-    /// So long each of the last batches of a process may take.
-    private static let partingTimeout = TimeAmount.seconds(1)
+    /// Timeout for each batch while the process stops.
+    private static let stopTimeout = TimeAmount.seconds(1)
 
-    enum Outcome: Int, CaseIterable {
+    public enum Outcome: Int, Sendable, CaseIterable {
         case exported
         case dropped
     }
 
     private let endpoint: String
+    private let service: String
     private let logger: Logger
     private let queue = Mutex<Deque<EndedSpan>>([])
     private let outcomes = Counter(count: Outcome.allCases.count)
 
-    /// - Parameter endpoint: of OTLP/HTTP, with its path
-    init(endpoint: String, logger: Logger) {
+    /// - Parameters:
+    ///   - endpoint: the URL of OTLP/HTTP, with its path
+    ///   - service: the name under which the collector shows the spans
+    public init(endpoint: String, service: String, logger: Logger) {
         self.endpoint = endpoint
+        self.service = service
         self.logger = logger
     }
 
-    func count(_ outcome: Outcome) -> Int { outcomes[outcome.rawValue] }
+    /// Number of spans with an outcome so far.
+    public func count(_ outcome: Outcome) -> Int { outcomes[outcome.rawValue] }
 
-    func take(_ span: EndedSpan) {
+    /// Queues a span, or drops it if the queue is full. Never waits.
+    public func add(_ span: EndedSpan) {
         let isTaken = queue.withLock { queue in
             guard queue.count < Self.queueLimit else { return false }
             queue.append(span)
@@ -48,12 +54,14 @@ final class SpanExporter: Service {
         if !isTaken { outcomes.add(at: Outcome.dropped.rawValue) }
     }
 
-    func run() async throws {
+    /// Sends the queue every second until shutdown begins, then the remaining spans.
+    /// - Throws: nothing; the protocol requires `throws`
+    public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             while (try? await Task.sleep(for: .seconds(Self.pauseSeconds))) != nil { await exportAll() }
         }
-        // In a task of its own, which is not cancelled with this one.
-        await Task { while await send(nextBatch(), attempts: 1, timeout: Self.partingTimeout) {} }.value
+        // A task of its own, because cancellation of this task must not stop the last batches.
+        await Task { while await send(nextBatch(), attempts: 1, timeout: Self.stopTimeout) {} }.value
     }
 
     private func exportAll() async {
@@ -71,25 +79,25 @@ final class SpanExporter: Service {
         }
     }
 
-    /// - Returns: whether the collector took some
+    /// - Returns: whether the collector accepted at least one span
     @discardableResult
     private func send(_ batch: [EndedSpan], attempts: Int, timeout: TimeAmount) async -> Bool {
         guard !batch.isEmpty else { return false }
         var request = HTTPClientRequest(url: endpoint)
         request.method = .POST
         request.headers.add(name: "content-type", value: OTLP.contentType)
-        request.body = .bytes(OTLP.request(batch).utf8)
+        request.body = .bytes(OTLP.request(batch, service: service).utf8)
         for attempt in 1...attempts {
             do {
                 let response = try await HTTPClient.shared.execute(request, timeout: timeout)
-                // Otherwise the connection cannot be used again.
+                // The client reuses a connection only after the whole response is read.
                 _ = try? await response.body.collect(upTo: 1 << 16)
                 if (200..<300).contains(response.status.code) {
                     outcomes.add(batch.count, at: Outcome.exported.rawValue)
                     return true
                 }
-                logger.debug("the collector did not take spans", metadata: ["status": "\(response.status.code)"])
-                // Source: OTLP, "Failures": nothing else may be sent again.
+                logger.debug("the collector rejected spans", metadata: ["status": "\(response.status.code)"])
+                // A client must not repeat a request after any other status. Source: OTLP, "Failures".
                 guard [429, 502, 503, 504].contains(response.status.code) else { break }
             } catch {
                 logger.debug("the collector cannot be reached", metadata: ["error": "\(error)"])
@@ -98,22 +106,5 @@ final class SpanExporter: Service {
         }
         outcomes.add(batch.count, at: Outcome.dropped.rawValue)
         return false
-    }
-}
-
-extension SpanExporter {
-    var metrics: [Metric] { Self.metrics(exported: count(.exported), dropped: count(.dropped)) }
-
-    /// - Parameter exporter: nil where no spans are sent anywhere
-    static func metrics(of exporter: SpanExporter?) -> [Metric] {
-        exporter?.metrics ?? metrics(exported: 0, dropped: 0)
-    }
-
-    private static func metrics(exported: Int, dropped: Int) -> [Metric] {
-        [
-            .counter(
-                "humon_trace_spans_total", "Spans that were to be sent to a collector, by what became of them.",
-                [("exported", exported), ("dropped", dropped)].map { (["outcome": $0], Double($1)) })
-        ]
     }
 }

@@ -1,17 +1,16 @@
 internal import Foundation
-internal import Logging
-internal import ServiceLifecycle
-internal import Telemetry
-internal import Tracing
+public import Logging
+public import Tracing
 
-/// Where spans go, by setting.
-enum Traces: Sendable, Hashable {
+/// The destination of spans.
+public enum Traces: Sendable, Hashable {
     case none
     case log
+    /// The URL of a collector's OTLP/HTTP, with its path.
     case collector(url: String)
 
-    /// nil for what is none of them.
-    init?(_ text: String) {
+    /// - Parameter text: `none`, `log`, or a URL of http or https; any other text gives nil
+    public init?(_ text: String) {
         switch text {
         case "none": self = .none
         case "log": self = .log
@@ -24,29 +23,31 @@ enum Traces: Sendable, Hashable {
     }
 }
 
-/// What makes spans, and what sends them.
-struct SpanOutput: Sendable {
-    /// nil where nobody wants them.
-    var tracer: (any Tracer)?
-    var exporter: SpanExporter?
+/// The tracer for a destination, and the exporter if the destination is a collector.
+public struct SpanOutput: Sendable {
+    /// nil if the destination is ``Traces/none``.
+    public private(set) var tracer: (any Tracer)?
+    /// nil unless the destination is a collector. It must run as a service.
+    public private(set) var exporter: SpanExporter?
 
-    var services: [any Service] { exporter.map { [$0] } ?? [] }
-    var metrics: [Metric] { SpanExporter.metrics(of: exporter) }
-
-    init(_ traces: Traces, ratio: Double, logger: Logger) {
+    /// - Parameters:
+    ///   - ratio: share of new traces that are sampled, from 0 to 1
+    ///   - service: the name under which a collector shows the spans
+    ///   - logger: gets the spans if the destination is the log
+    public init(_ traces: Traces, ratio: Double, service: String, logger: Logger) {
         switch traces {
         case .none: break
-        case .log: tracer = SpanTracer(ratio: ratio) { $0.tell(logger) }
+        case .log: tracer = SpanTracer(ratio: ratio) { $0.write(to: logger) }
         case .collector(let url):
-            let exporter = SpanExporter(endpoint: url, logger: logger)
+            let exporter = SpanExporter(endpoint: url, service: service, logger: logger)
             self.exporter = exporter
-            tracer = SpanTracer(ratio: ratio, export: exporter.take)
+            tracer = SpanTracer(ratio: ratio, export: exporter.add)
         }
     }
 }
 
 extension EndedSpan {
-    fileprivate func tell(_ logger: Logger) {
+    fileprivate func write(to logger: Logger) {
         let nanoseconds = (endNanoseconds ?? 0) > startNanoseconds ? (endNanoseconds ?? 0) - startNanoseconds : 0
         var metadata: Logger.Metadata = [
             "trace_id": "\(trace.traceIDText)", "span_id": "\(trace.spanIDText)", "name": "\(name)",

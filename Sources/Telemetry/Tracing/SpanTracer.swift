@@ -1,20 +1,19 @@
-internal import Telemetry
-internal import Tracing
+public import Tracing
 
-/// Makes spans. A request that belongs to a trace is sampled as its parent was; of the others a part.
-struct SpanTracer: Tracer {
+/// Makes spans. A span with a parent is sampled as its parent is; of new traces the tracer samples a share.
+public struct SpanTracer: Tracer {
     private let ratio: Double
     private let export: @Sendable (EndedSpan) -> Void
 
     /// - Parameters:
-    ///   - ratio: of new traces that are sampled, from 0 to 1
-    ///   - export: must not wait
-    init(ratio: Double, export: @escaping @Sendable (EndedSpan) -> Void) {
+    ///   - ratio: share of new traces that are sampled, from 0 to 1
+    ///   - export: gets each sampled span when it ends; must not wait
+    public init(ratio: Double, export: @escaping @Sendable (EndedSpan) -> Void) {
         self.ratio = ratio
         self.export = export
     }
 
-    func startSpan<Instant: TracerInstant>(
+    public func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> TracedSpan {
@@ -26,16 +25,16 @@ struct SpanTracer: Tracer {
             export: export)
     }
 
-    func forceFlush() {}
+    public func forceFlush() {}
 
-    func extract<Carrier, Extract: Extractor>(
+    public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {
         guard let traceparent = extractor.extract(key: "traceparent", from: carrier) else { return }
         context.trace = TraceContext(traceparent: traceparent, state: extractor.extract(key: "tracestate", from: carrier))
     }
 
-    func inject<Carrier, Inject: Injector>(
+    public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
         guard let trace = context.trace else { return }

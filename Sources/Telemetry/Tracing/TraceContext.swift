@@ -1,24 +1,28 @@
-/// Which trace a span belongs to, and whether it is to be told. Source: W3C *Trace Context*.
+public import Tracing
+
+/// The trace that a span belongs to, and whether the span is exported. Source: W3C *Trace Context*.
 public struct TraceContext: Sendable, Hashable {
     private var high: UInt64
     private var low: UInt64
     public var spanID: UInt64
     public var isSampled: Bool
-    /// What other vendors carry along; handed on as it came.
+    /// The value of `tracestate`, which belongs to other vendors and is passed on unchanged.
     public var state: String?
 
-    /// As much as everybody must hand on; more may be dropped. Source: section 3.3.1.5.
+    /// Maximum size of `tracestate` that a vendor must pass on; a longer value may be dropped. Source: section 3.3.1.5.
     private static let stateLimitBytes = 512
 
-    /// The first of a new trace.
+    /// Makes the first span of a new trace.
+    /// - Parameter samplingRatio: share of new traces that are sampled, from 0 to 1
     public init(samplingRatio: Double) {
         (high, low) = (UInt64.random(in: 1 ... .max), UInt64.random(in: 1 ... .max))
         spanID = UInt64.random(in: 1 ... .max)
-        // By the id, so that every service that knows the ratio decides alike.
+        // The id decides, so that every service with the same ratio makes the same decision.
         isSampled = Double(low >> 1) < samplingRatio * Double(UInt64(1) << 63)
     }
 
-    /// nil for what is none.
+    /// Reads the headers of a request.
+    /// - Returns: nil if `traceparent` is malformed
     public init?(traceparent: String, state: String? = nil) {
         let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4,
@@ -32,21 +36,37 @@ public struct TraceContext: Sendable, Hashable {
         self.state = state.flatMap { $0.utf8.count <= Self.stateLimitBytes ? $0 : nil }
     }
 
-    /// Of a span below this one.
+    /// The context of a new child span.
     public var child: TraceContext {
         var child = self
         child.spanID = UInt64.random(in: 1 ... .max)
         return child
     }
 
+    /// The value of the header `traceparent`.
     public var traceparent: String { "00-\(traceIDText)-\(Self.text(spanID))-\(isSampled ? "01" : "00")" }
 
+    /// 32 lowercase hexadecimal digits.
     public var traceIDText: String { Self.text(high) + Self.text(low) }
+    /// 16 lowercase hexadecimal digits.
     public var spanIDText: String { Self.text(spanID) }
 
-    public static func text(_ number: UInt64) -> String {
+    static func text(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension ServiceContext {
+    private enum Key: ServiceContextKey {
+        typealias Value = TraceContext
+        static var nameOverride: String? { "trace-context" }
+    }
+
+    /// nil outside of any trace.
+    public var trace: TraceContext? {
+        get { self[Key.self] }
+        set { self[Key.self] = newValue }
     }
 }
 

@@ -1,11 +1,10 @@
 internal import Synchronization
-internal import Telemetry
-internal import Tracing
+public import Tracing
 
-/// A span under way. One that is not sampled carries its context along and remembers nothing.
-struct TracedSpan: Span {
-    let context: ServiceContext
-    /// nil where it is not sampled.
+/// A span that ``SpanTracer`` started. A span that is not sampled has a context and stores no attributes.
+public struct TracedSpan: Span {
+    public let context: ServiceContext
+    /// nil if the span is not sampled.
     private let record: Record?
 
     /// - Parameter export: gets the span when it ends
@@ -22,33 +21,34 @@ struct TracedSpan: Span {
         }
     }
 
-    var isRecording: Bool { record != nil }
+    public var isRecording: Bool { record != nil }
 
-    var operationName: String {
+    public var operationName: String {
         get { record?.span.withLock { $0.name } ?? "" }
         nonmutating set { record?.span.withLock { $0.name = newValue } }
     }
 
-    var attributes: SpanAttributes {
+    public var attributes: SpanAttributes {
         get { record?.span.withLock { $0.attributes } ?? [:] }
         nonmutating set { record?.span.withLock { $0.attributes = newValue } }
     }
 
-    func setStatus(_ status: SpanStatus) { record?.span.withLock { $0.status = status } }
+    public func setStatus(_ status: SpanStatus) { record?.span.withLock { $0.status = status } }
 
-    /// Not told: what happens within a span has spans of its own here.
-    func addEvent(_ event: SpanEvent) {}
+    /// Ignored: steps within a span have spans of their own in this project.
+    public func addEvent(_ event: SpanEvent) {}
 
-    func addLink(_ link: SpanLink) {}
+    /// Ignored.
+    public func addLink(_ link: SpanLink) {}
 
-    /// Its type alone: a description may be long.
-    func recordError<Instant: TracerInstant>(
+    /// Stores the error's type only: its description may be long, or hold values.
+    public func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {
         record?.span.withLock { $0.attributes["error.type"] = "\(type(of: error))" }
     }
 
-    func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+    public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard let record else { return }
         let nanoseconds = instant().nanosecondsSinceEpoch
         let ended = record.span.withLock { span -> EndedSpan? in
@@ -70,14 +70,14 @@ struct TracedSpan: Span {
     }
 }
 
-/// A span as it is told.
-struct EndedSpan: Sendable {
+/// A span that has ended, as it is exported.
+public struct EndedSpan: Sendable {
     var name: String
     var kind: SpanKind
     var trace: TraceContext
     var parent: UInt64?
     var startNanoseconds: UInt64
-    /// nil while it is under way.
+    /// nil until the span ends.
     var endNanoseconds: UInt64?
     var attributes: SpanAttributes = [:]
     var status: SpanStatus?
