@@ -83,10 +83,14 @@ let package = Package(
             dependencies: ["EventStore", "Postgres", "Encoding", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .target(
+            name: "SpatialIndex",
+            dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
+            exclude: ["README.md"]
+        ),
+        .target(
             name: "Events",
             dependencies: [
-                "Users", "EventStore", "Postgres", "Encoding", "CJemalloc",
-                .product(name: "HeapModule", package: "swift-collections"),
+                "Users", "EventStore", "Postgres", "Encoding", "SpatialIndex",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
@@ -171,7 +175,7 @@ let package = Package(
         .executableTarget(
             name: "IndexBenchmark",
             dependencies: [
-                "HTTP", "Events", "Users", "Encoding", "TestChance",
+                "HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Index"
@@ -233,10 +237,11 @@ let package = Package(
             ]
         ),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
+        .testTarget(name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"]),
         .testTarget(
             name: "EventsTests",
             dependencies: [
-                "Events", "CJemalloc", "Postgres", "TestChance", "TestDatabase",
+                "Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),

@@ -2,6 +2,7 @@ internal import Encoding
 internal import Events
 internal import Foundation
 internal import HTTP
+internal import SpatialIndex
 internal import TestChance
 internal import Users
 

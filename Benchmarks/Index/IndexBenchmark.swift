@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Events
 internal import Foundation
 internal import HTTP
+internal import SpatialIndex
 internal import TestChance
 
 /// Measures the index of a node by itself: no network, no database, one thread that reads.

@@ -1,4 +1,5 @@
 internal import Events
+internal import SpatialIndex
 internal import TestChance
 
 /// Changes of events all over the cities, each of which moves to some place.

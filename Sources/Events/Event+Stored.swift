@@ -1,5 +1,6 @@
 internal import Encoding
 internal import EventStore
+internal import SpatialIndex
 internal import Users
 
 extension EventDetails {

@@ -1,6 +1,7 @@
 internal import Encoding
 package import EventStore
 internal import Postgres
+internal import SpatialIndex
 package import Users
 
 /// The events as they stand now, and what nearby search needs.

@@ -1,5 +1,6 @@
 internal import EventStore
 internal import Postgres
+internal import SpatialIndex
 
 /// Writes an event as the API shows it behind the bytes that are there.
 public typealias EventRendering = @Sendable (Event, inout [UInt8]) -> Void
@@ -62,7 +63,7 @@ public struct RenderedEvent: Sendable {
     /// Gives the bytes, which are valid until the end of `body` only.
     public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         switch source {
-        case .index(let entry): try entry.withJSON(body)
+        case .index(let entry): try entry.withPayload(body)
         case .rendered(let json): try json.withUnsafeBytes(body)
         }
     }
@@ -87,7 +88,7 @@ public struct RenderedEvents: Sendable {
     /// Of all of them.
     public var jsonBytes: Int {
         switch source {
-        case .index(let page): page.jsonBytes
+        case .index(let page): page.payloadBytes
         case .rendered(let json, _, _): json.count
         }
     }
@@ -95,7 +96,7 @@ public struct RenderedEvents: Sendable {
     /// Where to go on; nil at the end.
     public var next: NearbySearch.Cursor? {
         switch source {
-        case .index(let page): page.next
+        case .index(let page): page.cursor
         case .rendered(_, _, let next): next
         }
     }
@@ -103,7 +104,7 @@ public struct RenderedEvents: Sendable {
     /// Gives the bytes of each in turn, which are valid until the end of `body` only.
     public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         switch source {
-        case .index(let page): try page.forEachJSON(body)
+        case .index(let page): try page.forEachPayload(body)
         case .rendered(let json, let ends, _):
             try json.withUnsafeBytes { bytes in
                 var start = 0

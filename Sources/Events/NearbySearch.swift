@@ -2,6 +2,7 @@ public import Encoding
 internal import EventStore
 internal import Foundation
 internal import Postgres
+internal import SpatialIndex
 internal import Users
 
 /// Which events are near a place, the nearest first; ties by id.

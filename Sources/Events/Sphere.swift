@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SpatialIndex
 
 /// Distances on a sphere with the Earth's mean radius.
 enum Sphere {
@@ -6,45 +7,11 @@ enum Sphere {
     static let radius = 6371.0088
 
     /// The square of the straight line, in units of the sphere's radius, between two places this far apart on the surface.
-    /// Where one is shorter than the other so is the way on the surface; unlike the arc it costs no trigonometry a row.
-    static func squaredChord(kilometres: Double) -> Double {
-        let angle = kilometres / radius
-        // Rounding makes the square of some diameters a little more than 4.
-        guard angle < .pi else { return .infinity }
-        let halfChord = sin(angle / 2)
-        return 4 * halfChord * halfChord
-    }
+    static func squaredChord(kilometres: Double) -> Double { UnitVector.squaredChord(angle: kilometres / radius) }
 }
 
-/// A point on the unit sphere.
-struct UnitVector: Sendable, Hashable {
-    var x: Double
-    var y: Double
-    var z: Double
-
-    /// The same for all names of one place: the poles have one whatever the longitude, and -180 and 180 are one meridian.
-    init(_ place: Coordinates) {
-        if abs(place.lat) == 90 {
-            (x, y, z) = (0, 0, place.lat > 0 ? 1 : -1)
-        } else {
-            let lat = place.lat * .pi / 180
-            let lon = (place.lon == -180 ? 180 : place.lon) * .pi / 180
-            (x, y, z) = (cos(lat) * cos(lon), cos(lat) * sin(lon), sin(lat))
-        }
-    }
-
-    init(x: Double, y: Double, z: Double) {
-        self.x = x
-        self.y = y
-        self.z = z
-    }
-
-    func squaredChord(to other: Self) -> Double { Self.squaredLength(x - other.x, y - other.y, z - other.z) }
-
-    /// In the order of ``NearbySearch/query``, so that both come to the same number, bit for bit: IEEE 754 leaves nothing open but
-    /// the order, and neither Swift nor PostgreSQL, which calls a function an operator, fuses a multiplication with an addition.
-    @inline(__always)
-    static func squaredLength(_ x: Double, _ y: Double, _ z: Double) -> Double { x * x + y * y + z * z }
+extension UnitVector {
+    init(_ place: Coordinates) { self.init(latitude: place.lat, longitude: place.lon) }
 }
 
 /// A twentieth of a degree of latitude, 5.6 km: what nearby search is indexed by, together with the longitude.

@@ -1,41 +1,50 @@
-public import Users
-
-extension EventIndex {
-    /// All events of the read model at a position, each once, in any order: for a node that starts.
+extension PointIndex {
+    /// All points of an index, each once, in any order. Loading them this way is faster than a batch.
     ///
-    /// They are put apart by region as they come in, so that one region after another can become leaves and be freed, and what is
-    /// sorted and copied then is near at hand.
+    /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:)`` then makes leaves of one region
+    /// after another and frees it, so that sorting and copying stay within the processor's cache.
     public struct BulkLoad: Sendable {
-        /// By the first bits of the cell: some 400 km wide.
-        private var regions = Array(repeating: Batch(), count: 1 << Int(bitsOfRegion))
+        /// The number of leading bits of a cell that choose the region: three bits for each level, some 400 km on the Earth.
+        private static let regionBits: UInt64 = 15
+
+        private var regions = Array(repeating: Batch(), count: 1 << Int(regionBits))
         private(set) var cells: [IDTable.Change] = []
 
         public init() {}
 
+        /// Number of points.
         public var count: Int { cells.count }
 
+        /// Adds a point.
+        /// - Parameters:
+        ///   - tag: a number of the caller's, stored beside the payload
+        ///   - payload: copied into the bulk load
+        @inlinable
         public mutating func put(
-            _ id: EventID, owner: UserID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>
+            _ id: Int64, tag: Int64 = 0, version: Int32, at vector: UnitVector, payload: some Sequence<UInt8>
         ) {
-            put(id, owner: owner, version: version, vector: UnitVector(coordinates), json: json)
+            let isCopied: Void? = payload.withContiguousStorageIfAvailable {
+                put(id, tag: tag, version: version, at: vector, bytes: UnsafeRawBufferPointer($0))
+            }
+            guard isCopied == nil else { return }
+            Array(payload).withUnsafeBytes { put(id, tag: tag, version: version, at: vector, bytes: $0) }
         }
 
-        private mutating func put(
-            _ id: EventID, owner: UserID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>
-        ) {
+        @usableFromInline
+        mutating func put(_ id: Int64, tag: Int64, version: Int32, at vector: UnitVector, bytes: UnsafeRawBufferPointer) {
             let cell = OctreeCell(vector)
-            cells.append((id.rawValue, cell))
-            regions[cell.leading(bits: Self.bitsOfRegion)].put(id, owner: owner, version: version, vector: vector, json: json)
+            cells.append((id, cell))
+            regions[cell.leading(bits: Self.regionBits)].put(id, tag: tag, version: version, at: vector, bytes: bytes)
         }
 
-        /// Puts all that a batch puts.
-        mutating func put(_ batch: Batch) {
-            batch.json.withUnsafeBytes { json in
+        /// Adds every point that a batch adds. Removals have no effect.
+        public mutating func put(_ batch: Batch) {
+            batch.payloads.withUnsafeBytes { payloads in
                 for change in batch.changes {
-                    guard let event = change.event else { continue }
+                    guard let row = change.row else { continue }
                     put(
-                        EventID(rawValue: change.id), owner: event.owner, version: event.version, vector: event.vector,
-                        json: UnsafeRawBufferPointer(rebasing: json[event.json]))
+                        change.id, tag: row.tag, version: row.version, at: row.vector,
+                        bytes: UnsafeRawBufferPointer(rebasing: payloads[row.payload]))
                 }
             }
         }
@@ -47,16 +56,5 @@ extension EventIndex {
                 body(batch)
             }
         }
-
-        /// Three a size of cells.
-        private static let bitsOfRegion: UInt64 = 15
-    }
-
-    /// Holds the events of the filling from now on, and no others; the filling is empty then.
-    ///
-    /// Left out, as a batch is, where the index stands at a later position.
-    public func fill(from bulkLoad: inout BulkLoad, position: Int64) {
-        replace { position < $0.position ? nil : $0.next(&bulkLoad, position: position) }
-        bulkLoad = BulkLoad()
     }
 }

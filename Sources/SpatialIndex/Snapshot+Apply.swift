@@ -1,29 +1,29 @@
-extension EventIndex.Snapshot {
-    /// The next snapshot, which shares with this one all that the batch does not touch. Only the writer calls it, once.
-    func next(_ batch: EventIndex.Batch, position: Int64) -> EventIndex.Snapshot {
-        batch.json.withUnsafeBytes { json in
-            var retiredBlocks = RetiredBlocks()
-            let (edits, changes) = edits(of: batch, json: json)
+extension PointIndex.Snapshot {
+    /// Makes the next snapshot, which shares all unchanged blocks with this one. The writer calls this once.
+    func next(_ batch: PointIndex.Batch, position: Int64) -> PointIndex.Snapshot {
+        batch.payloads.withUnsafeBytes { payloads in
+            var blocks = RetiredBlocks()
+            let (edits, changes) = edits(of: batch, payloads: payloads)
             var cells = cells
-            cells.apply(changes[...], &retiredBlocks)
-            let root = edits.isEmpty ? root : edited(by: edits, &retiredBlocks)
+            cells.apply(changes[...], &blocks)
+            let root = edits.isEmpty ? root : edited(by: edits, &blocks)
             let arrived = changes.reduce(0) { count, change in
                 count + (change.cell == .none ? 0 : 1) - (self.cells[change.id] == nil ? 0 : 1)
             }
-            let next = EventIndex.Snapshot(
-                position: position, count: count + arrived, blockBytes: blockBytes + retiredBlocks.bytes, root: root, cells: cells
+            let next = PointIndex.Snapshot(
+                position: position, count: count + arrived, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells
             )
-            retired.close(retiredBlocks.replaced, next: next.retired)
+            reclamation.close(blocks.replaced, next: next.reclamation)
             return next
         }
     }
 
-    /// By key: what leaves the leaf there, and what comes in. An event that moves does both, in two places. And by id, in which cell
-    /// it is then.
+    /// Turns a batch into edits of leaves, ordered by key, and changes of the id table, ordered by id. A point that moves gives two
+    /// edits: one removes it at the old key, and one adds it at the new key.
     private func edits(
-        of batch: EventIndex.Batch, json: UnsafeRawBufferPointer
+        of batch: PointIndex.Batch, payloads: UnsafeRawBufferPointer
     ) -> (edits: [LeafEdit], changes: [IDTable.Change]) {
-        // Sorting keeps the order of those of one id.
+        // The sort is stable: changes of one id keep their order.
         let sorted = batch.changes.sorted { $0.id < $1.id }
         var edits: [LeafEdit] = []
         edits.reserveCapacity(2 * sorted.count)
@@ -34,17 +34,17 @@ extension EventIndex.Snapshot {
             let own = rest.prefix { $0.id == id }
             rest = rest[own.endIndex...]
             let held = cells[id]
-            guard let event = own.last?.event else {
+            guard let change = own.last?.row else {
                 if let held {
                     edits.append(LeafEdit(key: LeafKey(cell: held, id: id), row: nil))
                     changes.append((id, .none))
                 }
                 continue
             }
-            // What was removed may begin anew.
-            let isRemovedBefore = own.contains { $0.event == nil }
-            if let held, !isRemovedBefore, let (leaf, row) = find(id, in: held), leaf.version(row) > event.version { continue }
-            let row = Leaf.Row(id, event, json: json)
+            // A point that was removed may begin again with any version.
+            let isRemovedBefore = own.contains { $0.row == nil }
+            if let held, !isRemovedBefore, let (leaf, row) = find(id, in: held), leaf.version(row) > change.version { continue }
+            let row = Leaf.Row(id, change, payloads: payloads)
             let key = row.key
             if let held, held != key.cell { edits.append(LeafEdit(key: LeafKey(cell: held, id: id), row: nil)) }
             edits.append(LeafEdit(key: key, row: row))
@@ -53,11 +53,11 @@ extension EventIndex.Snapshot {
         return (edits.sorted { $0.key < $1.key }, changes)
     }
 
-    private func edited(by edits: [LeafEdit], _ retiredBlocks: inout RetiredBlocks) -> Children<OuterNode> {
+    private func edited(by edits: [LeafEdit], _ blocks: inout RetiredBlocks) -> Children<OuterNode> {
         if root.count > 0 {
-            return root.edited(by: edits[...], inPartsOf: .max, &retiredBlocks).first ?? Children([], &retiredBlocks)
+            return root.edited(by: edits[...], inPartsOf: .max, &blocks).first ?? Children([], &blocks)
         }
-        retiredBlocks.replace(root.block, root.bytes)
-        return Children(of: Child.leaves(of: edits.compactMap(\.row), &retiredBlocks), &retiredBlocks)
+        blocks.replace(root.block, root.bytes)
+        return Children(of: Child.leaves(of: edits.compactMap(\.row), &blocks), &blocks)
     }
 }

@@ -1,49 +1,49 @@
-extension EventIndex.Snapshot {
-    /// The next snapshot, of the filling alone. Only the writer calls it, once.
-    func next(_ bulkLoad: inout EventIndex.BulkLoad, position: Int64) -> EventIndex.Snapshot {
-        var retiredBlocks = RetiredBlocks()
-        retireAll(&retiredBlocks)
+extension PointIndex.Snapshot {
+    /// Makes the next snapshot from a bulk load only. The writer calls this once.
+    func next(_ bulkLoad: inout PointIndex.BulkLoad, position: Int64) -> PointIndex.Snapshot {
+        var blocks = RetiredBlocks()
+        retireAll(&blocks)
         var cells = IDTable()
-        cells.apply(bulkLoad.cells.sorted { $0.id < $1.id }[...], &retiredBlocks)
+        cells.apply(bulkLoad.cells.sorted { $0.id < $1.id }[...], &blocks)
         var leaves: [Child<Leaf>] = []
         bulkLoad.takeRegions { region in
-            region.json.withUnsafeBytes { json in
-                let rows = region.changes.compactMap { change in change.event.map { Leaf.Row(change.id, $0, json: json) } }
-                for leaf in Child.leaves(of: rows, &retiredBlocks) { leaves.append(leaf, &retiredBlocks) }
+            region.payloads.withUnsafeBytes { payloads in
+                let rows = region.changes.compactMap { change in change.row.map { Leaf.Row(change.id, $0, payloads: payloads) } }
+                for leaf in Child.leaves(of: rows, &blocks) { leaves.append(leaf, &blocks) }
             }
         }
-        let root = Children<OuterNode>(of: leaves, &retiredBlocks)
-        let next = EventIndex.Snapshot(
-            position: position, count: bulkLoad.count, blockBytes: blockBytes + retiredBlocks.bytes, root: root, cells: cells)
-        retired.close(retiredBlocks.replaced, next: next.retired)
+        let root = Children<OuterNode>(of: leaves, &blocks)
+        let next = PointIndex.Snapshot(
+            position: position, count: bulkLoad.count, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells)
+        reclamation.close(blocks.replaced, next: next.reclamation)
         return next
     }
 
-    /// There will be no next one: what is in this one goes with it.
+    /// Marks this snapshot as the last one: its blocks are freed with it.
     func close() {
-        var retiredBlocks = RetiredBlocks()
-        retireAll(&retiredBlocks)
-        retired.close(retiredBlocks.replaced, next: nil)
+        var blocks = RetiredBlocks()
+        retireAll(&blocks)
+        reclamation.close(blocks.replaced, next: nil)
     }
 
-    private func retireAll(_ retiredBlocks: inout RetiredBlocks) {
-        cells.retire(&retiredBlocks)
+    private func retireAll(_ blocks: inout RetiredBlocks) {
+        cells.retire(&blocks)
         for outer in root.nodes {
             for inner in outer.nodes {
-                for leaf in inner.nodes { retiredBlocks.replace(leaf.block, leaf.bytes) }
-                retiredBlocks.replace(inner.block, inner.bytes)
+                for leaf in inner.nodes { blocks.replace(leaf.block, leaf.bytes) }
+                blocks.replace(inner.block, inner.bytes)
             }
-            retiredBlocks.replace(outer.block, outer.bytes)
+            blocks.replace(outer.block, outer.bytes)
         }
-        retiredBlocks.replace(root.block, root.bytes)
+        blocks.replace(root.block, root.bytes)
     }
 }
 
 extension Leaf.Row {
-    init(_ id: Int64, _ event: EventIndex.Batch.IndexedRow, json: UnsafeRawBufferPointer) {
+    init(_ id: Int64, _ row: PointIndex.Batch.Row, payloads: UnsafeRawBufferPointer) {
         self.init(
-            id: id, owner: event.owner, version: event.version, vector: event.vector,
-            json: UnsafeRawBufferPointer(rebasing: json[event.json])
+            id: id, tag: row.tag, version: row.version, vector: row.vector,
+            payload: UnsafeRawBufferPointer(rebasing: payloads[row.payload])
         )
     }
 }

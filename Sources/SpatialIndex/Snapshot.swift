@@ -1,17 +1,15 @@
-public import Users
-
-extension EventIndex {
-    /// All events at one position of the log.
+extension PointIndex {
+    /// The points at one position. A snapshot never changes.
     public final class Snapshot: Sendable {
-        /// Up to and with which the log is in it; -1 where nothing is.
+        /// The position of the last batch in the snapshot; -1 if the index is empty and no batch was applied.
         public let position: Int64
-        /// How many events there are.
+        /// Number of points.
         public let count: Int
         let blockBytes: Int
         let root: Children<OuterNode>
         let cells: IDTable
-        /// What the next snapshot has no more.
-        let retired = Retired()
+        /// The blocks that the next snapshot no longer has.
+        let reclamation = DeferredReclamation()
 
         init(position: Int64, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: IDTable) {
             self.position = position
@@ -21,20 +19,20 @@ extension EventIndex {
             self.cells = cells
         }
 
-        /// Of nothing.
+        /// The snapshot of an empty index.
         convenience init() {
-            var retiredBlocks = RetiredBlocks()
-            let root = Children<OuterNode>(EmptyCollection(), &retiredBlocks)
-            self.init(position: -1, count: 0, blockBytes: retiredBlocks.bytes, root: root, cells: IDTable())
+            var blocks = RetiredBlocks()
+            let root = Children<OuterNode>(EmptyCollection(), &blocks)
+            self.init(position: -1, count: 0, blockBytes: blocks.bytes, root: root, cells: IDTable())
         }
 
-        /// What is held in memory, the JSON of the events with all that finds it.
+        /// Bytes of memory that the points take, with payloads and all nodes.
         public var bytes: Int { blockBytes + cells.bytes }
 
-        /// nil where there is none of that id.
-        public func event(_ id: EventID) -> Entry? {
+        /// The point with an id.
+        public func entry(_ id: Int64) -> Entry? {
             withExtendedLifetime(self) {
-                cells[id.rawValue].flatMap { find(id.rawValue, in: $0) }.map { Entry(snapshot: self, leaf: $0.leaf, row: $0.row) }
+                cells[id].flatMap { find(id, in: $0) }.map { Entry(snapshot: self, leaf: $0.leaf, row: $0.row) }
             }
         }
 
@@ -48,19 +46,23 @@ extension EventIndex {
         }
     }
 
-    /// An event as a snapshot holds it, which it keeps.
+    /// A point in a snapshot. The entry keeps the snapshot.
     public struct Entry: Sendable {
-        let snapshot: Snapshot
+        @usableFromInline let snapshot: Snapshot
         let leaf: Leaf
         let row: Int
 
-        public var id: EventID { withExtendedLifetime(snapshot) { EventID(rawValue: leaf.id(row)) } }
-        public var owner: UserID { withExtendedLifetime(snapshot) { leaf.owner(row) } }
+        public var id: Int64 { withExtendedLifetime(snapshot) { leaf.id(row) } }
+        public var tag: Int64 { withExtendedLifetime(snapshot) { leaf.tag(row) } }
         public var version: Int32 { withExtendedLifetime(snapshot) { leaf.version(row) } }
 
-        /// Gives the bytes of the event's answer, which are valid until the end of `body` only.
-        public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
-            try withExtendedLifetime(snapshot) { try body(leaf.json(row)) }
+        /// Calls a closure with the bytes of the payload, which are valid until the closure returns.
+        /// - Throws: the error of the closure
+        @inlinable
+        public func withPayload<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+            try withExtendedLifetime(snapshot) { try body(payload) }
         }
+
+        @usableFromInline var payload: UnsafeRawBufferPointer { leaf.payload(row) }
     }
 }

@@ -15,8 +15,8 @@ import Testing
         #expect(Set(folders.map(String.init)) == Set(Rule.allowed.keys))
     }
 
-    @Test func `keep at most twelve files in a folder of the server`() throws {
-        let files = try SourceTree.files(below: "Sources/HTTPServer", ending: ".swift")
+    @Test func `keep at most twelve files in a folder`() throws {
+        let files = try SourceTree.files(below: "Sources", ending: ".swift")
         #expect(!files.isEmpty)
         let folders = Dictionary(grouping: files) { $0.split(separator: "/").dropLast().joined(separator: "/") }
         for (folder, files) in folders { #expect(files.count <= 12, "\(folder) has \(files.count) files") }

@@ -2,6 +2,7 @@ import Encoding
 import EventStore
 import Foundation
 import Postgres
+import SpatialIndex
 import TestDatabase
 import Testing
 import Users

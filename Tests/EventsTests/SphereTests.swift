@@ -1,4 +1,5 @@
 import Foundation
+import SpatialIndex
 import TestChance
 import Testing
 

@@ -1,14 +1,13 @@
 import TestChance
 import Testing
-import Users
 
-@testable import Events
+@testable import SpatialIndex
 
 @Suite struct `A search in memory` {
-    @Test(arguments: IndexWorld.Spread.allCases)
-    func `finds what a look at every event finds, in the same order, after every batch`(spread: IndexWorld.Spread) throws {
-        var world = IndexWorld(spread, seed: 51)
-        let index = EventIndex()
+    @Test(arguments: PointWorld.Spread.allCases)
+    func `finds what a look at every event finds, in the same order, after every batch`(spread: PointWorld.Spread) throws {
+        var world = PointWorld(spread, seed: 51)
+        let index = PointIndex()
         var found = 0
         for round in 0..<20 {
             // First a large batch, as a node is filled; then small ones; in the end most events go.
@@ -16,27 +15,27 @@ import Users
             let batch = world.batch(of: round == 0 ? 2_500 : 150, ids: 1_500, removalPercent: removals)
             index.apply(batch, position: Int64(round))
             let snapshot = index.snapshot
-            try #require(snapshot.count == world.events.count)
+            try #require(snapshot.count == world.points.count)
             for _ in 0..<8 {
                 let (centre, radius) = (world.place(), world.radius())
                 let everyone = world.everyone(within: radius, of: centre)
-                let limit = Int.random(in: 1...NearbySearch.maximumLimit, using: &world.generator)
-                let page = snapshot.nearest(NearbySearch(centre: centre, radius: radius, limit: limit))
-                try #require(page.ids == everyone.prefix(limit).map(\.id.rawValue), "\(limit) within \(radius) km of \(centre)")
+                let limit = Int.random(in: 1...1_000, using: &world.generator)
+                let page = snapshot.nearest(NearestQuery(centre: centre, radius: radius, limit: limit))
+                try #require(page.ids == everyone.prefix(limit).map(\.id), "\(limit) within \(radius) km of \(centre)")
                 try #require(page.next == (everyone.count > limit ? everyone[limit - 1] : nil), "\(centre) \(radius) \(limit)")
-                try #require(page.texts == page.ids.map { world.events[$0]?.json })
+                try #require(page.texts == page.ids.map { world.points[$0]?.payload })
                 found += page.count
             }
         }
         #expect(found > 5_000)
     }
 
-    @Test(arguments: IndexWorld.Spread.allCases)
-    func `finds the same where the index was filled at once, and goes on from there`(spread: IndexWorld.Spread) throws {
-        var world = IndexWorld(spread, seed: 54)
-        let index = EventIndex()
+    @Test(arguments: PointWorld.Spread.allCases)
+    func `finds the same where the index was filled at once, and goes on from there`(spread: PointWorld.Spread) throws {
+        var world = PointWorld(spread, seed: 54)
+        let index = PointIndex()
         // Of which nothing may stay.
-        var other = IndexWorld(.uniform, seed: 55)
+        var other = PointWorld(.uniform, seed: 55)
         index.apply(other.batch(of: 500, ids: 5_000), position: 1)
         _ = world.batch(of: 3_000, ids: 4_000)
         var bulkLoad = world.bulkLoad
@@ -44,28 +43,29 @@ import Users
         #expect(bulkLoad.count == 0)
         for position in Int64(2)..<10 {
             let snapshot = index.snapshot
-            try #require((snapshot.position, snapshot.count) == (position, world.events.count))
-            let search = NearbySearch(centre: world.place(), radius: world.radius())
-            let everyone = world.everyone(within: search.radius, of: search.centre)
+            try #require((snapshot.position, snapshot.count) == (position, world.points.count))
+            let radius = world.radius()
+            let search = NearestQuery(centre: world.place(), radius: radius)
+            let everyone = world.everyone(within: radius, of: search.centre)
             let page = snapshot.nearest(search)
-            try #require(page.ids == everyone.prefix(search.limit).map(\.id.rawValue), "\(search)")
-            try #require(page.texts == page.ids.map { world.events[$0]?.json })
+            try #require(page.ids == everyone.prefix(search.limit).map(\.id), "\(search)")
+            try #require(page.texts == page.ids.map { world.points[$0]?.payload })
             for id in Int64(0)...5_001 {
-                let entry = snapshot.event(EventID(rawValue: id))
-                try #require(entry?.owner == world.events[id]?.owner, "\(id)")
+                let entry = snapshot.entry(id)
+                try #require(entry?.tag == world.points[id]?.tag, "\(id)")
             }
             index.apply(world.batch(of: 200, ids: 4_000), position: position + 1)
         }
     }
 
-    @Test(arguments: IndexWorld.Spread.allCases)
-    func `turns all pages without losing or repeating an event`(spread: IndexWorld.Spread) throws {
-        var world = IndexWorld(spread, seed: 52)
-        let index = EventIndex()
+    @Test(arguments: PointWorld.Spread.allCases)
+    func `turns all pages without losing or repeating an event`(spread: PointWorld.Spread) throws {
+        var world = PointWorld(spread, seed: 52)
+        let index = PointIndex()
         index.apply(world.batch(of: 2_000, ids: 3_000), position: 1)
         let snapshot = index.snapshot
         for (radius, limit) in [(50_000.0, 1), (50_000, 7), (20_015, 1_000), (300, 40), (0, 3)] {
-            var search = NearbySearch(centre: world.place(), radius: radius, limit: limit)
+            var search = NearestQuery(centre: world.place(), radius: radius, limit: limit)
             let everyone = world.everyone(within: radius, of: search.centre)
             var found: [Int64] = []
             // One at a time is looked at for a while only.
@@ -75,46 +75,46 @@ import Users
                 search.after = page.next
                 if page.next == nil { break }
             }
-            let expected = everyone.map(\.id.rawValue)
+            let expected = everyone.map(\.id)
             try #require(found == (limit == 1 ? Array(expected.prefix(found.count)) : expected), "\(limit) within \(radius) km")
             #expect(!found.isEmpty || everyone.isEmpty)
         }
     }
 
     @Test func `goes on behind any cursor, also of an event that is no more`() throws {
-        var world = IndexWorld(.clustered, seed: 53)
-        let index = EventIndex()
+        var world = PointWorld(.clustered, seed: 53)
+        let index = PointIndex()
         index.apply(world.batch(of: 4_000, ids: 2_000), position: 1)
         for _ in 0..<200 {
             let centre = world.place()
             let everyone = world.everyone(within: 30, of: centre)
             guard let from = everyone.randomElement(using: &world.generator) else { continue }
-            let id = EventID(rawValue: from.id.rawValue + Int64.random(in: -1...1, using: &world.generator))
-            let after = NearbySearch.Cursor(squaredChord: from.squaredChord, id: id)
-            let expected = everyone.filter { ($0.squaredChord, $0.id.rawValue) > (after.squaredChord, after.id.rawValue) }
-            let page = index.snapshot.nearest(NearbySearch(centre: centre, radius: 30, limit: 50, after: after))
-            try #require(page.ids == expected.prefix(50).map(\.id.rawValue), "\(centre) \(after)")
+            let id = from.id + Int64.random(in: -1...1, using: &world.generator)
+            let after = NearestQuery.Cursor(squaredChord: from.squaredChord, id: id)
+            let expected = everyone.filter { ($0.squaredChord, $0.id) > (after.squaredChord, after.id) }
+            let page = index.snapshot.nearest(NearestQuery(centre: centre, radius: 30, limit: 50, after: after))
+            try #require(page.ids == expected.prefix(50).map(\.id), "\(centre) \(after)")
         }
     }
 
     @Test func `finds nothing where nothing is`() {
-        let empty = EventIndex().snapshot
-        #expect(empty.nearest(NearbySearch(centre: Coordinates(lat: 0, lon: 0), radius: 50_000)).isEmpty)
-        #expect(empty.event(EventID(rawValue: 1)) == nil)
+        let empty = PointIndex().snapshot
+        #expect(empty.nearest(NearestQuery(centre: UnitVector(latitude: 0, longitude: 0), radius: 50_000)).isEmpty)
+        #expect(empty.entry(1) == nil)
         #expect((empty.count, empty.position) == (0, -1))
     }
 
     @Test func `finds as many as crowd in one place, by id`() {
-        let index = EventIndex()
-        var batch = EventIndex.Batch()
-        let place = Coordinates(lat: 52.5200066, lon: 13.404954)
+        let index = PointIndex()
+        var batch = PointIndex.Batch()
+        let place = UnitVector(latitude: 52.5200066, longitude: 13.404954)
         for id in (1...5_000).reversed() {
-            let id = EventID(rawValue: Int64(id))
-            batch.put(id, owner: UserID(rawValue: 1), version: 1, coordinates: place, json: "{}".utf8)
+            let id = Int64(id)
+            batch.put(id, version: 1, at: place, payload: "{}".utf8)
         }
         index.apply(batch, position: 1)
-        let page = index.snapshot.nearest(NearbySearch(centre: place, radius: 0))
+        let page = index.snapshot.nearest(NearestQuery(centre: place, radius: 0))
         #expect(page.ids == Array(1...1_000))
-        #expect(page.next == NearbySearch.Cursor(squaredChord: 0, id: EventID(rawValue: 1_000)))
+        #expect(page.next == NearestQuery.Cursor(squaredChord: 0, id: 1_000))
     }
 }

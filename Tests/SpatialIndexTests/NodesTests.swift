@@ -1,51 +1,51 @@
 import TestChance
 import Testing
-import Users
 
-@testable import Events
+@testable import SpatialIndex
 
-/// A memory has more than one outer from some 180,000 events on; here each event has a leaf of its own, so that 5,000 are enough.
-@Suite struct `A memory of several outerNodes` {
-    private static func snapshot(of world: IndexWorld) -> EventIndex.Snapshot {
-        var retiredBlocks = RetiredBlocks()
+/// An index has several outer nodes from some 180,000 points on. Here each point has its own leaf, so that 5,000 are enough.
+@Suite struct `An index with several outer nodes` {
+    private static func snapshot(of world: PointWorld) -> PointIndex.Snapshot {
+        var blocks = RetiredBlocks()
         var leaves: [Child<Leaf>] = []
         var cells = IDTable()
-        for (id, held) in world.events {
-            held.json.utf8CString.withUnsafeBytes { json in
+        for (id, held) in world.points {
+            held.payload.utf8CString.withUnsafeBytes { payload in
                 let row = Leaf.Row(
-                    id: id, owner: held.owner, version: held.version, vector: UnitVector(held.coordinates),
-                    json: UnsafeRawBufferPointer(rebasing: json.dropLast()))
-                leaves.append(Child([row], low: row.key, &retiredBlocks))
-                cells.apply([(id, row.key.cell)], &retiredBlocks)
+                    id: id, tag: held.tag, version: held.version, vector: held.vector,
+                    payload: UnsafeRawBufferPointer(rebasing: payload.dropLast()))
+                leaves.append(Child([row], low: row.key, &blocks))
+                cells.apply([(id, row.key.cell)], &blocks)
             }
         }
-        let root = Children<OuterNode>(of: leaves.sorted { $0.low < $1.low }, &retiredBlocks)
-        return EventIndex.Snapshot(
-            position: 0, count: leaves.count, blockBytes: retiredBlocks.bytes, root: root, cells: cells)
+        let root = Children<OuterNode>(of: leaves.sorted { $0.low < $1.low }, &blocks)
+        return PointIndex.Snapshot(
+            position: 0, count: leaves.count, blockBytes: blocks.bytes, root: root, cells: cells)
     }
 
-    private static func expect(_ snapshot: EventIndex.Snapshot, toHold world: inout IndexWorld) throws {
-        try #require(snapshot.count == world.events.count)
+    private static func expect(_ snapshot: PointIndex.Snapshot, toHold world: inout PointWorld) throws {
+        try #require(snapshot.count == world.points.count)
         for id in Int64(1)...6_000 {
-            try #require(snapshot.event(EventID(rawValue: id))?.text == world.events[id]?.json, "\(id)")
+            try #require(snapshot.entry(id)?.text == world.points[id]?.payload, "\(id)")
         }
         for _ in 0..<10 {
-            let search = NearbySearch(centre: world.place(), radius: world.radius(), limit: 400)
-            let everyone = world.everyone(within: search.radius, of: search.centre)
+            let radius = world.radius()
+            let search = NearestQuery(centre: world.place(), radius: radius, limit: 400)
+            let everyone = world.everyone(within: radius, of: search.centre)
             let page = snapshot.nearest(search)
-            try #require(page.ids == everyone.prefix(400).map(\.id.rawValue), "\(search)")
+            try #require(page.ids == everyone.prefix(400).map(\.id), "\(search)")
             try #require(page.next == (everyone.count > 400 ? everyone[399] : nil), "\(search)")
         }
     }
 
-    @Test(arguments: [IndexWorld.Spread.uniform, .clustered, .dateLine, .poles])
-    func `is searched and changed as one of a single outer`(spread: IndexWorld.Spread) throws {
-        var world = IndexWorld(spread, seed: 71)
+    @Test(arguments: [PointWorld.Spread.uniform, .clustered, .dateLine, .poles])
+    func `gives the same results as brute force, after every batch`(spread: PointWorld.Spread) throws {
+        var world = PointWorld(spread, seed: 71)
         _ = world.batch(of: 12_000, ids: 6_000, removalPercent: 0)
         var snapshot = Self.snapshot(of: world)
         try #require(snapshot.root.count == 2)
         try Self.expect(snapshot, toHold: &world)
-        // Few changes, then as many as there are events, by which leaves are joined; in the end most events go.
+        // Few changes; then as many as there are points, which joins leaves; then batches that remove most points.
         for (round, removals) in [20, 0, 0, 97, 97, 97].enumerated() {
             let batch = world.batch(of: round == 0 ? 300 : 6_000, ids: 6_000, removalPercent: removals)
             let next = snapshot.next(batch, position: Int64(round + 1))

@@ -1,115 +1,134 @@
 import Foundation
 import TestChance
-import Users
 
-@testable import Events
+@testable import SpatialIndex
 
-/// Events as a test knows them to be, and places for them where searches go wrong first.
-struct IndexWorld {
+/// Points as a test expects them, at places where searches fail first: crowds, the date line, the poles.
+struct PointWorld {
     enum Spread: CaseIterable {
         case uniform, clustered, dateLine, poles, fewCursors
     }
 
     struct Held: Hashable {
-        var owner: UserID
+        var tag: Int64
         var version: Int32
-        var coordinates: Coordinates
+        var vector: UnitVector
 
-        var json: String { #"{"version":\#(version),"lat":\#(coordinates.lat),"lon":\#(coordinates.lon)}"# }
+        var payload: String { "version \(version) at \(vector.x) \(vector.y) \(vector.z)" }
     }
 
     let spread: Spread
-    private(set) var events: [Int64: Held] = [:]
+    private(set) var points: [Int64: Held] = [:]
     var generator: SeededGenerator
-    private let cities: [Coordinates]
+    private let cities: [(latitude: Double, longitude: Double)]
 
     init(_ spread: Spread, seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        cities = (0..<5).map { _ in Places.anywhere(using: &generator) }
+        cities = (0..<5).map { _ in Self.anywhere(using: &generator) }
         self.spread = spread
         self.generator = generator
     }
 
-    mutating func place() -> Coordinates {
+    mutating func place() -> UnitVector {
         let little = pow(10, Double.random(in: -9...0, using: &generator))
-        let anywhere = Places.anywhere(using: &generator)
+        let anywhere = Self.anywhere(using: &generator)
         let sign = Bool.random(using: &generator) ? 1.0 : -1.0
         let city = cities[Int.random(in: 0..<cities.count, using: &generator)]
         switch spread {
-        case .uniform: return anywhere
+        case .uniform: return UnitVector(latitude: anywhere.latitude, longitude: anywhere.longitude)
         case .clustered:
-            let bearing = Double.random(in: 0..<360, using: &generator)
-            return Places.from(city, kilometres: little * 20, bearing: bearing)
-        case .dateLine: return Coordinates(lat: little * 10, lon: sign * (Bool.random(using: &generator) ? 180 : 180 - little))
-        case .poles: return Coordinates(lat: sign * (Bool.random(using: &generator) ? 90 : 90 - little), lon: anywhere.lon)
-        case .fewCursors: return city
+            let bearing = Double.random(in: 0..<2 * .pi, using: &generator)
+            // At most 20 km away.
+            return UnitVector(
+                latitude: min(max(-90, city.latitude + little * 0.18 * cos(bearing)), 90),
+                longitude: city.longitude + little * 0.18 * sin(bearing))
+        case .dateLine:
+            return UnitVector(latitude: little * 10, longitude: sign * (Bool.random(using: &generator) ? 180 : 180 - little))
+        case .poles:
+            return UnitVector(latitude: sign * (Bool.random(using: &generator) ? 90 : 90 - little), longitude: anywhere.longitude)
+        case .fewCursors: return UnitVector(latitude: city.latitude, longitude: city.longitude)
         }
     }
 
-    /// Kilometres: none, a little, some, half around the Earth, and more than there is.
+    /// Uniform on the sphere, in degrees.
+    private static func anywhere(using generator: inout SeededGenerator) -> (latitude: Double, longitude: Double) {
+        let latitude = asin(Double.random(in: -1...1, using: &generator)) * 180 / .pi
+        return (latitude, Double.random(in: -180...180, using: &generator))
+    }
+
+    /// A radius in kilometres on the Earth: 0, small, large, a quarter of the Earth, half of it, and more than the Earth has.
     mutating func radius() -> Double {
         switch Int.random(in: 0..<8, using: &generator) {
         case 0: 0
         case 1: .random(in: 9_900...10_100, using: &generator)
         case 2: .random(in: 19_900...20_100, using: &generator)
-        case 3: NearbySearch.radiusLimit
+        case 3: 50_000
         default: pow(10, .random(in: -3...4, using: &generator))
         }
     }
 
-    /// Draws changes of events with ids up to that one, puts them into a batch, and remembers them.
-    mutating func batch(of count: Int, ids: Int64, removalPercent: Int = 20) -> EventIndex.Batch {
-        var batch = EventIndex.Batch()
+    /// Draws changes of points with ids up to a limit, applies them to the expected points, and returns them as a batch.
+    mutating func batch(of count: Int, ids: Int64, removalPercent: Int = 20) -> PointIndex.Batch {
+        var batch = PointIndex.Batch()
         for _ in 0..<count {
             let id = Int64.random(in: 1...ids, using: &generator)
             if generator.happens(inPercent: removalPercent) {
-                batch.remove(EventID(rawValue: id))
-                events[id] = nil
+                batch.remove(id)
+                points[id] = nil
             } else {
-                // Every third one stays where it was.
-                let coordinates = id % 3 == 0 ? events[id]?.coordinates ?? place() : place()
-                let owner = UserID(rawValue: .random(in: .min ... .max, using: &generator))
-                let held = Held(owner: owner, version: (events[id]?.version ?? 0) + 1, coordinates: coordinates)
-                let json = held.json.utf8
-                batch.put(EventID(rawValue: id), owner: owner, version: held.version, coordinates: coordinates, json: json)
-                events[id] = held
+                // Every third point keeps its place.
+                let vector = id % 3 == 0 ? points[id]?.vector ?? place() : place()
+                let tag = Int64.random(in: .min ... .max, using: &generator)
+                let held = Held(tag: tag, version: (points[id]?.version ?? 0) + 1, vector: vector)
+                batch.put(id, tag: tag, version: held.version, at: vector, payload: held.payload.utf8)
+                points[id] = held
             }
         }
         return batch
     }
 
-    /// All events as they stand.
-    var bulkLoad: EventIndex.BulkLoad {
-        events.reduce(into: EventIndex.BulkLoad()) { bulkLoad, event in
-            let (id, held) = (EventID(rawValue: event.key), event.value)
-            bulkLoad.put(
-                id, owner: held.owner, version: held.version, coordinates: held.coordinates, json: held.json.utf8)
+    /// All expected points.
+    var bulkLoad: PointIndex.BulkLoad {
+        points.reduce(into: PointIndex.BulkLoad()) { bulkLoad, point in
+            let (id, held) = point
+            bulkLoad.put(id, tag: held.tag, version: held.version, at: held.vector, payload: held.payload.utf8)
         }
     }
 
-    /// The cursors of all events within the radius, nearest first, by a look at every one of them.
-    func everyone(within radius: Double, of centre: Coordinates) -> [NearbySearch.Cursor] {
-        let bound = Sphere.squaredChord(kilometres: radius)
-        let centre = UnitVector(centre)
-        return events.map { id, held in
-            NearbySearch.Cursor(
-                squaredChord: UnitVector(held.coordinates).squaredChord(to: centre), id: EventID(rawValue: id))
+    /// The cursors of all points within a radius in kilometres, nearest first, by brute force.
+    func everyone(within radius: Double, of centre: UnitVector) -> [NearestQuery.Cursor] {
+        let bound = UnitVector.squaredChord(kilometres: radius)
+        return points.map { id, held in
+            NearestQuery.Cursor(squaredChord: held.vector.squaredChord(to: centre), id: id)
         }
         .filter { $0.squaredChord <= bound }
-        .sorted { ($0.squaredChord, $0.id.rawValue) < ($1.squaredChord, $1.id.rawValue) }
+        .sorted { ($0.squaredChord, $0.id) < ($1.squaredChord, $1.id) }
     }
 }
 
-extension EventIndex.Page {
-    var ids: [Int64] { (0..<count).map { self[$0].id.rawValue } }
+extension PointIndex.Page {
+    var ids: [Int64] { (0..<count).map { self[$0].id } }
 
     var texts: [String] {
         var texts: [String] = []
-        forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
+        forEachPayload { texts.append(String(decoding: $0, as: UTF8.self)) }
         return texts
     }
 }
 
-extension EventIndex.Entry {
-    var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
+extension PointIndex.Entry {
+    var text: String { withPayload { String(decoding: $0, as: UTF8.self) } }
+}
+
+extension UnitVector {
+    /// The squared chord of a distance on the surface of the Earth.
+    static func squaredChord(kilometres: Double) -> Double { squaredChord(angle: kilometres / 6_371.0088) }
+}
+
+extension NearestQuery {
+    /// - Parameter radius: in kilometres on the Earth
+    init(centre: UnitVector, radius: Double = 20, limit: Int = 1_000, after: Cursor? = nil) {
+        self.init(
+            centre: centre, squaredChord: UnitVector.squaredChord(kilometres: radius), limit: limit, after: after)
+    }
 }

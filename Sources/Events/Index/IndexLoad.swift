@@ -1,6 +1,7 @@
 internal import EventStore
 internal import Logging
 internal import Postgres
+internal import SpatialIndex
 internal import Synchronization
 internal import Users
 
@@ -136,7 +137,7 @@ private final class CopiedEvents: Sendable {
     private func take(_ batch: EventIndex.Batch) throws {
         try state.withLock { state in
             state.bulkLoad.put(batch)
-            state.bytes += batch.json.count + Self.bytesPerRow * batch.changes.count
+            state.bytes += batch.payloadBytes + Self.bytesPerRow * batch.count
             guard state.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now

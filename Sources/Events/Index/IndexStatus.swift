@@ -1,3 +1,4 @@
+internal import SpatialIndex
 internal import Synchronization
 
 /// How the index of a node is, for operators and their tools.

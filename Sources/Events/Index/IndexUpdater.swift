@@ -2,6 +2,7 @@ package import EventStore
 package import Logging
 package import Postgres
 internal import ServiceLifecycle
+internal import SpatialIndex
 internal import Synchronization
 
 /// Fills the index of a node from the read model, keeps it in step with the log, and says whether it can be read.

@@ -1,6 +1,7 @@
 internal import Encoding
 internal import EventStore
 internal import Postgres
+internal import SpatialIndex
 internal import Synchronization
 
 /// Whether the index of a node holds what the read model says at the same position.
@@ -141,7 +142,7 @@ private final class RowComparison: Sendable {
             } else if let held, before == nil {
                 state.json.removeAll(keepingCapacity: true)
                 render(event, &state.json)
-                if held.owner != event.owner || !held.withJSON({ $0.elementsEqual(state.json) }) {
+                if held.owner != event.owner || !held.withPayload({ $0.elementsEqual(state.json) }) {
                     state.verification.note("event \(event.id.rawValue) is held with other content")
                 } else if isSearched, !isFound(event) {
                     state.verification.note("event \(event.id.rawValue) is not found at its place")
@@ -161,6 +162,6 @@ private final class RowComparison: Sendable {
     private func isFound(_ event: Event) -> Bool {
         let found = snapshot.nearest(NearbySearch(centre: event.details.coordinates, radius: Self.searchRadius))
         // More than a page of them in one place: it may be on the next.
-        return found.next != nil || (0..<found.count).contains { found[$0].id == event.id }
+        return found.next != nil || (0..<found.count).contains { found[$0].id == event.id.rawValue }
     }
 }

@@ -1,11 +1,5 @@
-extension EventIndex.Page.Hit {
-    static func < (left: Self, right: Self) -> Bool {
-        left.squaredChord == right.squaredChord ? left.id < right.id : left.squaredChord < right.squaredChord
-    }
-}
-
-extension [EventIndex.Page.Hit] {
-    /// In any order. Source: Hoare, *Algorithm 65: find*, Communications of the ACM 4 (1961).
+extension [PointIndex.Page.Hit] {
+    /// Keeps the smallest elements, in any order. Source: Hoare, *Algorithm 65: find*, Communications of the ACM 4 (1961).
     mutating func keepSmallest(_ count: Int) {
         var (low, high) = (0, self.count - 1)
         while low < high {
@@ -27,20 +21,20 @@ extension [EventIndex.Page.Hit] {
     }
 }
 
-extension [EventIndex.Page.Hit] {
-    /// Nearest first.
+extension [PointIndex.Page.Hit] {
+    /// Sorts by distance, then id: a bucket sort by squared chord, then an insertion sort.
     ///
-    /// The squared chord grows as the area does, so that hits spread over an area fill as many classes of it evenly: hardly more
-    /// than one to each, which leaves little to sort. Where events crowd in few places it is a sort like any other.
+    /// The squared chord grows with the area, so that hits which are spread over an area fill the buckets evenly, about one hit a
+    /// bucket. If many hits share few places, the standard library sorts them.
     mutating func sortByDistance() {
         guard count > 32 else { return withUnsafeMutableBufferPointer { $0.sortNearlySorted() } }
         let farthest = reduce(0) { Swift.max($0, $1.squaredChord) }
         let scale = Double(count - 1) / farthest
         guard scale.isFinite else { return sort() }
-        func part(_ hit: EventIndex.Page.Hit) -> Int { Int(hit.squaredChord * scale) }
+        func bucket(_ hit: PointIndex.Page.Hit) -> Int { Int(hit.squaredChord * scale) }
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: count + 1) { ends in
             ends.initialize(repeating: 0)
-            for hit in self { ends[part(hit)] += 1 }
+            for hit in self { ends[bucket(hit)] += 1 }
             var (sum, most) = (Int32(0), Int32(0))
             for index in 0..<count {
                 most = Swift.max(most, ends[index])
@@ -50,8 +44,8 @@ extension [EventIndex.Page.Hit] {
             guard most <= 32 else { return sort() }
             self = Self(unsafeUninitializedCapacity: count) { sorted, initialized in
                 for hit in self {
-                    ends[part(hit)] -= 1
-                    sorted.initializeElement(at: Int(ends[part(hit)]), to: hit)
+                    ends[bucket(hit)] -= 1
+                    sorted.initializeElement(at: Int(ends[bucket(hit)]), to: hit)
                 }
                 initialized = count
                 sorted.sortNearlySorted()
@@ -60,8 +54,8 @@ extension [EventIndex.Page.Hit] {
     }
 }
 
-extension UnsafeMutableBufferPointer<EventIndex.Page.Hit> {
-    /// By insertion.
+extension UnsafeMutableBufferPointer<PointIndex.Page.Hit> {
+    /// Insertion sort, which is fast if few elements are out of place.
     fileprivate func sortNearlySorted() {
         for index in indices.dropFirst() {
             let hit = self[index]

@@ -1,9 +1,9 @@
-/// The smallest box, along the axes of the unit sphere, around some places.
+/// The smallest box, parallel to the axes, around some points.
 struct Box: Sendable, Hashable {
     var low: UnitVector
     var high: UnitVector
 
-    /// Around nothing.
+    /// The box around no point.
     static let empty = Box(
         low: UnitVector(x: .infinity, y: .infinity, z: .infinity), high: UnitVector(x: -.infinity, y: -.infinity, z: -.infinity)
     )

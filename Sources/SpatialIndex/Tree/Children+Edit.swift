@@ -1,11 +1,11 @@
 extension Children {
-    /// Itself after the edits, which are by key, in as many parts as it takes; none where nothing is left.
-    func edited(by edits: ArraySlice<LeafEdit>, inPartsOf capacity: Int, _ retiredBlocks: inout RetiredBlocks) -> [Self] {
-        let replacements = replacements(edits, &retiredBlocks)
-        retiredBlocks.replace(block, bytes)
-        // As a rule a child is replaced by one child, and the rest is as it was.
+    /// Makes the node after the edits, which are ordered by key, in as many parts as needed; none if no child is left.
+    func edited(by edits: ArraySlice<LeafEdit>, inPartsOf capacity: Int, _ blocks: inout RetiredBlocks) -> [Self] {
+        let replacements = replacements(edits, &blocks)
+        blocks.replace(block, bytes)
+        // The usual case: one child replaces each changed child.
         if replacements.allSatisfy(takesItsPlace) {
-            let new = Self(copying: self, &retiredBlocks)
+            let new = Self(copying: self, &blocks)
             for (index, children) in replacements { new.write(children[0], at: index) }
             return [new]
         }
@@ -14,33 +14,33 @@ extension Children {
         var next = 0
         for (index, children) in replacements {
             all += (next..<index).map { self[$0] }
-            for child in children { all.append(child, &retiredBlocks) }
+            for child in children { all.append(child, &blocks) }
             next = index + 1
         }
         all += (next..<count).map { self[$0] }
-        return Self.parts(of: all, capacity: capacity, &retiredBlocks)
+        return Self.parts(of: all, capacity: capacity, &blocks)
     }
 
-    /// As many as it takes.
-    private static func parts(of children: [Child<Node>], capacity: Int, _ retiredBlocks: inout RetiredBlocks) -> [Self] {
+    /// Divides children into nodes of nearly equal size.
+    private static func parts(of children: [Child<Node>], capacity: Int, _ blocks: inout RetiredBlocks) -> [Self] {
         guard !children.isEmpty else { return [] }
         let parts = (children.count - 1) / capacity + 1
         return (0..<parts).map { part in
-            Self(children[children.count * part / parts..<children.count * (part + 1) / parts], &retiredBlocks)
+            Self(children[children.count * part / parts..<children.count * (part + 1) / parts], &blocks)
         }
     }
 
     private typealias Replacement = (index: Int, children: [Child<Node>])
 
-    /// What becomes of those that the edits touch.
-    private func replacements(_ edits: ArraySlice<LeafEdit>, _ retiredBlocks: inout RetiredBlocks) -> [Replacement] {
+    /// Makes the children that replace the edited ones.
+    private func replacements(_ edits: ArraySlice<LeafEdit>, _ blocks: inout RetiredBlocks) -> [Replacement] {
         var replacements: [Replacement] = []
         replacements.reserveCapacity(Swift.min(edits.count, count))
         var rest = edits
         while let key = rest.first?.key {
             let index = index(for: key)
             let end = index + 1 < count ? rest.partitioningIndex { low(index + 1) <= $0.key } : rest.endIndex
-            let children = node(index).edited(by: rest[..<end], low: Swift.min(low(index), key), &retiredBlocks)
+            let children = node(index).edited(by: rest[..<end], low: Swift.min(low(index), key), &blocks)
             replacements.append((index, children))
             rest = rest[end...]
         }
@@ -54,39 +54,39 @@ extension Children {
 }
 
 extension TreeNode {
-    /// Where both are small. The one before is not looked at in vain, since it may be far away.
+    /// Whether both nodes are small. The condition on this node comes first, because the node before may not be in the cache.
     fileprivate func isJoined(to last: Self) -> Bool {
         count <= Self.capacity / 2 && last.count + count <= Self.capacity / 2
     }
 }
 
 extension Array {
-    /// Joins it with the last where both are small.
-    mutating func append<Node>(_ child: Child<Node>, _ retiredBlocks: inout RetiredBlocks) where Element == Child<Node> {
+    /// Appends a child, or joins it with the last one if both are small.
+    mutating func append<Node>(_ child: Child<Node>, _ blocks: inout RetiredBlocks) where Element == Child<Node> {
         guard let last, child.node.isJoined(to: last.node) else { return append(child) }
-        self[count - 1] = last.node.joined(with: child.node, low: last.low, &retiredBlocks)
-        retiredBlocks.replace(last.node.block, last.node.bytes)
-        retiredBlocks.replace(child.node.block, child.node.bytes)
+        self[count - 1] = last.node.joined(with: child.node, low: last.low, &blocks)
+        blocks.replace(last.node.block, last.node.bytes)
+        blocks.replace(child.node.block, child.node.bytes)
     }
 }
 
 extension Children: TreeNode {
     static var capacity: Int { 64 }
 
-    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> [Child<Self>] {
-        edited(by: edits, inPartsOf: Self.capacity, &retiredBlocks).map(Child.init)
+    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Self>] {
+        edited(by: edits, inPartsOf: Self.capacity, &blocks).map(Child.init)
     }
 
-    func joined(with next: Self, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> Child<Self> {
-        Child(Self((0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }, &retiredBlocks))
+    func joined(with next: Self, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Self> {
+        Child(Self((0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }, &blocks))
     }
 }
 
 extension Children<OuterNode> {
-    init(of leaves: [Child<Leaf>], _ retiredBlocks: inout RetiredBlocks) {
-        let innerNodes = InnerNode.parts(of: leaves, capacity: InnerNode.capacity, &retiredBlocks).map(Child.init)
-        let outerNodes = OuterNode.parts(of: innerNodes, capacity: OuterNode.capacity, &retiredBlocks).map(Child.init)
-        self.init(outerNodes, &retiredBlocks)
+    init(of leaves: [Child<Leaf>], _ blocks: inout RetiredBlocks) {
+        let innerNodes = InnerNode.parts(of: leaves, capacity: InnerNode.capacity, &blocks).map(Child.init)
+        let outerNodes = OuterNode.parts(of: innerNodes, capacity: OuterNode.capacity, &blocks).map(Child.init)
+        self.init(outerNodes, &blocks)
     }
 }
 

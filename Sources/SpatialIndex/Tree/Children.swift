@@ -1,54 +1,54 @@
-/// A leaf, or children that follow one another: one block of memory, with no room to spare.
+/// A node of the tree: one block of memory without spare room.
 protocol TreeNode: BitwiseCopyable, SendableMetatype {
-    /// How many events or children it may have.
+    /// Maximum number of points or children.
     static var capacity: Int { get }
 
     var count: Int { get }
     var block: UnsafeMutableRawPointer { get }
-    /// Of the block.
+    /// Size of the block.
     var bytes: Int { get }
 
-    /// What becomes of it: nothing, a node, or as many as it takes. The edits are by key.
-    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> [Child<Self>]
+    /// Makes the nodes that replace this one: none, one or several. The edits are ordered by key.
+    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Self>]
 
-    /// Both in one.
-    func joined(with next: Self, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> Child<Self>
+    /// Makes one node of this one and the next.
+    func joined(with next: Self, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Self>
 }
 
-/// Leaves that follow one another in the order of their keys.
+/// A node whose children are leaves.
 typealias InnerNode = Children<Leaf>
 
-/// Branches that do. The root has all of those, a hundred for ten million events, so that a search looks at few of the innerNodes.
+/// A node whose children are inner nodes. Its siblings are the children of the root: some fifty for ten million points.
 typealias OuterNode = Children<InnerNode>
 
-/// One of those, with what its parent keeps of it.
+/// A node with its low key and its box, which its parent stores.
 struct Child<Node: TreeNode> {
     var node: Node
-    /// No event stands before it here, and none of an earlier sibling stands behind.
+    /// No key of the node is below it, and every key of the siblings before is.
     var low: LeafKey
     var box: Box
 }
 
-/// Leaves, innerNodes or outerNodes that follow one another in the order of their keys. In one block, as the events of a ``Leaf``: lows and boxes
-/// are beside each other, so that a search touches no child in vain.
+/// Nodes in the order of their keys, in one block. Low keys and boxes are in the parent's block, so that a search reads only the
+/// children that it needs.
 ///
-/// `@unchecked`: the block is written in whoever makes it, before anybody else sees it.
+/// `@unchecked`: one thread writes the block before any other thread sees it; then it never changes.
 struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
-    /// Their count, and then a column after another: nodes, lows, and the six sides of the boxes.
+    /// The count, then one column after another: nodes, low keys, and the six sides of the boxes.
     let block: UnsafeMutableRawPointer
 
-    init(_ children: some Collection<Child<Node>>, _ retiredBlocks: inout RetiredBlocks) {
-        block = retiredBlocks.allocate(Self.bytes(count: children.count))
+    init(_ children: some Collection<Child<Node>>, _ blocks: inout RetiredBlocks) {
+        block = blocks.allocate(Self.bytes(count: children.count))
         block.storeBytes(of: children.count, as: Int.self)
         for (index, child) in children.enumerated() { write(child, at: index) }
     }
 
-    init(copying other: Self, _ retiredBlocks: inout RetiredBlocks) {
-        block = retiredBlocks.allocate(other.bytes)
+    init(copying other: Self, _ blocks: inout RetiredBlocks) {
+        block = blocks.allocate(other.bytes)
         block.copyMemory(from: other.block, byteCount: other.bytes)
     }
 
-    /// Only while it is made.
+    /// Called only while the node is made.
     func write(_ child: Child<Node>, at index: Int) {
         nodes[index] = child.node
         lows[index] = child.low
@@ -63,7 +63,7 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
     var count: Int { block.load(as: Int.self) }
     var bytes: Int { Self.bytes(count: count) }
 
-    /// Around all of them.
+    /// The box around all children.
     var box: Box { (0..<count).reduce(into: .empty) { $0.cover(box($1)) } }
 
     subscript(index: Int) -> Child<Node> { Child(node: node(index), low: lows[index], box: box(index)) }
@@ -72,7 +72,7 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
 
     func low(_ index: Int) -> LeafKey { lows[index] }
 
-    /// Of the last that is not behind the key, or of the first.
+    /// The index of the last child whose low key is not above the key; 0 if there is none.
     func index(for key: LeafKey) -> Int {
         let lows = lows
         return max(0, (0..<count).partitioningIndex { key < lows[$0] } - 1)
@@ -105,10 +105,10 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
     }
 }
 
-/// No place in a box is measured nearer than ``nearest(to:into:)`` or farther than ``farthest(_:from:)``, to the last bit: rounding
-/// never turns the order of two numbers round, and here as there it is the same differences, squares and sums that are rounded.
+/// ``nearest(to:into:)`` is never above the squared chord of a point in the box, and ``farthest(_:from:)`` never below it, to the last
+/// bit: rounding keeps the order of two numbers, and both use the same differences, squares and sums as the points.
 extension Children {
-    /// One squared chord a box. A loop without conditions, so that the compiler measures several boxes at a time.
+    /// Computes one squared chord for each box. The loop has no condition, so that the compiler can vectorise it.
     func nearest(to place: UnitVector, into chords: UnsafeMutableBufferPointer<Double>) {
         guard let chords = chords.baseAddress else { return }
         let (lowX, lowY, lowZ) = (sides(0), sides(1), sides(2))
@@ -122,7 +122,7 @@ extension Children {
         }
     }
 
-    /// The squared chord.
+    /// The squared chord to the farthest point of a box.
     func farthest(_ index: Int, from place: UnitVector) -> Double {
         let box = box(index)
         return UnitVector.squaredLength(
@@ -132,7 +132,7 @@ extension Children {
         )
     }
 
-    /// One instruction where `max` is three: it says nothing of numbers that are none.
+    /// One instruction, where `max` takes three because of NaN.
     @inline(__always)
     private func larger(_ left: Double, _ right: Double) -> Double { left > right ? left : right }
 }

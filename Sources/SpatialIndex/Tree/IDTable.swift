@@ -1,12 +1,12 @@
-/// In which cell an event is, by id: 8 bytes an event, since ids are of a sequence and the pages therefore full.
+/// The cell of each point, by id. It takes 8 bytes a point if ids come from a sequence, which fills the pages.
 ///
-/// `@unchecked`: the blocks are written before anybody else sees them, and then no more.
+/// `@unchecked`: one thread writes the blocks before any other thread sees them; then they never change.
 struct IDTable: @unchecked Sendable {
     typealias Change = (id: Int64, cell: OctreeCell)
     private typealias Page = UnsafeMutablePointer<OctreeCell>
     private typealias Volume = UnsafeMutablePointer<Page?>
 
-    /// The ids of a page, and the pages of a volume, which a change copies both.
+    /// Log₂ of the ids of a page and of the pages of a volume. A change copies one page and one volume.
     private static let bitsOfPage: Int64 = 8
     private static let bitsOfVolume: Int64 = 8
 
@@ -18,63 +18,62 @@ struct IDTable: @unchecked Sendable {
         return cell == .none ? nil : cell
     }
 
-    /// - Parameter changes: by id, each once; ``OctreeCell/none`` where the event is no more
-    mutating func apply(_ changes: ArraySlice<Change>, _ retiredBlocks: inout RetiredBlocks) {
+    /// - Parameter changes: ordered by id, each id once; ``OctreeCell/none`` removes an id
+    mutating func apply(_ changes: ArraySlice<Change>, _ blocks: inout RetiredBlocks) {
         var rest = changes
         while let number = rest.first.map({ Self.volume($0.id) }) {
             let own = rest.prefix { Self.volume($0.id) == number }
             rest = rest[own.endIndex...]
-            volumes[number] = Self.volume(volumes[number], after: own, &retiredBlocks)
+            volumes[number] = Self.volume(volumes[number], after: own, &blocks)
         }
     }
 
-    /// Gives all blocks back.
-    func retire(_ retiredBlocks: inout RetiredBlocks) {
+    /// Retires all blocks.
+    func retire(_ blocks: inout RetiredBlocks) {
         for volume in volumes.values {
             for page in UnsafeMutableBufferPointer(start: volume, count: Self.pagesOfVolume) {
-                if let page { Self.retire(page, Self.idsOfPage, &retiredBlocks) }
+                if let page { Self.retire(page, Self.idsOfPage, &blocks) }
             }
-            Self.retire(volume, Self.pagesOfVolume, &retiredBlocks)
+            Self.retire(volume, Self.pagesOfVolume, &blocks)
         }
     }
 
-    /// Of what finds the volumes; the blocks are in the retiredBlocks.
+    /// Bytes of the dictionary of volumes. Pages and volumes are counted as blocks.
     var bytes: Int { volumes.capacity * 24 }
 
-    private static func volume(_ old: Volume?, after changes: ArraySlice<Change>, _ retiredBlocks: inout RetiredBlocks) -> Volume?
-    {
-        let volume = copy(of: old, pagesOfVolume, filledWith: nil, &retiredBlocks)
+    private static func volume(_ old: Volume?, after changes: ArraySlice<Change>, _ blocks: inout RetiredBlocks) -> Volume? {
+        let volume = copy(of: old, pagesOfVolume, filledWith: nil, &blocks)
         var rest = changes
         while let number = rest.first.map({ pageInVolume($0.id) }) {
             let own = rest.prefix { pageInVolume($0.id) == number }
             rest = rest[own.endIndex...]
-            let page = copy(of: volume[number], idsOfPage, filledWith: .none, &retiredBlocks)
+            let page = copy(of: volume[number], idsOfPage, filledWith: .none, &blocks)
             for change in own { page[slot(change.id)] = change.cell }
             let isEmpty = (0..<idsOfPage).allSatisfy { page[$0] == .none }
-            if isEmpty { retire(page, idsOfPage, &retiredBlocks) }
+            if isEmpty { retire(page, idsOfPage, &blocks) }
             volume[number] = isEmpty ? nil : page
         }
         guard (0..<pagesOfVolume).allSatisfy({ volume[$0] == nil }) else { return volume }
-        retire(volume, pagesOfVolume, &retiredBlocks)
+        retire(volume, pagesOfVolume, &blocks)
         return nil
     }
 
-    /// Retires what it copies.
+    /// Copies a block, or makes a new one, and retires the old one.
     private static func copy<Value: BitwiseCopyable>(
-        of old: UnsafeMutablePointer<Value>?, _ count: Int, filledWith absent: Value, _ retiredBlocks: inout RetiredBlocks
+        of old: UnsafeMutablePointer<Value>?, _ count: Int, filledWith absent: Value, _ blocks: inout RetiredBlocks
     ) -> UnsafeMutablePointer<Value> {
-        let new = retiredBlocks.allocate(count * MemoryLayout<Value>.stride).bindMemory(to: Value.self, capacity: count)
+        let new = blocks.allocate(count * MemoryLayout<Value>.stride).bindMemory(to: Value.self, capacity: count)
         guard let old else {
             new.initialize(repeating: absent, count: count)
             return new
         }
         new.initialize(from: old, count: count)
-        retire(old, count, &retiredBlocks)
+        retire(old, count, &blocks)
         return new
     }
 
-    private static func retire<Value>(_ block: UnsafeMutablePointer<Value>, _ count: Int, _ retiredBlocks: inout RetiredBlocks) {
-        retiredBlocks.replace(UnsafeMutableRawPointer(block), count * MemoryLayout<Value>.stride)
+    private static func retire<Value>(_ block: UnsafeMutablePointer<Value>, _ count: Int, _ blocks: inout RetiredBlocks) {
+        blocks.replace(UnsafeMutableRawPointer(block), count * MemoryLayout<Value>.stride)
     }
 
     private static let idsOfPage = 1 << Int(bitsOfPage)

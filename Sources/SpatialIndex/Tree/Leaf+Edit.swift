@@ -1,14 +1,14 @@
-/// One row of a leaf that is made anew.
+/// A change of one row of a leaf.
 struct LeafEdit {
     var key: LeafKey
-    /// nil where the event leaves.
+    /// nil if the row is removed.
     var row: Leaf.Row?
 }
 
 extension Child<Leaf> {
-    /// - Parameter rows: by id
-    init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) {
-        let leaf = Leaf(count: rows.count, jsonBytes: rows.reduce(0) { $0 + $1.json.count }, &retiredBlocks)
+    /// - Parameter rows: ordered by id
+    init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ blocks: inout RetiredBlocks) {
+        let leaf = Leaf(count: rows.count, payloadBytes: rows.reduce(0) { $0 + $1.payload.count }, &blocks)
         for (index, row) in rows.enumerated() { leaf.write(row, at: index) }
         self.init(leaf, low: low)
     }
@@ -18,8 +18,8 @@ extension Child<Leaf> {
         self.init(node: leaf, low: low, box: box)
     }
 
-    /// As many as it takes, of at least one row.
-    static func leaves(of rows: [Leaf.Row], _ retiredBlocks: inout RetiredBlocks) -> [Self] {
+    /// Makes as many leaves as the rows need. Each has at least one row.
+    static func leaves(of rows: [Leaf.Row], _ blocks: inout RetiredBlocks) -> [Self] {
         let order = rows.indices.map { (key: rows[$0].key, index: $0) }.sorted { $0.key < $1.key }
         var leaves: [Self] = []
         var ends = [order.count]
@@ -29,7 +29,7 @@ extension Child<Leaf> {
                 ends.append(cut(start..<end) { order[$0 - 1].key.cell.sharedBits(with: order[$0].key.cell) })
             } else {
                 let own = order[start..<end].sorted { $0.key.id < $1.key.id }.map { rows[$0.index] }
-                leaves.append(Self(own, low: order[start].key, &retiredBlocks))
+                leaves.append(Self(own, low: order[start].key, &blocks))
                 ends.removeLast()
                 start = end
             }
@@ -37,8 +37,8 @@ extension Child<Leaf> {
         return leaves
     }
 
-    /// Where to cut in two: not far from the middle, and between cells that are as far up the octree apart as can be, so that the
-    /// boxes of both parts are small.
+    /// Chooses where to divide a range in two: near the middle, and between the two cells whose common ancestor in the octree is
+    /// largest, so that the boxes of both parts are small.
     private static func cut(_ range: Range<Int>, sharedBits: (Int) -> Int) -> Int {
         let middle = range.lowerBound + range.count / 2
         let reach = range.count / 6
@@ -48,9 +48,9 @@ extension Child<Leaf> {
     }
 }
 
-/// What a new leaf is put together from.
+/// A part of a new leaf.
 private enum Piece {
-    /// Rows that stay as they are, next to each other.
+    /// Contiguous rows of the old leaf.
     case kept(Range<Int>)
     case new(Leaf.Row)
 
@@ -61,10 +61,10 @@ private enum Piece {
         }
     }
 
-    func jsonBytes(in leaf: Leaf) -> Int {
+    func payloadBytes(in leaf: Leaf) -> Int {
         switch self {
-        case .kept(let rows): leaf.jsonRange(rows).count
-        case .new(let row): row.json.count
+        case .kept(let rows): leaf.payloadRange(rows).count
+        case .new(let row): row.payload.count
         }
     }
 
@@ -77,32 +77,32 @@ private enum Piece {
 }
 
 extension Leaf: TreeNode {
-    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> [Child<Leaf>] {
+    func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Leaf>] {
         let pieces = pieces(after: edits)
         let count = pieces.reduce(0) { $0 + $1.count }
-        retiredBlocks.replace(block, bytes)
+        blocks.replace(block, bytes)
         if count == 0 { return [] }
-        if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, &retiredBlocks) }
-        let new = Leaf(count: count, jsonBytes: pieces.reduce(0) { $0 + $1.jsonBytes(in: self) }, &retiredBlocks)
+        if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, &blocks) }
+        let new = Leaf(count: count, payloadBytes: pieces.reduce(0) { $0 + $1.payloadBytes(in: self) }, &blocks)
         var row = 0
         for piece in pieces {
             switch piece {
             case .kept(let rows): new.write(rows, of: self, at: row)
-            case .new(let event): new.write(event, at: row)
+            case .new(let added): new.write(added, at: row)
             }
             row += piece.count
         }
         return [Child(new, low: low)]
     }
 
-    func joined(with next: Leaf, low: LeafKey, _ retiredBlocks: inout RetiredBlocks) -> Child<Leaf> {
+    func joined(with next: Leaf, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Leaf> {
         let rows = (0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }
-        return Child(rows.sorted { $0.id < $1.id }, low: low, &retiredBlocks)
+        return Child(rows.sorted { $0.id < $1.id }, low: low, &blocks)
     }
 
-    /// By id.
+    /// The parts of the new leaf, ordered by id.
     private func pieces(after edits: ArraySlice<LeafEdit>) -> [Piece] {
-        // An event that moves within the leaf leaves it before it comes in.
+        // If a point moves within the leaf, its removal comes before its new row.
         let edits =
             edits.count == 1
             ? Array(edits) : edits.sorted { ($0.key.id, $0.row == nil ? 0 : 1) < ($1.key.id, $1.row == nil ? 0 : 1) }

@@ -1,59 +1,57 @@
-internal import Users
-
-/// Up to ``capacity`` events that are mostly neighbours, by id, in one block of memory of exactly their size.
+/// At most ``capacity`` neighbouring points, ordered by id, in one block of memory of exactly their size.
 ///
-/// Since a change makes the leaf anew, there is no room to spare in it and nothing to compact. It is no object, and nobody counts who
-/// looks at it: whoever does holds a snapshot that it is in (``Retired``).
+/// A change makes a new leaf, so that a leaf has no spare room. A leaf is not an object and has no reference count: a snapshot keeps
+/// its leaves (``DeferredReclamation``), and every reader holds a snapshot.
 ///
-/// `@unchecked`: the block is written by whoever makes it, before anybody else sees it.
+/// `@unchecked`: one thread writes the block before any other thread sees it; then it never changes.
 struct Leaf: BitwiseCopyable, @unchecked Sendable {
-    /// Larger ones are copied for longer by every change, smaller ones are more to look through; measured in decision 16.
+    /// Every change copies a leaf, and every search visits many: a larger leaf makes changes slower, a smaller one searches.
     static let capacity = 64
 
-    /// What a leaf is made of. The JSON is only looked at, in another leaf or in a batch.
+    /// A point of a leaf. The payload points into another leaf or into a batch.
     struct Row {
         var id: Int64
-        var owner: UserID
+        var tag: Int64
         var version: Int32
         var vector: UnitVector
-        var json: UnsafeRawBufferPointer
+        var payload: UnsafeRawBufferPointer
 
         var key: LeafKey { LeafKey(cell: OctreeCell(vector), id: id) }
     }
 
-    /// The count, and then a column after another: three of coordinates, ids, owners, versions, ends of the JSON; then the JSON.
+    /// The count, then one column after another: x, y, z, ids, tags, versions, ends of the payloads; then the payloads.
     let block: UnsafeMutableRawPointer
 
-    /// Of rows that are yet to be written, from the first to the last.
-    init(count: Int, jsonBytes: Int, _ retiredBlocks: inout RetiredBlocks) {
-        block = retiredBlocks.allocate(Self.headBytes + count * Self.columnBytes + jsonBytes)
+    /// Allocates a leaf. The caller then writes each row, from the first to the last.
+    init(count: Int, payloadBytes: Int, _ blocks: inout RetiredBlocks) {
+        block = blocks.allocate(Self.headBytes + count * Self.columnBytes + payloadBytes)
         block.storeBytes(of: count, as: Int.self)
     }
 
     var count: Int { block.load(as: Int.self) }
 
-    /// Of the block.
-    var bytes: Int { Self.headBytes + count * Self.columnBytes + jsonRange(0..<count).count }
+    /// Size of the block.
+    var bytes: Int { Self.headBytes + count * Self.columnBytes + payloadRange(0..<count).count }
 
     private static let headBytes = MemoryLayout<Int>.stride
-    /// Of all columns, a row.
+    /// Bytes of one row in all columns, without the payload.
     private static let columnBytes = 48
 
     func id(_ row: Int) -> Int64 { column(24, Int64.self)[row] }
 
-    func owner(_ row: Int) -> UserID { UserID(rawValue: column(32, Int64.self)[row]) }
+    func tag(_ row: Int) -> Int64 { column(32, Int64.self)[row] }
 
     func version(_ row: Int) -> Int32 { column(40, Int32.self)[row] }
 
-    func json(_ row: Int) -> UnsafeRawBufferPointer { json(row..<row + 1) }
+    func payload(_ row: Int) -> UnsafeRawBufferPointer { payload(row..<row + 1) }
 
-    /// Side by side.
-    private func json(_ rows: Range<Int>) -> UnsafeRawBufferPointer {
-        let range = jsonRange(rows)
-        return UnsafeRawBufferPointer(start: json + range.lowerBound, count: range.count)
+    /// The payloads of neighbouring rows are contiguous.
+    private func payload(_ rows: Range<Int>) -> UnsafeRawBufferPointer {
+        let range = payloadRange(rows)
+        return UnsafeRawBufferPointer(start: payloads + range.lowerBound, count: range.count)
     }
 
-    func jsonRange(_ rows: Range<Int>) -> Range<Int> {
+    func payloadRange(_ rows: Range<Int>) -> Range<Int> {
         let ends = column(44, UInt32.self)
         func start(_ row: Int) -> Int { row == 0 ? 0 : Int(ends[row - 1]) }
         return start(rows.lowerBound)..<start(rows.upperBound)
@@ -71,14 +69,14 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     }
 
     subscript(row: Int) -> Row {
-        Row(id: id(row), owner: owner(row), version: version(row), vector: vector(row), json: json(row))
+        Row(id: id(row), tag: tag(row), version: version(row), vector: vector(row), payload: payload(row))
     }
 
     func vector(_ row: Int) -> UnitVector {
         UnitVector(x: column(0, Double.self)[row], y: column(8, Double.self)[row], z: column(16, Double.self)[row])
     }
 
-    /// One number a row. A loop of its own, without conditions, so that the compiler measures several rows at a time.
+    /// Computes one number for each row. The loop has no condition, so that the compiler can vectorise it.
     func squaredChords(to centre: UnitVector, into chords: UnsafeMutableBufferPointer<Double>) {
         guard let chords = chords.baseAddress else { return }
         let (xs, ys, zs) = (column(0, Double.self), column(8, Double.self), column(16, Double.self))
@@ -87,27 +85,27 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// - Parameter offset: the bytes a row of all columns before it
+    /// - Parameter offset: bytes of one row in all columns before this one
     @inline(__always)
     private func column<Value>(_ offset: Int, _: Value.Type) -> UnsafeMutablePointer<Value> {
         (block + Self.headBytes + offset * count).assumingMemoryBound(to: Value.self)
     }
 
-    private var json: UnsafeMutableRawPointer { block + Self.headBytes + count * Self.columnBytes }
+    private var payloads: UnsafeMutableRawPointer { block + Self.headBytes + count * Self.columnBytes }
 }
 
-/// Only while it is made: each row after the one before it, behind whose JSON its own comes.
+/// Writing, only while the leaf is made, and in the order of the rows: each payload follows the payload of the row before.
 extension Leaf {
-    func write(_ event: Row, at row: Int) {
-        column(0, Double.self)[row] = event.vector.x
-        column(8, Double.self)[row] = event.vector.y
-        column(16, Double.self)[row] = event.vector.z
-        column(24, Int64.self)[row] = event.id
-        column(32, Int64.self)[row] = event.owner.rawValue
-        column(40, Int32.self)[row] = event.version
-        let start = jsonRange(0..<row).upperBound
-        column(44, UInt32.self)[row] = UInt32(start + event.json.count)
-        UnsafeMutableRawBufferPointer(start: json + start, count: event.json.count).copyMemory(from: event.json)
+    func write(_ new: Row, at row: Int) {
+        column(0, Double.self)[row] = new.vector.x
+        column(8, Double.self)[row] = new.vector.y
+        column(16, Double.self)[row] = new.vector.z
+        column(24, Int64.self)[row] = new.id
+        column(32, Int64.self)[row] = new.tag
+        column(40, Int32.self)[row] = new.version
+        let start = payloadRange(0..<row).upperBound
+        column(44, UInt32.self)[row] = UInt32(start + new.payload.count)
+        UnsafeMutableRawBufferPointer(start: payloads + start, count: new.payload.count).copyMemory(from: new.payload)
     }
 
     func write(_ rows: Range<Int>, of other: Leaf, at row: Int) {
@@ -121,18 +119,18 @@ extension Leaf {
         copy(24, Int64.self)
         copy(32, Int64.self)
         copy(40, Int32.self)
-        let start = jsonRange(0..<row).upperBound
-        let from = other.json(rows)
+        let start = payloadRange(0..<row).upperBound
+        let from = other.payload(rows)
         let (ends, otherEnds) = (column(44, UInt32.self) + row, other.column(44, UInt32.self) + rows.lowerBound)
-        // Modulo 2³², since the JSON may come to stand before where it was.
-        let shift = UInt32(truncatingIfNeeded: start - other.jsonRange(rows).lowerBound)
+        // Modulo 2³², because a payload may move towards the beginning of the leaf.
+        let shift = UInt32(truncatingIfNeeded: start - other.payloadRange(rows).lowerBound)
         for index in 0..<rows.count { ends[index] = otherEnds[index] &+ shift }
-        UnsafeMutableRawBufferPointer(start: json + start, count: from.count).copyMemory(from: from)
+        UnsafeMutableRawBufferPointer(start: payloads + start, count: from.count).copyMemory(from: from)
     }
 }
 
 extension RandomAccessCollection {
-    /// The first index whose element is `true`, of elements that are first `false` and then `true`.
+    /// The first index whose element satisfies the predicate, by binary search. All later elements must satisfy it too.
     func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
         var (start, length) = (startIndex, count)
         while length > 0 {

@@ -1,7 +1,7 @@
-/// Where an event stands in the order of the leaves, in which neighbours on the sphere are mostly neighbours.
+/// The place of a point in the order of the leaves (a Z-order curve), in which most neighbours on the sphere are neighbours.
 struct LeafKey: Sendable, Hashable, Comparable {
     var cell: OctreeCell
-    /// Tells those of one cell apart, of which there may be more than a leaf holds.
+    /// Distinguishes the points of one cell, which may be more than a leaf holds.
     var id: Int64
 
     static func < (left: Self, right: Self) -> Bool {
@@ -15,7 +15,7 @@ struct OctreeCell: Sendable, Hashable {
     /// No cell has this number.
     static let none = OctreeCell(number: .max)
 
-    /// The first three bits say which eighth of the cube, the next three which eighth of that, and so on.
+    /// The first three bits choose an eighth of the cube, the next three an eighth of that eighth, and so on.
     var number: UInt64
 
     init(number: UInt64) { self.number = number }
@@ -24,12 +24,12 @@ struct OctreeCell: Sendable, Hashable {
         number = Self.spread(vector.x) << 2 | Self.spread(vector.y) << 1 | Self.spread(vector.z)
     }
 
-    /// How many cells of one size after another hold both: 63 for a cell and itself, three a size.
+    /// Number of leading bits that two cells share, three bits for each level; 63 for equal cells.
     func sharedBits(with other: Self) -> Int { (number ^ other.number).leadingZeroBitCount - 1 }
 
     func leading(bits: UInt64) -> Int { Int(number >> (3 * Self.bitsPerAxis - bits)) }
 
-    /// A coordinate from -1 to 1 as a whole number, with two bits' room between its bits.
+    /// A coordinate from -1 to 1 as an integer, with two zero bits between its bits.
     private static func spread(_ coordinate: Double) -> UInt64 {
         let steps = Double(UInt64(1) << (bitsPerAxis - 1))
         let last = Double(UInt64(1) << bitsPerAxis - 1)

@@ -1,8 +1,8 @@
 internal import CJemalloc
 
-/// What a batch makes and what it replaces: blocks of memory, each written once and then left as it is.
+/// The blocks of memory that one batch allocates and replaces. A block is written once and then never changes.
 struct RetiredBlocks {
-    /// How much more is held than before, with what the allocator adds.
+    /// Growth of the memory in use, in bytes, with what the allocator adds.
     private(set) var bytes = 0
     private(set) var replaced: [UnsafeMutableRawPointer] = []
 
@@ -16,24 +16,24 @@ struct RetiredBlocks {
         replaced.append(block)
     }
 
-    /// The size of the class that jemalloc gives a block of so many bytes.
+    /// The size class that jemalloc uses for a block.
     private static func held(for bytes: Int) -> Int { nallocx(bytes, 0) }
 }
 
-/// The blocks that are in a snapshot and no more in the next.
+/// Frees the blocks that a snapshot has and the next one does not, when no reader can see them.
 ///
-/// Nobody counts references to single blocks, which would be written to by every search and by every copy of a inner. Instead a
-/// snapshot keeps its own, which keeps the next snapshot's, and so on. So these blocks are freed when this snapshot and all before
-/// it are gone; no later one has them.
+/// Blocks have no reference counts: every search, and every copy of an inner node, would write to them. Instead each snapshot keeps
+/// its own object of this class, which keeps the object of the next snapshot, and so on. So the blocks are freed when this snapshot
+/// and all earlier ones are released; no later snapshot has them.
 ///
-/// `@unchecked`: ``close(_:next:)`` is called by the writer, once, while it holds the snapshot; after that only `deinit` looks.
-final class Retired: @unchecked Sendable {
+/// `@unchecked`: the writer calls ``close(_:next:)`` once, while it holds the snapshot; later only `deinit` reads the properties.
+final class DeferredReclamation: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
-    /// The compiler frees such a chain link after link, however long, and not each from within the one before.
-    private var next: Retired?
+    /// The runtime releases a chain of any length without recursion.
+    private var next: DeferredReclamation?
 
-    /// - Parameter next: of the next snapshot; nil where there will be none
-    func close(_ blocks: [UnsafeMutableRawPointer], next: Retired?) {
+    /// - Parameter next: the object of the next snapshot; nil if this snapshot is the last one
+    func close(_ blocks: [UnsafeMutableRawPointer], next: DeferredReclamation?) {
         self.blocks = blocks
         self.next = next
     }

@@ -1,0 +1,62 @@
+extension PointIndex {
+    /// Changes of points, in the order in which they happened. All payloads are copied into one array.
+    public struct Batch: Sendable {
+        struct Change: Sendable {
+            var id: Int64
+            /// nil if the point is removed.
+            var row: Row?
+        }
+
+        struct Row: Sendable {
+            var tag: Int64
+            var version: Int32
+            var vector: UnitVector
+            var payload: Range<Int>
+        }
+
+        private(set) var changes: [Change] = []
+        private(set) var payloads: [UInt8] = []
+
+        public init() {}
+
+        public var isEmpty: Bool { changes.isEmpty }
+
+        /// Number of changes.
+        public var count: Int { changes.count }
+
+        /// Number of bytes of all payloads.
+        public var payloadBytes: Int { payloads.count }
+
+        /// Adds a point or replaces it, unless the index holds a later version of it.
+        /// - Parameters:
+        ///   - tag: a number of the caller's, stored beside the payload
+        ///   - payload: copied into the batch
+        @inlinable
+        public mutating func put(
+            _ id: Int64, tag: Int64 = 0, version: Int32, at vector: UnitVector, payload: some Sequence<UInt8>
+        ) {
+            let isCopied: Void? = payload.withContiguousStorageIfAvailable {
+                put(id, tag: tag, version: version, at: vector, bytes: UnsafeRawBufferPointer($0))
+            }
+            guard isCopied == nil else { return }
+            Array(payload).withUnsafeBytes { put(id, tag: tag, version: version, at: vector, bytes: $0) }
+        }
+
+        @usableFromInline
+        mutating func put(_ id: Int64, tag: Int64, version: Int32, at vector: UnitVector, bytes: UnsafeRawBufferPointer) {
+            let start = payloads.count
+            payloads.append(contentsOf: bytes)
+            let row = Row(tag: tag, version: version, vector: vector, payload: start..<payloads.count)
+            changes.append(Change(id: id, row: row))
+        }
+
+        /// Removes a point. An id that the index does not hold has no effect.
+        public mutating func remove(_ id: Int64) { changes.append(Change(id: id, row: nil)) }
+
+        /// Empties the batch and keeps its memory.
+        public mutating func removeAll() {
+            changes.removeAll(keepingCapacity: true)
+            payloads.removeAll(keepingCapacity: true)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import SpatialIndex
+
+enum CityIndex {
+    static let cities = [
+        (id: 1, name: "Berlin", latitude: 52.52, longitude: 13.405), (id: 2, name: "Potsdam", latitude: 52.39, longitude: 13.06),
+        (id: 3, name: "Lima", latitude: -12.046, longitude: -77.043),
+    ]
+
+    /// The names of the cities within a distance, nearest first.
+    static func names(within kilometres: Double, of centre: UnitVector) -> [String] {
+        let index = PointIndex()
+        var batch = PointIndex.Batch()
+        for city in cities {
+            let place = UnitVector(latitude: city.latitude, longitude: city.longitude)
+            batch.put(Int64(city.id), version: 1, at: place, payload: city.name.utf8)
+        }
+        index.apply(batch, position: 1)
+        let earthRadius = 6_371.0088
+        let query = NearestQuery(
+            centre: centre, squaredChord: UnitVector.squaredChord(angle: kilometres / earthRadius), limit: 10)
+        var names: [String] = []
+        index.snapshot.nearest(query).forEachPayload { names.append(String(decoding: $0, as: UTF8.self)) }
+        return names
+    }
+}
