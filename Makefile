@@ -26,7 +26,7 @@ test: install
 manual: build
 	swift package generate-manual --configuration release
 	mkdir -p .build/manual
-	cp .build/plugins/GenerateManual/outputs/App/humon.1 .build/manual/humon.1
+	cp .build/plugins/GenerateManual/outputs/humon/humon.1 .build/manual/humon.1
 	.build/release/humon --generate-completion-script bash > .build/manual/humon.bash
 	.build/release/humon --generate-completion-script zsh > .build/manual/_humon
 	.build/release/humon --generate-completion-script fish > .build/manual/humon.fish

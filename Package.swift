@@ -6,7 +6,7 @@ let package = Package(
     name: "humon",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "humon", targets: ["App"])
+        .executable(name: "humon", targets: ["humon"])
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
@@ -120,7 +120,7 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "HTTPServer", "Attendances", "Events", "Users", "Encoding", "Telemetry",
+                "HTTPServer", "Attendances", "Events", "Users", "EventStore", "Encoding", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -133,7 +133,7 @@ let package = Package(
                 .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"), .embedInCode("Documentation/page.css"),
             ]
         ),
-        .executableTarget(
+        .target(
             name: "App",
             dependencies: [
                 "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
@@ -152,6 +152,7 @@ let package = Package(
             ],
             resources: [.embedInCode("Demo/cities.tsv")]
         ),
+        .executableTarget(name: "humon", dependencies: ["App"]),
         .executableTarget(
             name: "BareServer",
             dependencies: [
@@ -165,7 +166,7 @@ let package = Package(
         .executableTarget(
             name: "LogBenchmark",
             dependencies: [
-                "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
+                "App", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -264,14 +265,15 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: [
-                "HTTP", "HTTPServer", "CZstd", "CDeflate", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
+                "App", "HTTP", "HTTPServer", "CZstd", "CDeflate", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestDatabase", "TestExposition",
+                "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestDatabase",
+                "TestExposition",
                 "TestHTTP",
                 "TestServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -287,7 +289,8 @@ let package = Package(
         .testTarget(
             name: "FaultInjectionTests",
             dependencies: [
-                "EmbeddedPostgres", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestServer",
+                "humon", "App", "EmbeddedPostgres", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase",
+                "TestServer",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -311,7 +314,10 @@ for target in package.targets where target.type != .system {
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
-    // What is isolated to nothing goes on where its caller is, with no look for another executor: felt in every command.
+    // Nonisolated async functions run on the caller's executor, which saves one hop per call. Not in App: its commands start on the
+    // main actor, which they must leave.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
-    if target.type == .regular { target.swiftSettings?.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault")) }
+    if target.type == .regular, target.name != "App" {
+        target.swiftSettings?.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
+    }
 }

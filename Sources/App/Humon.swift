@@ -1,8 +1,12 @@
 internal import ArgumentParser
 internal import Foundation
 
+/// Runs the program. The target `humon` calls it; App itself is a library, so that tests and benchmarks import it.
+package enum Program {
+    package static func main() async { await Humon.main() }
+}
+
 /// `humon`: the service, and the operator's tool.
-@main
 struct Humon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "humon",

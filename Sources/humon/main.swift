@@ -1,0 +1,3 @@
+internal import App
+
+await Program.main()
