@@ -1,11 +1,9 @@
 internal import ArgumentParser
-internal import Attendances
+internal import App
 internal import EmbeddedPostgres
 internal import EventStore
-internal import Events
 internal import Foundation
 internal import Postgres
-internal import Users
 
 /// Measures the log beside what PostgreSQL does without it, in one run, against one PostgreSQL with production settings.
 @main
@@ -21,7 +19,7 @@ struct LogBenchmark: AsyncParsableCommand {
     static let concurrencies = [1, 8, 64, 256]
     /// The one that the log is compared at.
     static let reference = 64
-    static let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
+    static let projections = Modules.registered.projections
 
     @Option(help: "Seconds a measurement.")
     var seconds = 5

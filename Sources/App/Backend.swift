@@ -1,4 +1,3 @@
-internal import Attendances
 internal import EventStore
 internal import Events
 internal import HTTP
@@ -6,34 +5,29 @@ internal import Logging
 internal import Postgres
 internal import ServiceLifecycle
 internal import Tracing
-internal import Users
 
 /// The modules on one log and one database: composed here and nowhere else.
 struct Backend: Sendable {
-    static let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
-    static let domainEvents: [any DomainEvent.Type] = [
-        UserDomainEvent.self, EventDomainEvent.self, AttendanceDomainEvent.self,
-    ]
+    static let projections = Modules.registered.projections
+    static let domainEvents = Modules.registered.domainEvents
     static let formats = ProgramFormats(of: domainEvents)
-    static let sequences = [UsersModule.numbers, EventsModule.numbers]
+    static let sequences = Modules.registered.idSequences
 
-    let users: UsersModule
-    let events: EventsModule
-    let attendances: AttendancesModule
-    /// In dependency order: what stops last comes first.
+    let modules: ComposedModules
+    /// In dependency order: the first starts first and stops last.
     let services: [any Service]
     let readers: PostgresClient
     let writer: PostgresClient
     let log: EventLog
 
     /// - Parameters:
-    ///   - memoryBytes: what the events may take in memory; 0: they are read from PostgreSQL
-    ///   - tracer: nil: nobody traces
+    ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
+    ///   - tracer: `nil` if nothing is traced
     init(
         _ database: Database, connections: Int, memoryBytes: Int = 0, dependencies: Dependencies = .system,
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
-        // One more to listen with, one to say which formats this program reads, and one to fill and compare the index with.
+        // Besides the readers' connections: one to listen, one to announce the program's formats, one to load and verify the index.
         readers = PostgresClient(
             database.asApplication(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
@@ -47,9 +41,9 @@ struct Backend: Sendable {
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
             tracer: tracer,
             logger: logger)
-        users = UsersModule(log: log, database: readers, dependencies: dependencies)
-        events = EventsModule(log: log, database: readers, index: index, render: render, dependencies: dependencies)
-        attendances = AttendancesModule(log: log, database: readers, events: events, dependencies: dependencies)
+        var context = ModuleContext(log: log, database: readers, dependencies: dependencies)
+        if let index { context.add(index) }
+        modules = ComposedModules(Modules.all, in: context)
         let keeper = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         services = database.services + [readers, writer, notifier, formats, keeper] + (index.map { [$0] } ?? []) + [log]
@@ -87,7 +81,7 @@ struct Backend: Sendable {
         }
     }
 
-    /// Those that are off; then PostgreSQL acknowledges what a crash can take back.
+    /// Returns the names of the settings that are off and must be on, so that a crash loses no acknowledged write.
     static func unsafeSettings(_ client: PostgresClient) async throws -> [String] {
         try await client.query(
             """

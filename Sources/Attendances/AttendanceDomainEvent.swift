@@ -15,6 +15,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
 
     package static let category = "attendance"
     package static let storedTypes = [StoredType("AttendanceAdded")]
+    package static let personalFields: Set<String> = []
 
     package init(type: String, data: JSON) throws {
         switch type {

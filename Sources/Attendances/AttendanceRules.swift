@@ -1,7 +1,8 @@
+public import EventStore
 public import Events
 public import Users
 
-/// Say that one will be there.
+/// Attend an event.
 public struct AttendEvent: Sendable, Hashable {
     public var event: EventID
     public var by: UserID
@@ -13,13 +14,15 @@ public struct AttendEvent: Sendable, Hashable {
 }
 
 /// Why an attendance is refused.
-public enum AttendanceRejection: Error, Sendable, Hashable {
+public enum AttendanceRejection: Rejection, Hashable {
     case unknownEvent
-    /// The command's key was used for another request.
-    case keyReused
+
+    public var kind: RejectionKind { .notFound }
 }
 
-/// Anyone known may attend any event, owners included. Doing so again changes nothing: nil.
+/// Every user may attend every event, the owner too.
+/// - Returns: `nil` if the user attends already
+/// - Throws: ``AttendanceRejection``
 func decide(
     _ command: AttendEvent, eventExists: Bool, attendsAlready: Bool
 ) throws(AttendanceRejection) -> AttendanceAdded? {

@@ -1,16 +1,14 @@
-package import EventStore
+internal import EventStore
 internal import Events
 internal import Postgres
 internal import Users
 
-/// Who attends what.
-package struct AttendancesProjection: Projection {
-    package static let name = "attendances"
-    package static let version: Int32 = 1
+/// The read model of attendances.
+struct AttendancesProjection: Projection {
+    static let name = "attendances"
+    static let version: Int32 = 1
 
-    package init() {}
-
-    package static func tables(in schema: String) -> String {
+    static func tables(in schema: String) -> String {
         """
         CREATE TABLE \(schema).attendances (
             event_id bigint NOT NULL,
@@ -19,11 +17,11 @@ package struct AttendancesProjection: Projection {
         """
     }
 
-    package static func indexes(in schema: String) -> String {
+    static func indexes(in schema: String) -> String {
         "ALTER TABLE \(schema).attendances ADD PRIMARY KEY (event_id, user_id);"
     }
 
-    package func fold(_ envelopes: [EventEnvelope<AttendanceDomainEvent>]) -> [AttendanceAdded] {
+    func fold(_ envelopes: [EventEnvelope<AttendanceDomainEvent>]) -> [AttendanceAdded] {
         envelopes.map { envelope in
             switch envelope.event {
             case .added(let added): added
@@ -31,7 +29,7 @@ package struct AttendancesProjection: Projection {
         }
     }
 
-    package func writes(for rows: [AttendanceAdded], in schema: String) -> [Write] {
+    func writes(for rows: [AttendanceAdded], in schema: String) -> [Write] {
         rows.isEmpty ? [] : [.insert(Self.layout.insertion(of: rows, in: schema))]
     }
 

@@ -1,12 +1,11 @@
-package import EventStore
 internal import Foundation
 
-/// Where a command comes from; kept as the metadata of what it records.
+/// Where a command comes from: the metadata of the domain events that it records.
 public struct CommandContext: Sendable, Hashable {
     public var requestID: String
-    /// The W3C trace id, when one came in: 32 hexadecimal digits.
+    /// The W3C trace id of the request, 32 hexadecimal digits; `nil` if it has none.
     public var traceID: String?
-    /// Set where the caller may repeat the command.
+    /// `nil` if the caller may not repeat the command.
     public var key: IdempotencyKey?
 
     public init(requestID: String, traceID: String? = nil, key: IdempotencyKey? = nil) {
@@ -14,30 +13,31 @@ public struct CommandContext: Sendable, Hashable {
         self.traceID = traceID
         self.key = key
     }
+
+    /// - Parameter actor: the id of the user who sent the command; `nil` if no user did
+    public func metadata(actor: Int64?) -> Metadata {
+        Metadata(requestID: requestID, actor: actor, traceID: traceID)
+    }
+
+    /// The key under which the idempotency store keeps the command; `nil` if the caller sent no idempotency key.
+    /// - Parameter actor: names the caller: keys of different callers are different keys. For a user it is the id, for any other caller
+    ///   the name of its stream.
+    public func recordKey(actor: some CustomStringConvertible) -> IdempotencyRecordKey? {
+        key.map { key in
+            IdempotencyRecordKey(id: UUID(derivedFrom: "command \(actor) \(key.text)"), requestHash: key.requestHash)
+        }
+    }
 }
 
-/// What a caller calls a command, so that doing it again does nothing again.
+/// The name that a caller gives a command, so that a repetition of the command changes nothing.
 /// Source: draft-ietf-httpapi-idempotency-key-header.
 public struct IdempotencyKey: Sendable, Hashable {
-    var text: String
-    var requestHash: RequestHash
+    let text: String
+    let requestHash: RequestHash
 
-    /// - Parameter request: everything that makes the request what it is; another one under the same key is refused
+    /// - Parameter request: all that identifies the request; another request under the same key is refused
     public init(_ text: String, request: some Sequence<UInt8>) {
         self.text = text
         requestHash = RequestHash(of: request)
-    }
-}
-
-extension CommandContext {
-    package func metadata(actor: UserID) -> Metadata {
-        Metadata(requestID: requestID, actor: actor.rawValue, traceID: traceID)
-    }
-
-    /// Keys of different users are different keys.
-    package func recordKey(actor: UserID) -> IdempotencyRecordKey? {
-        key.map { key in
-            IdempotencyRecordKey(id: UUID(derivedFrom: "command \(actor.rawValue) \(key.text)"), requestHash: key.requestHash)
-        }
     }
 }

@@ -12,7 +12,8 @@ public protocol DomainEvent: Sendable {
     /// All stored types, each with its current format.
     static var storedTypes: [StoredType] { get }
 
-    /// The members of stored data, of whatever format, that tell about a person: tools show them only when asked to.
+    /// The members of stored data, of any format, that tell about a person. Tools hide them unless `--reveal` is given. There is no
+    /// default: every module must say.
     static var personalFields: Set<String> { get }
 
     /// Names the members of stored data whose values are unique: the log holds each value in one recorded event of the category.
@@ -80,7 +81,6 @@ public struct FormatError: Error, Hashable, CustomStringConvertible {
 }
 
 extension DomainEvent {
-    public static var personalFields: Set<String> { [] }
     public static var uniqueMembers: Set<String> { [] }
 
     public func check(in stream: StreamName, version: Int32) throws {}

@@ -1,9 +1,9 @@
 internal import Encoding
 
-/// The fields of an event or a search as a client sent them, read one by one; the faults gather, one line each, in the order
-/// of reading.
+/// Reads the fields of an event or of a search as a client sent them, one by one. Collects the validation errors, one sentence each,
+/// in the order of reading.
 ///
-/// Numbers may come as strings. The words of the refusals are the API's and are pinned by tests.
+/// A number may come as a string. Tests pin the sentences, which are part of the v1 API.
 struct EventFields {
     static let latitudes = -90.0...90.0
     static let longitudes = -180.0...180.0
@@ -11,18 +11,18 @@ struct EventFields {
     static let textLimit = 255
 
     private let fields: JSON
-    private(set) var faults: [String] = []
+    private(set) var errors: [String] = []
 
     init(_ fields: JSON) { self.fields = fields }
 
     /// A field as it was sent.
     enum Field<Value> {
-        /// Not there at all.
+        /// The client did not send the field.
         case absent
-        /// null, or a text of spaces where something is required.
+        /// The field is null, or a text of spaces in a required field.
         case blank
         case value(Value)
-        /// There, and not usable; the fault has been noted.
+        /// The field cannot be used. Its validation error is among ``EventFields/errors``.
         case unusable
     }
 
@@ -92,7 +92,7 @@ struct EventFields {
         }
     }
 
-    /// The value of a field that may not be left out; nil where a fault has been noted.
+    /// The value of a required field; `nil` after a validation error.
     mutating func required<Value>(_ label: String, _ field: Field<Value>) -> Value? {
         switch field {
         case .value(let value): return value
@@ -103,7 +103,7 @@ struct EventFields {
         }
     }
 
-    mutating func isBlank(_ label: String) { faults.append("\(label) can't be blank") }
+    mutating func isBlank(_ label: String) { errors.append("\(label) can't be blank") }
 
     private mutating func text(_ text: String, label: String) -> Field<String> {
         guard text.utf8.count <= Self.textLimit || text.unicodeScalars.count <= Self.textLimit else {
@@ -113,22 +113,22 @@ struct EventFields {
         return .value(text)
     }
 
-    private mutating func unusable<Value>(_ fault: String) -> Field<Value> {
-        faults.append(fault)
+    private mutating func unusable<Value>(_ error: String) -> Field<Value> {
+        errors.append(error)
         return .unusable
     }
 }
 
 extension String {
     fileprivate var isBlank: Bool {
-        // What nearly every text begins with is not looked up in Unicode's tables.
+        // Nearly every text begins with ASCII, which needs no lookup in Unicode's tables.
         if let first = utf8.first, (0x21...0x7E).contains(first) { return false }
         return unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
 }
 
 extension EventFields.Field {
-    /// The value of a field that may be left out.
+    /// The value of an optional field.
     var optional: Value? {
         switch self {
         case .value(let value): value

@@ -1,21 +1,29 @@
 public import Encoding
+public import EventStore
 public import Users
 
 /// Why a command on events is refused.
-public enum EventRejection: Error, Sendable, Hashable {
-    /// One line a fault, in the API's words.
-    case invalid(faults: [String])
+public enum EventRejection: Rejection, Hashable {
+    /// One sentence for each validation error.
+    case invalid(errors: [String])
     case notFound
-    /// Only the owner may.
+    /// The caller is not the owner.
     case forbidden
     /// The event has another version than the command expects.
     case changedMeanwhile
-    /// The command's key was used for another request.
-    case keyReused
+
+    public var kind: RejectionKind {
+        switch self {
+        case .invalid(let errors): .invalid(errors: errors)
+        case .notFound: .notFound
+        case .forbidden: .forbidden
+        case .changedMeanwhile: .preconditionFailed
+        }
+    }
 }
 
 extension EventDetails {
-    /// - Throws: ``EventRejection/invalid(faults:)`` with all faults at once.
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
@@ -24,14 +32,14 @@ extension EventDetails {
         let startedAt = fields.required("Started at", fields.time("started_at", label: "Started at"))
         let address = fields.address().optional
         let endedAt = fields.time("ended_at", label: "Ended at").optional
-        guard fields.faults.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(faults: fields.faults) }
+        guard fields.errors.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(errors: fields.errors) }
         self.init(
             name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
         )
     }
 }
 
-/// A change of some of the details (RFC 7396): what is absent stays, null clears.
+/// A change of some of the details (RFC 7396): an absent field stays as it is, null clears it.
 public struct EventPatch: Sendable, Hashable {
     enum Change<Value: Sendable & Hashable>: Sendable, Hashable {
         case keep
@@ -45,7 +53,7 @@ public struct EventPatch: Sendable, Hashable {
     var address = Change<String?>.keep
     var endedAt = Change<Timestamp?>.keep
 
-    /// - Throws: ``EventRejection/invalid(faults:)``; what is required cannot be cleared.
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors, also if a required field is null
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         func required<Value>(_ label: String, _ field: EventFields.Field<Value>) -> Change<Value> {
@@ -70,7 +78,7 @@ public struct EventPatch: Sendable, Hashable {
         startedAt = required("Started at", fields.time("started_at", label: "Started at"))
         address = clearable(fields.address())
         endedAt = clearable(fields.time("ended_at", label: "Ended at"))
-        guard fields.faults.isEmpty else { throw .invalid(faults: fields.faults) }
+        guard fields.errors.isEmpty else { throw .invalid(errors: fields.errors) }
     }
 
     func applied(to details: EventDetails) -> EventDetails {
@@ -94,7 +102,7 @@ extension EventPatch.Change {
     }
 }
 
-/// Make a gathering known.
+/// Create an event.
 public struct CreateEvent: Sendable, Hashable {
     public var details: EventDetails
     public var owner: UserID
@@ -105,7 +113,7 @@ public struct CreateEvent: Sendable, Hashable {
     }
 }
 
-/// The versions of an event that a caller wants to deal with.
+/// The versions of an event for which a caller's request holds.
 public struct VersionCondition: Sendable, Hashable {
     public enum Versions: Sendable, Hashable {
         case any
@@ -130,7 +138,7 @@ public struct VersionCondition: Sendable, Hashable {
     func holds(for version: Int32) -> Bool { matching.contains(version) && !notMatching.contains(version) }
 }
 
-/// Say something else about a gathering.
+/// Change an event.
 public struct UpdateEvent: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
         case replace(EventDetails)
@@ -150,12 +158,13 @@ public struct UpdateEvent: Sendable, Hashable {
     }
 }
 
-/// Anyone known may create events.
+/// Every user may create events.
 func decide(_ command: CreateEvent) -> EventCreated {
     EventCreated(owner: command.owner, details: command.details)
 }
 
-/// Only the owner may change an event, and only in a version that they expect. A change to what already is so is a change like any other.
+/// Only the owner may change an event, and only in a version that the owner expects. A change to equal details is recorded too.
+/// - Throws: ``EventRejection``
 func decide(_ command: UpdateEvent, on event: Event?) throws(EventRejection) -> EventUpdated {
     guard let event else { throw .notFound }
     guard event.owner == command.by else { throw .forbidden }

@@ -1,13 +1,19 @@
 internal import Encoding
-package import EventStore
+public import EventStore
 internal import Foundation
 internal import Logging
-package import Postgres
-public import Users
+internal import Postgres
+internal import Users
 
-/// The front door of the module. A class, so that every reading can hold it without a copy of all that it is made of.
+extension Module {
+    /// The gatherings that people attend.
+    package static let events = Module(
+        "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids])
+}
+
+/// Creates, changes and finds events. A class, so that each ``EventsView`` holds a reference and not a copy.
 public final class EventsModule: Sendable {
-    package static let numbers = IDSequence(category: EventDomainEvent.category, name: "log.event_ids")
+    static let ids = IDSequence(category: EventDomainEvent.category, name: "log.event_ids")
 
     let database: PostgresClient
     let index: IndexUpdater?
@@ -20,10 +26,18 @@ public final class EventsModule: Sendable {
     private let retry: ConflictRetry
     private let readModels: ReadModels
 
+    /// Reads from the context's ``IndexUpdater``, or from PostgreSQL if the context has none.
+    /// - Parameter render: writes an event as the API shows it, as the index does
+    package convenience init(_ context: ModuleContext, render: @escaping EventRendering) {
+        self.init(
+            log: context.log, database: context.database, index: context.find(IndexUpdater.self), render: render,
+            dependencies: context.dependencies)
+    }
+
     /// - Parameters:
-    ///   - memory: listens to the log's commits; nil: it is PostgreSQL that is read
-    ///   - render: the same as the index's
-    package init(
+    ///   - index: listens to the log's commits; `nil` to read from PostgreSQL
+    ///   - render: writes an event as the API shows it, as the index does
+    init(
         log: EventLog, database: PostgresClient, index: IndexUpdater? = nil, render: @escaping EventRendering,
         dependencies: Dependencies
     ) {
@@ -34,15 +48,15 @@ public final class EventsModule: Sendable {
         self.dependencies = dependencies
         retry = ConflictRetry(dependencies: dependencies)
         readModels = ReadModels(projections: [EventsProjection()], client: database, logger: Logger(label: "humon.events"))
-        ids = IDAllocator(sequence: Self.numbers.name, client: database, history: log.history)
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
         idempotency = IdempotencyStore(client: database)
     }
 
-    /// - Returns: the event, and the position from which on it is there
-    /// - Throws: ``EventRejection/keyReused``, `StreamContended`, and what ``EventLog/append(_:)`` throws
+    /// - Returns: the event, and the position at which it is recorded
+    /// - Throws: `KeyReusedError`, `StreamContended`, and what `EventLog.append(_:)` throws
     public func create(_ command: CreateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
-        try await once(context.recordKey(actor: command.owner)) { key in
-            // A number that was handed out before the sequence was set back, by a fail-over say, is taken already.
+        try await once(context.recordKey(actor: command.owner.rawValue)) { key in
+            // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             try await retry.run { _ in
                 let id = EventID(rawValue: try await ids.next())
                 return try await append(
@@ -51,11 +65,11 @@ public final class EventsModule: Sendable {
         }
     }
 
-    /// Decides on the present event. Where other writers are faster it decides again, `ConflictRetry.attempts` times at most.
-    /// - Returns: the event, and the position from which on it is as it was asked to be
-    /// - Throws: ``EventRejection``, `StreamContended`, `ReadModelError.behind`, and what ``EventLog/append(_:)`` throws
+    /// Decides on the present event. If another writer is faster it decides again, `ConflictRetry.attempts` times at most.
+    /// - Returns: the event, and the position at which the change is recorded
+    /// - Throws: ``EventRejection``, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
     public func update(_ command: UpdateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
-        try await once(context.recordKey(actor: command.by)) { key in
+        try await once(context.recordKey(actor: command.by.rawValue)) { key in
             try await retry.run { conflict in
                 let event = try await event(command.id, atLeast: conflict?.actual ?? 0)
                 let updated = try decide(command, on: event)
@@ -111,27 +125,23 @@ public final class EventsModule: Sendable {
         try search.page(await database.query(search.query))
     }
 
-    /// Carries a command out, or answers what became of it before.
+    /// Carries a command out, or returns the result of the first command with this key.
     private func once(_ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult) async throws
         -> (
             id: EventID, position: Int64
         )
     {
+        if let first = try await idempotency.first(of: key) { return try await shown(first) }
         do {
-            if let first = try await idempotency.first(of: key) { return try await shown(first) }
-            do {
-                return try await shown(await carryOut(key))
-            } catch let rejection as EventRejection {
-                // An earlier attempt, under way on another node until now, may have made the very change that is in its way.
-                guard let first = try await idempotency.first(of: key) else { throw rejection }
-                return try await shown(first)
-            }
-        } catch is KeyReusedError {
-            throw EventRejection.keyReused
+            return try await shown(await carryOut(key))
+        } catch let rejection as EventRejection {
+            // Another node may have finished an earlier attempt meanwhile, which made the change that this attempt is refused for.
+            guard let first = try await idempotency.first(of: key) else { throw rejection }
+            return try await shown(first)
         }
     }
 
-    /// Whoever is answered reads it from this node's memory next.
+    /// Waits until this node's index contains the write, so that the caller's next read sees it.
     private func shown(_ appended: AppendResult) async throws -> (id: EventID, position: Int64) {
         guard let id = EventID(stream: appended.stream) else {
             throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
@@ -151,7 +161,7 @@ public final class EventsModule: Sendable {
                 stream: id.stream,
                 expectedVersion: version,
                 recordedAt: dependencies.now(),
-                metadata: context.metadata(actor: actor),
+                metadata: context.metadata(actor: actor.rawValue),
                 event: event
             )
         )

@@ -1,32 +1,30 @@
 internal import Encoding
-package import EventStore
+internal import EventStore
 internal import Postgres
 internal import SpatialIndex
-package import Users
+internal import Users
 
-/// The events as they stand now, and what nearby search needs.
-package struct EventsProjection: Projection {
-    package static let name = "events"
-    package static let version: Int32 = 1
-    package static let personalColumns: Set<String> = ["address", "lat", "lon", "band", "x", "y", "z"]
+/// The read model of events: their present details, and the columns of the nearby search.
+struct EventsProjection: Projection {
+    static let name = "events"
+    static let version: Int32 = 1
+    static let personalColumns: Set<String> = ["address", "lat", "lon", "band", "x", "y", "z"]
 
-    package struct Changes: Sendable, Hashable {
-        package struct Row: Sendable, Hashable {
-            package var id: EventID
-            package var version: Int32
-            /// nil leaves the owner as it is: only the first domain event of an event says whose it is.
-            package var owner: UserID?
-            package var details: EventDetails
+    struct Changes: Sendable, Hashable {
+        struct Row: Sendable, Hashable {
+            var id: EventID
+            var version: Int32
+            /// `nil` leaves the owner as it is: only `EventCreated` names the owner.
+            var owner: UserID?
+            var details: EventDetails
         }
 
         /// One row an event, by id.
-        package var created: [Row] = []
-        package var updated: [Row] = []
+        var created: [Row] = []
+        var updated: [Row] = []
     }
 
-    package init() {}
-
-    package static func tables(in schema: String) -> String {
+    static func tables(in schema: String) -> String {
         """
         CREATE TABLE \(schema).events (
             id bigint PRIMARY KEY,
@@ -47,12 +45,12 @@ package struct EventsProjection: Projection {
         """
     }
 
-    package static func indexes(in schema: String) -> String {
+    static func indexes(in schema: String) -> String {
         "CREATE INDEX events_near ON \(schema).events (band, lon);"
     }
 
-    /// The last domain event of an event says all there is to say of it, but for the owner.
-    package func fold(_ envelopes: [EventEnvelope<EventDomainEvent>]) -> Changes {
+    /// The last domain event of an event has all of its details, except for the owner.
+    func fold(_ envelopes: [EventEnvelope<EventDomainEvent>]) -> Changes {
         var rows: [EventID: Changes.Row] = [:]
         for envelope in envelopes {
             guard let id = EventID(stream: envelope.stream) else { continue }
@@ -67,7 +65,7 @@ package struct EventsProjection: Projection {
         return Changes(created: ordered.filter { $0.owner != nil }, updated: ordered.filter { $0.owner == nil })
     }
 
-    package func writes(for changes: Changes, in schema: String) -> [Write] {
+    func writes(for changes: Changes, in schema: String) -> [Write] {
         var writes: [Write] = []
         if !changes.created.isEmpty {
             writes.append(.insert(Self.layout.insertion(of: changes.created.map(IndexedRow.init), in: schema)))

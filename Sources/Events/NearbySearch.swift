@@ -56,7 +56,7 @@ public struct NearbySearch: Sendable, Hashable {
 }
 
 extension NearbySearch {
-    /// - Throws: ``EventRejection/invalid(faults:)`` with all faults at once.
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
@@ -64,7 +64,7 @@ extension NearbySearch {
         let radius = fields.number("radius", label: "Radius", in: 0...Self.radiusLimit).optional
         let limit = fields.wholeNumber("limit", label: "Limit", in: 1...Double(Self.maximumLimit)).optional
         let after = fields.cursor().optional
-        guard fields.faults.isEmpty, let lat, let lon else { throw .invalid(faults: fields.faults) }
+        guard fields.errors.isEmpty, let lat, let lon else { throw .invalid(errors: fields.errors) }
         self.init(
             centre: Coordinates(lat: lat, lon: lon),
             radius: radius ?? Self.defaultRadius,

@@ -1,11 +1,10 @@
-public import Attendances
-public import Events
+internal import Events
 public import HTTPServer
-public import Users
+internal import Users
 
-/// The v1 API: the modules it is made of, and how it is to behave.
+/// The v1 API: its routes, and what they have in common.
 public struct API: Sendable {
-    /// Who may read.
+    /// The clients that may read.
     public enum Reads: String, Sendable, CaseIterable {
         case everyone = "public"
         case devices
@@ -14,13 +13,13 @@ public struct API: Sendable {
     public struct Settings: Sendable {
         public var appSecret: AppSecret
         public var reads: Reads
-        /// Of a request's body.
+        /// The largest body of a request.
         public var bodyLimitBytes: Int
-        /// Of a request's path and query.
+        /// The longest path and query of a request.
         public var targetLimitBytes: Int
-        /// Of one client address; 0: as many as come.
+        /// The limit for one client address; 0 for no limit.
         public var signUpsPerMinute: Int
-        /// Of one device; 0: as many as come.
+        /// The limit for one device; 0 for no limit.
         public var writesPerMinute: Int
 
         public init(
@@ -36,57 +35,57 @@ public struct API: Sendable {
         }
     }
 
+    /// Every route, in the order of the document.
+    private(set) var routes: [Route] = []
+    /// Knows the callers.
     let users: UsersModule
+    /// Has the in-memory index, on which health depends.
     let events: EventsModule
-    let attendances: AttendancesModule
     let settings: Settings
     let drain: Drain
-    let signUps: RateLimiter?
-    let writes: RateLimiter?
+    private let writes: RateLimiter?
     let isUnavailability: @Sendable (any Error) -> Bool
     let database: DatabaseCheck
 
     /// - Parameters:
+    ///   - modules: all modules of the process
     ///   - isUnavailability: whether an error means that the same request may succeed later
     ///   - checkHealth: throws when requests cannot be served now
     public init(
-        users: UsersModule,
-        events: EventsModule,
-        attendances: AttendancesModule,
+        _ modules: ComposedModules,
         settings: Settings,
         drain: Drain = Drain(),
         isUnavailability: @escaping @Sendable (any Error) -> Bool,
         checkHealth: @escaping @Sendable () async throws -> Void
     ) {
-        self.users = users
-        self.events = events
-        self.attendances = attendances
+        users = modules[UsersModule.self]
+        events = modules[EventsModule.self]
         self.settings = settings
         self.drain = drain
-        signUps = RateLimiter("sign-ups", perMinute: settings.signUpsPerMinute)
         writes = RateLimiter("writes", perMinute: settings.writesPerMinute)
         self.isUnavailability = isUnavailability
         database = DatabaseCheck(checkHealth)
+        routes = modules.routes.flatMap { $0(self) } + serviceRoutes
     }
 }
 
 extension API {
-    /// Every route, in the order of the document.
-    var routes: [Route] { userRoutes + eventRoutes + attendanceRoutes + serviceRoutes }
-
-    /// Whose device that is.
-    /// - Throws: ``HTTPError/unauthorized`` for none and for an unknown one
+    /// The user of a device.
+    /// - Throws: `HTTPError.unauthorized` if there is no token or the device is unknown, `PostgresError`
     func caller(_ token: DeviceToken?) async throws -> UserID {
         guard let token, let user = try await users.user(of: token) else { throw HTTPError.unauthorized }
         return user
     }
 
-    /// A write without a token is refused before anything else is looked at; an unknown one only after the body.
-    func requireWriter(_ request: Request) throws(HTTPError) -> Writer {
+    /// The device of a write, before its body is read. ``caller(_:)`` refuses an unknown token after the body was checked.
+    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
+    func requireDevice(_ request: Request) throws(HTTPError) -> AuthenticatedDevice {
         guard let token = request.deviceToken else { throw .unauthorized }
-        return Writer(token: token, allowance: try writes?.take(token.secret))
+        return AuthenticatedDevice(token: token, allowance: try writes?.take(token.secret))
     }
 
+    /// Lets everyone read, or devices only, as the settings say.
+    /// - Throws: what ``caller(_:)`` throws
     func requireReader(_ request: Request) async throws {
         switch settings.reads {
         case .everyone: break
@@ -95,8 +94,9 @@ extension API {
     }
 }
 
-/// The device that asks for a write, and how many more it may ask for.
-struct Writer {
+/// The device that sends a write.
+struct AuthenticatedDevice {
     var token: DeviceToken
+    /// How many more writes the device may send now; `nil` without a limit.
     var allowance: RateAllowance?
 }

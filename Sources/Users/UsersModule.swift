@@ -1,10 +1,16 @@
-package import EventStore
+public import EventStore
 internal import Foundation
-package import Postgres
+internal import Postgres
 
-/// The front door of the module.
+extension Module {
+    /// People, each known by the token of a device.
+    package static let users = Module(
+        "users", domainEvents: [UserDomainEvent.self], projections: [UsersProjection()], idSequences: [UsersModule.ids])
+}
+
+/// Signs devices up and finds their users.
 public struct UsersModule: Sendable {
-    package static let numbers = IDSequence(category: UserDomainEvent.category, name: "log.user_ids")
+    static let ids = IDSequence(category: UserDomainEvent.category, name: "log.user_ids")
 
     private let log: EventLog
     private let database: PostgresClient
@@ -12,21 +18,21 @@ public struct UsersModule: Sendable {
     private let dependencies: Dependencies
     private let cache = TokenCache()
 
-    package init(log: EventLog, database: PostgresClient, dependencies: Dependencies) {
-        self.log = log
-        self.database = database
-        self.dependencies = dependencies
-        ids = IDAllocator(sequence: Self.numbers.name, client: database, history: log.history)
+    package init(_ context: ModuleContext) {
+        log = context.log
+        database = context.database
+        dependencies = context.dependencies
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
     }
 
-    /// The user of that device, created if new. Without a token a fresh one is issued, and a new user with it.
-    /// - Returns: with a position from which on the user is there
-    /// - Throws: ``MalformedToken``, `PostgresError`, `EventLogError`
+    /// Returns the user of a device, whom it creates if the device is new. Without a token it issues one, for a new user.
+    /// - Returns: a position from which on the user is in the log
+    /// - Throws: ``UserRejection``, `StreamContended`, `PostgresError`, `EventLogError`
     public func signUp(with token: DeviceToken?, context: CommandContext) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
         let token = token ?? DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased())
-        guard token.isWellFormed else { throw MalformedToken() }
+        guard token.isWellFormed else { throw UserRejection.malformedToken }
         if let known = try await user(of: token) {
             return (known, token, try await LogReader(client: database).tail())
         }
@@ -35,30 +41,30 @@ public struct UsersModule: Sendable {
         guard let first = UserID(stream: appended.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
         }
-        // This process has seen the place of its own commits only.
+        // This process has seen the positions of its own commits only.
         if let generation, !appended.isRepeat { cache[token.digest, in: generation] = first }
         return (first, token, appended.position)
     }
 
     private func append(_ created: UserCreated, context: CommandContext) async throws -> AppendResult {
-        // A number conflicts if the sequence was set back after it was given to a user, by a fail-over say.
+        // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
         try await ConflictRetry(dependencies: dependencies).run { _ in
             let id = UserID(rawValue: try await ids.next())
-            // The id comes from the device, so that sign-ups of one device at once, or again after a lost answer, are one.
+            // The id derives from the device: sign-ups of one device at the same time, or after a lost response, are one sign-up.
             return try await log.append(
                 AppendRequest(
                     id: UUID(derivedFrom: "sign-up \(created.device.hexadecimal)"),
                     stream: id.stream,
                     expectedVersion: 0,
                     recordedAt: dependencies.now(),
-                    metadata: context.metadata(actor: id),
+                    metadata: context.metadata(actor: id.rawValue),
                     event: UserDomainEvent.created(created)
                 )
             )
         }
     }
 
-    /// Whose device that is; nil for an unknown one, and for a token that is not well formed, which no device can have.
+    /// Returns the user of a device; `nil` if the device is unknown, or the token is not well formed.
     /// - Throws: `PostgresError`
     public func user(of token: DeviceToken) async throws -> UserID? {
         guard token.isWellFormed else { return nil }
@@ -69,7 +75,7 @@ public struct UsersModule: Sendable {
         ])
         guard let user = try answers[0].decode(Int64.self).first.map(UserID.init(rawValue:)) else { return nil }
         if let generation, let newest = try answers[1].decode((Int64, UUID).self).first {
-            // The user was recorded at this place or before it: a loss of the user is a loss of this place.
+            // The user was recorded at this position or before it: if the log loses the user, it loses this position too.
             log.history.saw(LogCursor(position: newest.0, id: newest.1))
             cache[token.digest, in: generation] = user
         }
@@ -77,5 +83,10 @@ public struct UsersModule: Sendable {
     }
 }
 
-/// A device brings a token that is not well formed: ``DeviceToken/isWellFormed``.
-public struct MalformedToken: Error, Hashable {}
+/// Why a sign-up is refused.
+public enum UserRejection: Rejection, Hashable {
+    /// The token is not well formed: ``DeviceToken/isWellFormed``.
+    case malformedToken
+
+    public var kind: RejectionKind { .invalid(errors: ["Device token must consist of printable ASCII characters"]) }
+}

@@ -1,21 +1,19 @@
 internal import Encoding
-package import EventStore
+internal import EventStore
 internal import Postgres
 
-/// Who is known by which device.
-package struct UsersProjection: Projection {
-    package static let name = "users"
-    package static let version: Int32 = 1
-    package static let personalColumns: Set<String> = ["device"]
+/// The read model of users: the id of each device.
+struct UsersProjection: Projection {
+    static let name = "users"
+    static let version: Int32 = 1
+    static let personalColumns: Set<String> = ["device"]
 
-    package struct Row: Sendable, Hashable {
-        package var id: UserID
-        package var device: DeviceDigest
+    struct Row: Sendable, Hashable {
+        var id: UserID
+        var device: DeviceDigest
     }
 
-    package init() {}
-
-    package static func tables(in schema: String) -> String {
+    static func tables(in schema: String) -> String {
         """
         CREATE TABLE \(schema).users (
             id bigint NOT NULL,
@@ -24,14 +22,14 @@ package struct UsersProjection: Projection {
         """
     }
 
-    package static func indexes(in schema: String) -> String {
+    static func indexes(in schema: String) -> String {
         """
         ALTER TABLE \(schema).users ADD PRIMARY KEY (id);
         ALTER TABLE \(schema).users ADD CONSTRAINT users_device UNIQUE (device);
         """
     }
 
-    package func fold(_ envelopes: [EventEnvelope<UserDomainEvent>]) -> [Row] {
+    func fold(_ envelopes: [EventEnvelope<UserDomainEvent>]) -> [Row] {
         envelopes.compactMap { envelope in
             switch envelope.event {
             case .created(let created): UserID(stream: envelope.stream).map { Row(id: $0, device: created.device) }
@@ -39,7 +37,7 @@ package struct UsersProjection: Projection {
         }
     }
 
-    package func writes(for rows: [Row], in schema: String) -> [Write] {
+    func writes(for rows: [Row], in schema: String) -> [Write] {
         rows.isEmpty ? [] : [.insert(Self.layout.insertion(of: rows, in: schema))]
     }
 

@@ -12,6 +12,7 @@ private enum Soup {
         case cooked(litres: Int64)
         static let category = "soup"
         static let storedTypes = [StoredType("SoupCooked")]
+        static let personalFields: Set<String> = []
         init(type: String, data: JSON) throws { self = .cooked(litres: try data.stored("litres", \.storedInteger)) }
         var stored: (type: String, data: JSON) {
             switch self {
@@ -30,6 +31,7 @@ private enum Soup {
         static let storedTypes = [
             StoredType("SoupCooked", upcasters: upcasters, writing: .format(1)), StoredType("SoupEaten", writing: .nothing),
         ]
+        static let personalFields: Set<String> = []
         init(type: String, data: JSON) throws { self = .cooked(millilitres: try data.stored("millilitres", \.storedInteger)) }
         var stored: (type: String, data: JSON) {
             switch self {
@@ -42,6 +44,7 @@ private enum Soup {
         case cooked(millilitres: Int64)
         static let category = "soup"
         static let storedTypes = [StoredType("SoupCooked", upcasters: upcasters), StoredType("SoupEaten")]
+        static let personalFields: Set<String> = []
         init(type: String, data: JSON) throws { self = .cooked(millilitres: try data.stored("millilitres", \.storedInteger)) }
         var stored: (type: String, data: JSON) {
             switch self {

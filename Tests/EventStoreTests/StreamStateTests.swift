@@ -17,6 +17,7 @@ import Testing
             StoredType("Changed"),
         ]
 
+        static let personalFields: Set<String> = []
         init(type: String, data: JSON) throws { self = .said(type: type, data) }
         var stored: (type: String, data: JSON) {
             switch self {

@@ -20,6 +20,8 @@ enum TeaDomainEvent: DomainEvent, Hashable {
         StoredType("TeaDrunk"),
     ]
 
+    static let personalFields: Set<String> = []
+
     init(type: String, data: JSON) throws {
         switch type {
         case "TeaBrewed":

@@ -13,6 +13,7 @@ enum Counted: DomainEvent, Hashable {
     static let category = "counter"
     static let storedTypes = [StoredType("Counted")]
 
+    static let personalFields: Set<String> = []
     init(type: String, data: JSON) throws { self = .counted(try data.stored("number", \.storedInteger)) }
 
     var stored: (type: String, data: JSON) {

@@ -56,12 +56,12 @@ import Testing
 @Suite struct `Unusable details of an event` {
     @Test(arguments: [[:], [], .null, "tea"] as [JSON])
     func `are blank where there is nothing`(json: JSON) {
-        #expect(throws: EventRejection.invalid(faults: allBlank)) { try EventDetails(json) }
+        #expect(throws: EventRejection.invalid(errors: allBlank)) { try EventDetails(json) }
     }
 
     @Test(arguments: [JSON.null, "", "   ", "\t\n", "\u{A0}\u{3000}"])
     func `are blank where there is null or a text of spaces`(blank: JSON) {
-        #expect(throws: EventRejection.invalid(faults: allBlank)) {
+        #expect(throws: EventRejection.invalid(errors: allBlank)) {
             try EventDetails(["started_at": blank, "name": blank, "lon": blank, "lat": blank])
         }
     }
@@ -129,7 +129,7 @@ import Testing
             "Lat is not a number", "Lon must be between -180 and 180", "Name is not a text", "Started at is not a valid time",
             "Address is not a text", "Ended at is not a valid time",
         ]
-        #expect(throws: EventRejection.invalid(faults: expected)) { try EventDetails(sent) }
+        #expect(throws: EventRejection.invalid(errors: expected)) { try EventDetails(sent) }
     }
 
     @Test func `are told in one order, blank or not`() {
@@ -137,7 +137,7 @@ import Testing
         let expected = [
             "Lat must be between -90 and 90", "Lon can't be blank", "Started at can't be blank", "Ended at is not a valid time",
         ]
-        #expect(throws: EventRejection.invalid(faults: expected)) { try EventDetails(sent) }
+        #expect(throws: EventRejection.invalid(errors: expected)) { try EventDetails(sent) }
     }
 }
 
@@ -160,8 +160,8 @@ private func faults(_ changes: (name: String, value: JSON)...) -> [String] {
         return []
     } catch {
         return switch error {
-        case .invalid(let faults): faults
-        case .notFound, .forbidden, .changedMeanwhile, .keyReused: ["\(error)"]
+        case .invalid(let errors): errors
+        case .notFound, .forbidden, .changedMeanwhile: ["\(error)"]
         }
     }
 }

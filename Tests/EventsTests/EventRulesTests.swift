@@ -90,10 +90,10 @@ import Users
 
     @Test func `cannot clear what is required`() {
         let expected = ["Lat can't be blank", "Lon can't be blank", "Name can't be blank", "Started at can't be blank"]
-        #expect(throws: EventRejection.invalid(faults: expected)) {
+        #expect(throws: EventRejection.invalid(errors: expected)) {
             try EventPatch(["started_at": .null, "name": .null, "lon": .null, "lat": .null])
         }
-        #expect(throws: EventRejection.invalid(faults: expected)) {
+        #expect(throws: EventRejection.invalid(errors: expected)) {
             try EventPatch(["started_at": "", "name": "  ", "lon": " ", "lat": ""])
         }
     }
@@ -103,7 +103,7 @@ import Users
             "Lat must be between -90 and 90", "Lon is not a number", "Name is not a text", "Started at is not a valid time",
             "Address is not a text", "Ended at is not a valid time",
         ]
-        #expect(throws: EventRejection.invalid(faults: expected)) {
+        #expect(throws: EventRejection.invalid(errors: expected)) {
             try EventPatch([
                 "ended_at": "soon", "address": [], "started_at": "now", "name": .bool(true), "lon": "east", "lat": .number("91"),
             ])

@@ -73,12 +73,12 @@ import Users
                     }
                     _ = try EventPatch(json).applied(to: details)
                 } catch {
-                    guard case .invalid(let faults) = error, !faults.isEmpty else { throw error }
+                    guard case .invalid(let errors) = error, !errors.isEmpty else { throw error }
                 }
             }
             if let json = try? JSON(query: mutations.next(of: queries)) {
                 do { _ = try NearbySearch(json).query } catch {
-                    guard case .invalid(let faults) = error, !faults.isEmpty else { throw error }
+                    guard case .invalid(let errors) = error, !errors.isEmpty else { throw error }
                 }
             }
         }

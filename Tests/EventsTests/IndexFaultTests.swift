@@ -15,6 +15,7 @@ private enum CreatedAnew: DomainEvent {
 
     static let category = "event"
     static let storedTypes = [StoredType("EventCreated", upcasters: [{ $0 }])]
+    static let personalFields: Set<String> = []
     init(type: String, data: JSON) throws { self = .created }
     var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
 }

@@ -1,4 +1,4 @@
-import Attendances
+import App
 import Encoding
 import EventStore
 import Events
@@ -10,7 +10,6 @@ import ServiceLifecycle
 import TestDatabase
 import TestHTTP
 import Testing
-import Users
 
 @testable import HTTP
 @testable import HTTPServer
@@ -68,7 +67,7 @@ struct TestAPI: Sendable {
             let readers = PostgresClient(configuration, logger: .quiet)
             configuration.connections = 1
             let writer = PostgresClient(configuration, logger: .quiet)
-            let projections: [any Projection] = [UsersProjection(), EventsProjection(), AttendancesProjection()]
+            let projections = Modules.registered.projections
             let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
             let index = IndexUpdater(
                 client: readers, notifier: notifier, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
@@ -78,13 +77,10 @@ struct TestAPI: Sendable {
                 try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
             }
             @Sendable func makeAPI() -> API {
-                let events = EventsModule(
-                    log: log, database: readers, index: hasIndex ? index : nil, render: { $0.writeJSON(into: &$1) },
-                    dependencies: .system)
+                var context = ModuleContext(log: log, database: readers, dependencies: .system)
+                if hasIndex { context.add(index) }
                 return API(
-                    users: UsersModule(log: log, database: readers, dependencies: .system),
-                    events: events,
-                    attendances: AttendancesModule(log: log, database: readers, events: events, dependencies: .system),
+                    ComposedModules(Modules.all, in: context),
                     settings: API.Settings(
                         appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
                         signUpsPerMinute: signUpsPerMinute,

@@ -22,7 +22,7 @@ import Testing
             try await ReadModels(projections: [UsersProjection()], client: client, logger: .quiet).prepare()
             let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
             let log = EventLog(client: client, projections: [UsersProjection()], notifier: notifier, logger: .quiet)
-            let users = UsersModule(log: log, database: client, dependencies: .system)
+            let users = UsersModule(ModuleContext(log: log, database: client, dependencies: .system))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await notifier.run() }
                 group.addTask { try await log.run() }

@@ -77,13 +77,13 @@ import Testing
     @Test func `is its request, its trace and the user who asked`() {
         let context = CommandContext(requestID: "request-1", traceID: "4bf92f3577b34da6a3ce929d0e0e4736")
         #expect(
-            context.metadata(actor: UserID(rawValue: 7))
+            context.metadata(actor: 7)
                 == Metadata(requestID: "request-1", actor: 7, traceID: "4bf92f3577b34da6a3ce929d0e0e4736")
         )
     }
 
     @Test func `has no trace where none came in`() throws {
-        let values = try CommandContext(requestID: "request-1").metadata(actor: UserID(rawValue: 7)).values()
+        let values = try CommandContext(requestID: "request-1").metadata(actor: 7).values()
         #expect(values.traceID == nil)
     }
 }

@@ -34,9 +34,7 @@ struct Serve: AsyncParsableCommand {
             DescriptorLimit.raise(for: settings.connections, logger: logger)
             let drain = Drain()
             let api = API(
-                users: backend.users,
-                events: backend.events,
-                attendances: backend.attendances,
+                backend.modules,
                 settings: API.Settings(
                     appSecret: AppSecret(secret), reads: settings.reads, bodyLimitBytes: settings.bodyLimitBytes,
                     targetLimitBytes: settings.targetLimitBytes, signUpsPerMinute: settings.signUpsPerMinute,
@@ -48,7 +46,7 @@ struct Serve: AsyncParsableCommand {
             let requests = APIRouter(
                 api, allowing: settings.corsOrigins, tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, level: settings.logLevel)?.write, logger: logger)
-            let welcome = Welcome(settings, secret: source, untilReady: backend.events.untilReady)
+            let welcome = Welcome(settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady)
             let socket = try settings.socket.map { try SocketFile(path: $0, mode: settings.socketMode) }
             let configuration = try settings.serverConfiguration(socket: socket, drain: drain, logger: logger)
             let clients = Server(requests.router, configuration, logger: logger) { port in

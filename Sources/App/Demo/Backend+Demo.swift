@@ -1,7 +1,9 @@
 internal import Attendances
 internal import Encoding
+internal import EventStore
 internal import Events
 internal import Foundation
+internal import HTTP
 internal import Synchronization
 internal import Users
 
@@ -13,7 +15,7 @@ extension Backend {
     func signUp(_ count: Int) async throws -> [UserID] {
         let ids = Mutex<[UserID]>([])
         try await concurrently(count) { _ in
-            let (id, _, _) = try await users.signUp(with: nil, context: Self.demoContext)
+            let (id, _, _) = try await modules[UsersModule.self].signUp(with: nil, context: Self.demoContext)
             ids.withLock { $0.append(id) }
         }
         return ids.withLock { $0 }
@@ -26,10 +28,11 @@ extension Backend {
             startedAt: gathering.startedAt, endedAt: gathering.endedAt
         )
         let owner = hosts[gathering.host % hosts.count]
-        let (event, _) = try await events.create(CreateEvent(details: details, owner: owner), context: Self.demoContext)
+        let (event, _) = try await modules[EventsModule.self].create(
+            CreateEvent(details: details, owner: owner), context: Self.demoContext)
         for offset in 0..<gathering.attendees {
             let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
-            try await attendances.attend(AttendEvent(event: event, by: guest), context: Self.demoContext)
+            try await modules[AttendancesModule.self].attend(AttendEvent(event: event, by: guest), context: Self.demoContext)
         }
     }
 }

@@ -1,39 +1,33 @@
-internal import Attendances
 internal import Encoding
-internal import Events
+internal import EventStore
 internal import HTTPServer
 internal import HTTPTypes
 
-/// The errors that only this API has, and the rejections of its modules.
+/// The errors of this API.
 extension HTTPError {
     /// 401 with an empty body.
     static let unauthorized = HTTPError(.unauthorized, body: nil)
-    static let forbidden = HTTPError(.forbidden, "Forbidden")
-    /// 404 with an empty body: the route hides itself.
+    /// 404 with an empty body, so that the route looks as if it were not there.
     static let hidden = HTTPError(.notFound, body: nil)
-    /// 422; one line a fault.
-    static func invalid(faults: [String]) -> HTTPError {
+    /// 422: one sentence for each validation error.
+    static func invalid(errors: [String]) -> HTTPError {
         HTTPError(
-            .unprocessableContent, body: ["message": "Validation Failed", "errors": .array(faults.map(JSON.string))])
+            .unprocessableContent, body: ["message": "Validation Failed", "errors": .array(errors.map(JSON.string))])
     }
-    static let keyReused = HTTPError.invalid(faults: ["Idempotency-Key was used for another request"])
 
-    init(_ rejection: EventRejection) {
+    /// Maps the kind of a rejection to a status and a body. No module has another mapping.
+    init(_ rejection: any Rejection) {
         self =
-            switch rejection {
-            case .invalid(let faults): .invalid(faults: faults)
+            switch rejection.kind {
+            case .invalid(let errors): .invalid(errors: errors)
+            case .unauthorized: .unauthorized
+            case .forbidden: HTTPError(.forbidden, "Forbidden")
             case .notFound: .notFound
-            case .forbidden: .forbidden
-            case .changedMeanwhile: .preconditionFailed
-            case .keyReused: .keyReused
+            case .gone: HTTPError(.gone, "Gone")
+            case .conflict: HTTPError(.conflict, "Conflict")
+            case .preconditionFailed: .preconditionFailed
+            case .keyReused: .invalid(errors: ["Idempotency-Key was used for another request"])
             }
-    }
-
-    init(_ rejection: AttendanceRejection) {
-        self =
-            switch rejection {
-            case .unknownEvent: .notFound
-            case .keyReused: .keyReused
-            }
+        if let message = rejection.message { body = ["message": .string(message)] }
     }
 }

@@ -1,14 +1,14 @@
+internal import EventStore
 internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
-internal import Users
 
 extension Request {
-    /// The longest key that is taken, in bytes.
+    /// The longest key, in bytes.
     static let keyLengthLimit = 255
 
-    /// What the caller calls this command. The same key with another method, path, format or body is another request.
-    /// - Throws: ``HTTPError/badRequest(_:)`` for one that is unusable
+    /// The idempotency key of the request. The same key with another method, path, format or body belongs to another request.
+    /// - Throws: `HTTPError.badRequest(_:)` if the key cannot be used
     func idempotencyKey(_ fields: RequestFields) throws(HTTPError) -> IdempotencyKey? {
         guard let header = headers.value(of: .idempotencyKey) else { return nil }
         guard let text = Self.key(in: header), (1...Self.keyLengthLimit).contains(text.utf8.count) else {
@@ -20,8 +20,8 @@ extension Request {
         return IdempotencyKey(text, request: request)
     }
 
-    /// The draft wants a string in quotes (RFC 8941, section 3.3.3), whose parameters say nothing; many callers send the bare
-    /// key, which is as good.
+    /// Reads a string in quotes as the draft has it (RFC 8941, section 3.3.3), without its parameters, or a bare key, which many
+    /// clients send.
     private static func key(in header: String) -> String? {
         guard header.first == "\"" else {
             return header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") } ? header : nil

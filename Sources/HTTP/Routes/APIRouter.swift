@@ -1,4 +1,4 @@
-internal import Attendances
+internal import EventStore
 internal import Events
 public import HTTPServer
 internal import HTTPTypes
@@ -27,7 +27,7 @@ public struct APIRouter: Sendable {
             middleware: [
                 FormatSuffix(),
                 CORS(
-                    allowing: origins, methods: [.get, .head, .post, .put, .patch], requestHeaders: Self.requestHeaders,
+                    allowing: origins, methods: Self.methods(of: api.routes), requestHeaders: Self.requestHeaders,
                     exposedHeaders: Self.exposedHeaders),
                 Compression(), NoStoreByDefault(), RequestIDs(),
             ],
@@ -38,6 +38,12 @@ public struct APIRouter: Sendable {
     }
 
     public var metrics: [Metric] { requests.metrics }
+
+    /// The methods that pages of other origins may use.
+    private static func methods(of routes: [Route]) -> [HTTPRequest.Method] {
+        let served = Set(routes.map(\.method)).union([.head])
+        return [.get, .head, .post, .put, .patch, .delete].filter(served.contains)
+    }
 
     /// The request fields that pages of other origins may set.
     private static let requestHeaders: [HTTPField.Name] =
@@ -51,12 +57,11 @@ public struct APIRouter: Sendable {
 }
 
 extension API {
-    /// An error of a module as the API answers it. An unknown error is logged.
+    /// Maps an error of a module to a response. Logs every error that is no rejection.
     fileprivate func httpError(
         _ error: any Error, _ request: Request, _ context: RequestContext, _ logger: Logger
     ) -> HTTPError {
-        if let rejection = error as? EventRejection { return HTTPError(rejection) }
-        if let rejection = error as? AttendanceRejection { return HTTPError(rejection) }
+        if let rejection = error as? any Rejection { return HTTPError(rejection) }
         if error is PositionNotReachedError { return .unavailable }
         let metadata: Logger.Metadata = [
             "request_id": "\(context.requestID)", "method": "\(request.method)",

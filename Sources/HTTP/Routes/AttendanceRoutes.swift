@@ -3,35 +3,42 @@ internal import Encoding
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
-internal import Users
 
-extension API {
-    var attendanceRoutes: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
+extension APIModule {
+    public static let attendances = APIModule(
+        .attendances, make: { AttendancesModule($0) }, routes: { AttendanceRoutes(attendances: $0, api: $1).all })
+}
+
+private struct AttendanceRoutes: Sendable {
+    let attendances: AttendancesModule
+    let api: API
+
+    var all: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
 
     private func createAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let writer = try requireWriter(request)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let device = try api.requireDevice(request)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let caller = try await caller(writer.token)
+        let caller = try await api.caller(device.token)
         guard let event else { throw HTTPError.notFound }
         let position = try await attendances.attend(AttendEvent(event: event, by: caller), context: commandContext)
-        return Response(json: [:], recordedAt: position, writer.allowance)
+        return Response(json: [:], recordedAt: position, device.allowance)
     }
 
-    /// nil for a number that no event can have.
-    /// - Throws: ``HTTPError/invalid(faults:)``
+    /// The event that the body names; `nil` for a number that no event can have.
+    /// - Throws: `HTTPError.invalid(errors:)`
     private func attendedEvent(_ id: JSON?) throws(HTTPError) -> EventID? {
         switch id {
-        case nil, .null: throw .invalid(faults: ["Event can't be blank"])
-        case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(faults: ["Event can't be blank"])
+        case nil, .null: throw .invalid(errors: ["Event can't be blank"])
+        case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(errors: ["Event can't be blank"])
         case .string(let text), .number(let text):
             if let number = Int64(parsing: text) { return EventID(rawValue: number) }
             guard let number = Double(parsing: text), number.isInfinite || number.rounded() == number else {
-                throw .invalid(faults: ["Event is not a number"])
+                throw .invalid(errors: ["Event is not a number"])
             }
             return Int64(exactly: number).map(EventID.init(rawValue:))
-        case .bool, .array, .object: throw .invalid(faults: ["Event is not a number"])
+        case .bool, .array, .object: throw .invalid(errors: ["Event is not a number"])
         }
     }
 }

@@ -5,8 +5,16 @@ internal import HTTPTypes
 internal import NIOCore
 internal import Users
 
-extension API {
-    var eventRoutes: [Route] {
+extension APIModule {
+    public static let events = APIModule(
+        .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } }, routes: { EventRoutes(events: $0, api: $1).all })
+}
+
+private struct EventRoutes: Sendable {
+    let events: EventsModule
+    let api: API
+
+    var all: [Route] {
         [
             Route(.post, "/v1/events", "createEvent", createEvent),
             Route(.get, "/v1/events/nearests", "findNearestEvents", immediately: findNearestInIndex, findNearestEvents),
@@ -18,34 +26,34 @@ extension API {
     }
 
     private func createEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let writer = try requireWriter(request)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: settings.bodyLimitBytes)
+        let device = try api.requireDevice(request)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let owner = try await caller(writer.token)
+        let owner = try await api.caller(device.token)
         let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), context: commandContext)
-        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
+        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
 
     private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let writer = try requireWriter(request)
-        let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: settings.bodyLimitBytes)
+        let device = try api.requireDevice(request)
+        let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: api.settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch fields.format {
             case .json, .form: .replace(try EventDetails(fields.json))
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let caller = try await caller(writer.token)
+        let caller = try await api.caller(device.token)
         let command = UpdateEvent(
             id: try eventID(context), change: change, by: caller, condition: request.versionCondition
         )
         let (id, position) = try await events.update(command, context: commandContext)
-        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, writer.allowance)
+        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
 
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await requireReader(request)
+        try await api.requireReader(request)
         let id = try eventID(context)
         let reading = try await events.view(atLeast: try request.position())
         guard let event = try await reading.event(id) else { throw HTTPError.notFound }
@@ -53,7 +61,7 @@ extension API {
     }
 
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        guard settings.reads == .everyone else { return .needsTask }
+        guard api.settings.reads == .everyone else { return .needsTask }
         let id = try eventID(context)
         guard let reading = events.indexView(atLeast: try request.position()), let event = reading.indexedEvent(id) else {
             return .needsTask
@@ -63,7 +71,7 @@ extension API {
     }
 
     private func findNearestEvents(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await requireReader(request)
+        try await api.requireReader(request)
         let search = try NearbySearch(request.queryFields())
         let reading = try await events.view(atLeast: try request.position())
         if let response = notModified(reading, request) { return response }
@@ -71,7 +79,7 @@ extension API {
     }
 
     private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        guard settings.reads == .everyone else { return .needsTask }
+        guard api.settings.reads == .everyone else { return .needsTask }
         let search = try NearbySearch(request.queryFields())
         guard let reading = events.indexView(atLeast: try request.position()) else { return .needsTask }
         if let response = notModified(reading, request) {
@@ -92,13 +100,13 @@ extension API {
         var response =
             isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
         response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: Int64(event.version)).description))
-        response.setCacheControl(for: settings.reads)
+        response.setCacheControl(for: api.settings.reads)
         if event.isFromIndex { response.addAgeHeader(of: reading) }
         return response
     }
 
-    /// The response to a client that holds the list as it is at the reading's position: while nothing is recorded, no list changes, so
-    /// that no search is needed.
+    /// The response to a client that holds the list at the view's position. While the log does not grow no list changes, so that no
+    /// search is needed.
     private func notModified(_ reading: EventsView, _ request: Request) -> Response? {
         guard let position = reading.position, request.matchesIfNoneMatch(EntityTag(version: position)) else { return nil }
         return list(Response(status: .notModified), reading)
@@ -111,19 +119,19 @@ extension API {
         return list(response, reading)
     }
 
-    /// A list as it is at a position, which is its tag.
+    /// Adds the headers of a list. Its tag is the position of the view.
     private func list(_ response: Response, _ reading: EventsView) -> Response {
         var response = response
         if let position = reading.position {
             response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))
         }
-        response.setCacheControl(for: settings.reads)
+        response.setCacheControl(for: api.settings.reads)
         response.addAgeHeader(of: reading)
         return response
     }
 
     /// The event that the path names.
-    /// - Throws: ``HTTPError/notFound`` where that is no number
+    /// - Throws: `HTTPError.notFound` if the path has no number there
     private func eventID(_ context: RequestContext) throws(HTTPError) -> EventID {
         let text = context.parameter
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text) else { throw .notFound }
@@ -132,14 +140,14 @@ extension API {
 }
 
 extension RenderedEvents {
-    /// An array of them: what is rendered already, put together.
+    /// The rendered events, joined to a JSON array.
     fileprivate var json: ByteBuffer {
         let size = jsonBytes + count + 1
         var buffer = ByteBuffer()
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { output in
             var rest = UnsafeMutableRawBufferPointer(rebasing: output[..<size])
             forEachJSON { json in
-                // A comma before each, the first of which becomes the bracket.
+                // A comma before each event. The first comma becomes the bracket.
                 rest[0] = UInt8(ascii: ",")
                 UnsafeMutableRawBufferPointer(rebasing: rest[1...]).copyMemory(from: json)
                 rest = UnsafeMutableRawBufferPointer(rebasing: rest[(json.count + 1)...])

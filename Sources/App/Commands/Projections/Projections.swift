@@ -14,7 +14,7 @@ struct Projections: AsyncParsableCommand {
 
 /// Which read models a command works on.
 struct ReadModelChoice: ParsableArguments {
-    @Argument(help: "The read models: users, events, attendances.")
+    @Argument(help: "The read models: \(Backend.projections.map { type(of: $0).name }.joined(separator: ", ")).")
     var names: [String] = []
 
     @Flag(help: "All of them.")

@@ -25,11 +25,6 @@ public struct IdempotencyRecordKey: Sendable, Hashable {
     }
 }
 
-/// The key of a command was used for another request before.
-public struct KeyReusedError: Error, Hashable, CustomStringConvertible {
-    public var description: String { "this key was used for another request" }
-}
-
 /// What became of a command that carried a key.
 struct IdempotencyRecord: Hashable {
     var requestHash: RequestHash

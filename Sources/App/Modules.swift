@@ -1,0 +1,16 @@
+package import EventStore
+package import HTTP
+
+/// The modules of humon.
+package enum Modules {
+    /// The only list: every module, each after the modules that it uses. The server, the doctor, `log verify`, `log import`, the
+    /// projections' commands, the demo, the tests and the benchmarks all take the modules from here.
+    package static let all: [APIModule] = [.users, .events, .attendances]
+
+    /// What the modules register. Ends the process if the list is wrong.
+    package static let registered: [Module] = {
+        let modules = all.map(\.module)
+        do { try Module.check(modules) } catch { fatalError("\(error)") }
+        return modules
+    }()
+}

@@ -1,0 +1,39 @@
+/// Why a command is refused: the caller's mistake, as a module states it. Every other error is internal.
+///
+/// The kind decides the HTTP status. So a new module needs no edit in HTTP.
+public protocol Rejection: Error, Sendable {
+    var kind: RejectionKind { get }
+
+    /// The sentence for the caller; `nil` for the usual sentence of the kind. A rejection of the kind `invalid` or `keyReused` has none:
+    /// its validation errors are the sentences.
+    var message: String? { get }
+}
+
+extension Rejection {
+    public var message: String? { nil }
+}
+
+/// The kinds of rejections. HTTP maps each to one status.
+public enum RejectionKind: Sendable, Hashable {
+    /// Fields of the request cannot be used: one sentence for each validation error, all of them at once.
+    case invalid(errors: [String])
+    /// The caller is not known.
+    case unauthorized
+    /// The caller is known and may not do this.
+    case forbidden
+    case notFound
+    /// The thing was there and is gone for good.
+    case gone
+    /// The command contradicts the present state.
+    case conflict
+    /// The thing has another version than the caller expects.
+    case preconditionFailed
+    /// The idempotency key was used for another request.
+    case keyReused
+}
+
+/// The key of a command was used for another request before.
+public struct KeyReusedError: Rejection, Hashable, CustomStringConvertible {
+    public var kind: RejectionKind { .keyReused }
+    public var description: String { "this key was used for another request" }
+}
