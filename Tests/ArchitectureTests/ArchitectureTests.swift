@@ -10,9 +10,24 @@ import Testing
         }
     }
 
-    @Test func `have the targets of the design`() throws {
+    @Test func `have a folder for each target of Package.swift`() throws {
         let folders = try SourceTree.files(below: "Sources", ending: "").compactMap { $0.split(separator: "/").dropFirst().first }
-        #expect(Set(folders.map(String.init)) == Set(Rule.allowed.keys))
+        #expect(Set(folders.map(String.init)) == Set(Project.current.sources.keys))
+    }
+
+    @Test func `have dependencies in one direction`() {
+        #expect(Project.wrongDependencies(Project.current.targets) == [])
+    }
+
+    @Test func `have read models that no other module reads`() {
+        let models = Project.current.readModels
+        #expect(models.count >= 3)
+        for model in models {
+            for other in models where other.module != model.module {
+                let query = #"try await client.query("SELECT 1 FROM \#(model.name)_v1.\#(model.tables.first ?? "")")"#
+                #expect(!Rule.tables.violations("Sources/\(other.module)/Foreign.swift", query).isEmpty)
+            }
+        }
     }
 
     @Test func `keep at most twelve files in a folder`() throws {
@@ -23,7 +38,7 @@ import Testing
     }
 }
 
-/// Each rule is seen failing: a file that breaks it is made up, beside one that comes near and keeps it.
+/// Each rule fails for an invented file that breaks it, and holds for a similar file that keeps it.
 @Suite struct `A rule of the architecture` {
     struct Sample: Sendable {
         var rule: Rule
@@ -32,9 +47,9 @@ import Testing
     }
 
     static let broken = [
-        Sample(rule: .imports, text: "internal import HTTP\n"),
-        Sample(rule: .imports, file: "Sources/HTTP/API.swift", text: "public import struct Postgres.SQL\n"),
-        Sample(rule: .imports, file: "Sources/Encoding/JSON.swift", text: "@preconcurrency import Telemetry\n"),
+        Sample(rule: .imports(in: .sample), text: "internal import HTTP\n"),
+        Sample(rule: .imports(in: .sample), file: "Sources/HTTP/API.swift", text: "public import struct Postgres.SQL\n"),
+        Sample(rule: .imports(in: .sample), file: "Sources/Encoding/JSON.swift", text: "@preconcurrency import Telemetry\n"),
         Sample(rule: .networking, text: "import NIOCore\n"),
         Sample(rule: .networking, file: "Sources/App/Backend.swift", text: "internal import HummingbirdCore\n"),
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOPosix\n"),
@@ -44,20 +59,32 @@ import Testing
         Sample(rule: .clocks, file: "Sources/HTTPServer/Limits/RateLimiter.swift", text: "let start = Date()\n"),
         Sample(rule: .clocks, file: "Sources/Postgres/Session/Session.swift", text: "clock_gettime(CLOCK_REALTIME, &time)\n"),
         Sample(rule: .mutexes, text: "let told = Mutex<(@Sendable (Notification) -> Void)?>(nil)\n"),
-        Sample(rule: .tables, text: #"let query: SQL = "SELECT id FROM \(identifier: UsersProjection.schema).users""#),
-        Sample(rule: .tables, text: "let state = try await ReadModelState.of(UsersProjection.self, client)\n"),
-        Sample(rule: .tables, text: #"client.query("SELECT 1 FROM attendances_v1.attendances")"#),
-        Sample(rule: .tables, text: "\"\"\"\nSELECT 1 FROM\n    users.users\n\"\"\""),
-        Sample(rule: .tables, file: "Sources/App/Doctor/DoctorReport.swift", text: #""SELECT count(*) FROM events_v1.events""#),
-        Sample(rule: .tables, file: "Sources/Users/UsersModule.swift", text: #""... JOIN events ON owner_id = id""#),
-        Sample(rule: .tables, file: "Sources/EventStore/Log/Read/LogReader.swift", text: #"SQL("TRUNCATE attendances")"#),
+        Sample(
+            rule: .tables(of: .sample), text: #"let query: SQL = "SELECT id FROM \(identifier: UsersProjection.schema).users""#),
+        Sample(rule: .tables(of: .sample), text: "let state = try await ReadModelState.of(UsersProjection.self, client)\n"),
+        Sample(rule: .tables(of: .sample), text: #"client.query("SELECT 1 FROM attendances_v1.attendances")"#),
+        Sample(rule: .tables(of: .sample), text: "\"\"\"\nSELECT 1 FROM\n    users.users\n\"\"\""),
+        Sample(
+            rule: .tables(of: .sample), file: "Sources/App/Doctor/DoctorReport.swift",
+            text: #""SELECT count(*) FROM events_v1.events""#),
+        Sample(rule: .tables(of: .sample), file: "Sources/Users/UsersModule.swift", text: #""... JOIN events ON owner_id = id""#),
+        Sample(rule: .tables(of: .sample), file: "Sources/EventStore/Log/Read/LogReader.swift", text: #"SQL("TRUNCATE attendances")"#),
+        Sample(rule: .tables(of: .sample), text: #"client.query("select 1 from \(schema).devices join users.users on true")"#),
+        Sample(rule: .tables(of: .sample), text: #"client.query("SELECT 1 FROM devices")"#),
         Sample(rule: .readModels, text: #""INSERT INTO \(identifier: EventsProjection.schema).events VALUES (1)""#),
         Sample(rule: .readModels, text: #""UPDATE \(identifier: EventsProjection.schema).events SET id = 1""#),
         Sample(rule: .readModels, text: #""DELETE FROM \(identifier: EventsProjection.schema).events""#),
         Sample(rule: .readModels, text: #""TRUNCATE \(identifier: EventsProjection.schema).events""#),
         Sample(rule: .log, text: #""SELECT max(position) FROM log.recorded_events""#),
-        Sample(rule: .types, text: "public enum Users {}\n"),
-        Sample(rule: .types, text: "typealias Postgres = PostgresClient\n"),
+        Sample(rule: .types(in: .sample), text: "public enum Users {}\n"),
+        Sample(rule: .types(in: .sample), text: "typealias Postgres = PostgresClient\n"),
+        Sample(
+            rule: .storedTypes, file: "Sources/Users/UserDomainEvent.swift",
+            text: """
+                enum UserDomainEvent: DomainEvent {
+                    static let storedTypes = [StoredType("UserCreated")]
+                    var stored: (type: String, data: JSON) { ("UserRenamed", [:]) }
+                """),
         Sample(rule: .lines, text: String(repeating: "//\n", count: 301)),
         Sample(rule: .nouns, file: "Sources/App/ServerManager.swift", text: ""),
         Sample(rule: .nouns, file: "Sources/Events/StringUtils.swift", text: ""),
@@ -66,20 +93,31 @@ import Testing
     ]
 
     static let kept = [
-        Sample(rule: .imports, text: "public import Users\ninternal import Foundation\n// import HTTP\n"),
+        Sample(rule: .imports(in: .sample), text: "public import Users\ninternal import Foundation\n// import HTTP\n"),
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOCore\n"),
         Sample(rule: .networking, file: "Sources/HTTPServer/Server/Server.swift", text: "internal import NIOPosix\n"),
         Sample(rule: .clients, file: "Sources/App/Doctor/IndexCheck.swift", text: "internal import AsyncHTTPClient\n"),
         Sample(rule: .clocks, text: "let deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n"),
         Sample(rule: .mutexes, text: "let told = Mutex<[@Sendable () -> Void]>([])\n"),
-        Sample(rule: .tables, text: #""SELECT 1 FROM \(identifier: EventsProjection.schema).events""#),
-        Sample(rule: .tables, file: "Sources/App/Backend.swift", text: "/// As `users_v1` is.\nlet all = [UsersProjection()]\n"),
-        Sample(rule: .tables, file: "Sources/App/Demo/Demo.swift", text: "let users = events.map(\\.owner)\n"),
+        Sample(rule: .tables(of: .sample), text: #""SELECT 1 FROM \(identifier: EventsProjection.schema).events""#),
+        Sample(
+            rule: .tables(of: .sample), file: "Sources/App/Backend.swift",
+            text: "/// As `users_v1` is.\nlet all = [UsersProjection()]\n"),
+        Sample(rule: .tables(of: .sample), file: "Sources/App/Demo/Demo.swift", text: "let users = events.map(\\.owner)\n"),
         Sample(
             rule: .readModels, file: "Sources/Events/EventsProjection.swift", text: #""INSERT INTO \(identifier: schema).events""#
         ),
         Sample(rule: .log, file: "Sources/EventStore/Log/Read/LogReader.swift", text: #""FROM log.recorded_events""#),
-        Sample(rule: .types, text: "public struct EventsView {}\n"),
+        Sample(rule: .types(in: .sample), text: "public struct EventsView {}\n"),
+        Sample(
+            rule: .storedTypes, file: "Sources/Users/UserDomainEvent.swift",
+            text: """
+                enum UserDomainEvent: DomainEvent {
+                    static let storedTypes = [StoredType("UserCreated"), StoredType(
+                        "UserRenamed", upcasters: [{ $0 }])]
+                    // Once there was "UserMoved".
+                    var stored: (type: String, data: JSON) { ("UserRenamed", ["name": .null]) }
+                """),
         Sample(rule: .lines, text: String(repeating: "//\n", count: 300)),
         Sample(rule: .nouns, file: "Sources/App/Commands/Serve.swift", text: ""),
         Sample(rule: .unchecked, text: "/// `@unchecked`: the lock protects it.\nfinal class Box: @unchecked Sendable {\n"),
@@ -100,6 +138,66 @@ import Testing
         #expect(names.count == Rule.all.count)
         #expect(Set(Self.broken.map(\.rule.name)) == names)
         #expect(Set(Self.kept.map(\.rule.name)) == names)
+    }
+}
+
+extension Project {
+    /// A project of the size that the samples need.
+    fileprivate static let sample = Project(
+        targets: [
+            Target(name: "Encoding", dependencies: []), Target(name: "Telemetry", dependencies: []),
+            Target(name: "Postgres", dependencies: ["Encoding", "Telemetry"]),
+            Target(name: "EventStore", dependencies: ["Postgres", "Encoding"]),
+            Target(name: "Users", dependencies: ["EventStore", "Postgres"]),
+            Target(name: "Events", dependencies: ["Users", "EventStore", "Postgres"]),
+            Target(name: "HTTP", dependencies: ["Events", "Users"]),
+        ],
+        readModels: [
+            ReadModel(module: "Users", type: "UsersProjection", name: "users", tables: ["users", "devices"]),
+            ReadModel(module: "Events", type: "EventsProjection", name: "events", tables: ["events"]),
+            ReadModel(module: "Attendances", type: "AttendancesProjection", name: "attendances", tables: ["attendances"]),
+        ])
+}
+
+@Suite struct `The table of targets` {
+    @Test func `comes from the manifest, without products and tests`() {
+        let manifest = """
+            .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
+            .target(
+                name: "Postgres",
+                dependencies: [
+                    "CLibPQ", "Encoding", .product(name: "Logging", package: "swift-log"), "Telemetry",
+                ],
+                resources: [.embedInCode("db")]
+            ),
+            .executableTarget(name: "Bench", dependencies: ["Postgres"], path: "Benchmarks/Bench"),
+            .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
+            """
+        #expect(
+            Project.targets(in: manifest) == [
+                .init(name: "CLibPQ", dependencies: []),
+                .init(name: "Postgres", dependencies: ["CLibPQ", "Encoding", "Telemetry"]),
+                .init(name: "Bench", dependencies: ["Postgres"], path: "Benchmarks/Bench"),
+            ])
+    }
+
+    @Test(arguments: [
+        ("EventStore", "Users"), ("HTTPServer", "HTTP"), ("Users", "HTTPServer"), ("Events", "HTTP"), ("Users", "App"),
+        ("Events", "EmbeddedPostgres"), ("HTTP", "Postgres"), ("HTTP", "App"), ("App", "humon"),
+    ])
+    func `refuses a dependency that points the wrong way`(target: String, dependency: String) {
+        let targets = [Project.Target(name: target, dependencies: [dependency, "Encoding"])]
+        #expect(Project.wrongDependencies(targets) == ["\(target) depends on \(dependency)"])
+    }
+
+    @Test func `finds a read model, its module and its tables`() {
+        let text = #"""
+            struct NotesProjection: Projection {
+                static let name = "notes"
+                static func tables(in schema: String) -> String { "CREATE TABLE \(schema).lines (id bigint);" }
+            """#
+        let found = Project.readModels(in: text, of: "Sources/Notes/NotesProjection.swift")
+        #expect(found == [.init(module: "Notes", type: "NotesProjection", name: "notes", tables: ["lines"])])
     }
 }
 

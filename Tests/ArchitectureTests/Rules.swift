@@ -11,46 +11,26 @@ struct Rule: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all = [
-        imports, networking, clients, clocks, mutexes, tables, readModels, log, types, lines, nouns, unchecked,
+        imports, networking, clients, clocks, mutexes, tables, readModels, log, types, storedTypes, lines, nouns, unchecked,
     ]
-
-    /// What each target may import of the project's own: only what stands to its left.
-    static let allowed: [String: Set<String>] = [
-        "CLibPQ": [],
-        "CJemalloc": [],
-        "CDeflate": [],
-        "CZstd": [],
-        "Encoding": [],
-        "Telemetry": ["Encoding"],
-        "Postgres": ["CLibPQ", "Encoding", "Telemetry"],
-        "EmbeddedPostgres": [],
-        "EventStore": ["Postgres", "Encoding", "Telemetry"],
-        "Users": ["EventStore", "Postgres", "Encoding"],
-        "SpatialIndex": ["CJemalloc"],
-        "Events": ["Users", "EventStore", "Postgres", "Encoding", "SpatialIndex"],
-        "Attendances": ["Events", "Users", "EventStore", "Postgres", "Encoding"],
-        "HTTPServer": ["Encoding", "Telemetry", "CDeflate", "CZstd"],
-        "HTTP": ["HTTPServer", "Attendances", "Events", "Users", "Encoding", "Telemetry"],
-        "App": [
-            "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
-            "Telemetry",
-        ],
-    ]
-
-    /// Those with read models, which live in schemas of their own.
-    static let modules = ["Users", "Events", "Attendances"]
 }
 
 extension Rule {
-    static let imports = Rule(name: "a target imports only what stands to its left") { file, text in
-        let target = Self.target(of: file)
-        return SourceTree.imports(in: text).filter { allowed[$0] != nil && allowed[target]?.contains($0) != true }
-            .map { "\(target) imports \($0)" }
+    static let imports = imports(in: .current)
+
+    static func imports(in project: Project) -> Rule {
+        let targets = project.sources
+        return Rule(name: "a target imports only its dependencies in Package.swift") { file, text in
+            let target = SourceTree.target(of: file)
+            return SourceTree.imports(in: text)
+                .filter { targets[$0] != nil && targets[target]?.dependencies.contains($0) != true }
+                .map { "\(target) imports \($0)" }
+        }
     }
 
     /// Buffers and addresses are values that HTTP and App share with the server.
     static let networking = Rule(name: "only HTTPServer listens, and no target imports Hummingbird") { file, text in
-        let target = Self.target(of: file)
+        let target = SourceTree.target(of: file)
         let shared = ["HTTP", "App", "Telemetry"].contains(target) ? ["NIOCore", "NIOHTTP1"] : []
         return SourceTree.imports(in: text).filter { name in
             name.hasPrefix("Hummingbird") || (name.hasPrefix("NIO") && target != "HTTPServer" && !shared.contains(name))
@@ -84,37 +64,56 @@ extension Rule {
         text.matches(of: /Mutex<(?!\[)[^>]*->/).map { String($0.0) }
     }
 
-    /// The schema of a read model is written `\(identifier: UsersProjection.schema)`, and its literal name is `users_v1`.
-    static let tables = Rule(name: "no module's SQL names another's schema or tables") { file, text in
-        let code = Self.code(in: text)
-        return modules.filter { !file.hasPrefix("Sources/\($0)/") }.flatMap { module in
-            let schema = module.lowercased()
-            guard code.contains(schema) || code.contains("\(module)Projection") else { return [String]() }
-            let patterns = [
-                #"\b\#(module)Projection\s*\.\s*(?:schema|self)\b"#, #"\b\#(schema)_v\d"#,
-                #"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|TRUNCATE|REFERENCES|ONLY|SCHEMA)\s+"?\#(schema)\b"#,
-            ]
-            return patterns.flatMap { pattern in
-                // To Unicode `users.users` is one word.
-                (try? Regex(pattern).wordBoundaryKind(.simple)).map { code.matches(of: $0).map { String(code[$0.range]) } } ?? [
-                    "\(pattern) is no pattern"
+    static let tables = tables(of: .current)
+
+    /// SQL names the schema of a read model as `\(identifier: UsersProjection.schema)`. Its literal name is `users_v1`.
+    static func tables(of project: Project) -> Rule {
+        Rule(name: "no module's SQL names another's schema or tables") { file, text in
+            let code = Self.code(in: text)
+            return project.readModels.filter { $0.module != SourceTree.target(of: file) }.flatMap { model in
+                let names = model.tables.union([model.name]).sorted().joined(separator: "|")
+                let patterns = [
+                    #"\b\#(model.type)\s*\.\s*(?:schema|self)\b"#, #"\b\#(model.name)_v\d"#,
+                    #"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|TRUNCATE|REFERENCES|ONLY|SCHEMA)\s+"?(?:\#(names))\b"#,
+                    #"(?i)\b(?:from|join|into|update|table|truncate)\s+"?(?:\#(names))"?\."#,
                 ]
+                return patterns.flatMap { pattern in
+                    // To Unicode `users.users` is one word.
+                    (try? Regex(pattern).wordBoundaryKind(.simple)).map { code.matches(of: $0).map { String(code[$0.range]) } }
+                        ?? ["\(pattern) is no pattern"]
+                }
             }
         }
     }
 
     static let readModels = Rule(name: "only projections write read models") { file, text in
-        guard !file.hasSuffix("Projection.swift"), !["EventStore", "Postgres"].contains(Self.target(of: file)) else { return [] }
+        guard !file.hasSuffix("Projection.swift"), !["EventStore", "Postgres"].contains(SourceTree.target(of: file)) else {
+            return []
+        }
         return ["INSERT INTO", "UPDATE \\(", "DELETE FROM", "TRUNCATE"].filter { text.contains($0) }
     }
 
     static let log = Rule(name: "only the event store names the log's table") { file, text in
-        Self.target(of: file) != "EventStore" && text.contains("recorded_events") ? ["recorded_events"] : []
+        SourceTree.target(of: file) != "EventStore" && text.contains("recorded_events") ? ["recorded_events"] : []
     }
 
-    static let types = Rule(name: "no type has a module's name") { _, text in
-        text.matches(of: /\b(?:struct|class|enum|actor|protocol|typealias) (\w+)/).map { String($0.1) }
-            .filter { allowed[$0] != nil }.map { "declares \($0)" }
+    static let types = types(in: .current)
+
+    static func types(in project: Project) -> Rule {
+        let targets = project.sources
+        return Rule(name: "no type has a target's name") { _, text in
+            text.matches(of: /\b(?:struct|class|enum|actor|protocol|typealias) (\w+)/).map { String($0.1) }
+                .filter { targets[$0] != nil }.map { "declares \($0)" }
+        }
+    }
+
+    /// `EventLog` cannot append a domain event whose stored type is not in the list.
+    static let storedTypes = Rule(name: "a domain event's stored types are all listed") { file, text in
+        let code = Self.code(in: text)
+        guard SourceTree.target(of: file) != "EventStore", code.contains(/\benum \w+: DomainEvent\b/) else { return [] }
+        let listed = Set(code.matches(of: /StoredType\(\s*"(\w+)"/).map { String($0.1) })
+        let named = Set(code.matches(of: /"([A-Z]\w*)"/).map { String($0.1) })
+        return named.subtracting(listed).sorted().map { "\($0) is not in storedTypes" }
     }
 
     static let lines = Rule(name: "a file has at most 300 lines", folders: ["Sources", "Tests"]) { _, text in
@@ -133,8 +132,6 @@ extension Rule {
             lines[index].contains("@unchecked Sendable {") && (index == 0 || !lines[index - 1].contains("`@unchecked`:"))
         }.map { "line \($0 + 1)" }
     }
-
-    private static func target(of file: String) -> String { String(file.split(separator: "/").dropFirst().first ?? "") }
 
     /// Without comments.
     private static func code(in text: String) -> String {

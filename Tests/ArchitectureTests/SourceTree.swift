@@ -10,6 +10,9 @@ enum SourceTree {
         return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
     }
 
+    /// The target of a file below `Sources`.
+    static func target(of file: String) -> String { String(file.split(separator: "/").dropFirst().first ?? "") }
+
     /// The modules that a source file imports, whatever their access level and attributes.
     static func imports(in text: String) -> [String] {
         text.split(separator: "\n").compactMap { line in

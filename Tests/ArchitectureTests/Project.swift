@@ -1,0 +1,104 @@
+import Foundation
+import TestDatabase
+
+/// What the rules know of the whole project: its targets and its read models.
+struct Project: Sendable {
+    /// A target of `Package.swift`, with those of its dependencies that are targets too.
+    struct Target: Sendable, Hashable {
+        var name: String
+        var dependencies: Set<String>
+        /// Its folder, if it is not the folder of its name below `Sources`.
+        var path: String?
+    }
+
+    /// A projection, and the module that owns it.
+    struct ReadModel: Sendable, Hashable {
+        var module: String
+        var type: String
+        var name: String
+        var tables: Set<String>
+    }
+
+    var targets: [Target]
+    var readModels: [ReadModel]
+
+    /// The targets whose sources the rules hold, by name.
+    var sources: [String: Target] {
+        Dictionary(uniqueKeysWithValues: targets.filter { $0.path == nil }.map { ($0.name, $0) })
+    }
+
+    /// This project. `Package.swift` is the one place that says which targets there are and what each may import.
+    static let current: Project = {
+        do {
+            let files = try SourceTree.files(below: "Sources", ending: ".swift")
+            return Project(
+                targets: targets(in: try Repository.text("Package.swift")),
+                readModels: try files.flatMap { readModels(in: try Repository.text($0), of: $0) })
+        } catch { fatalError("the project cannot be read: \(error)") }
+    }()
+
+    /// Targets and products of a manifest, but not its tests.
+    static func targets(in manifest: String) -> [Target] {
+        manifest.matches(of: /\.(?:target|executableTarget|systemLibrary)\(\s*name: "(\w+)"/).map { match in
+            let body = balanced(manifest[manifest[match.range].firstIndex(of: "(")!...])
+            let products = /\.product\([^)]*\)/
+            let list = body.replacing(products, with: "").firstMatch(of: /dependencies: \[([^\]]*)\]/)?.1 ?? ""
+            return Target(
+                name: String(match.1), dependencies: Set(list.matches(of: /"(\w+)"/).map { String($0.1) }),
+                path: body.firstMatch(of: /\bpath: "([^"]*)"/).map { String($0.1) })
+        }
+    }
+
+    /// The projections that a file declares.
+    static func readModels(in text: String, of file: String) -> [ReadModel] {
+        text.matches(of: /\bstruct (\w+): Projection\b/).compactMap { match in
+            guard let name = text.firstMatch(of: /static let name = "(\w+)"/)?.1 else { return nil }
+            let tables = text.matches(of: /CREATE TABLE \\\(schema\)\.(\w+)/).map { String($0.1) }
+            return ReadModel(
+                module: SourceTree.target(of: file), type: String(match.1), name: String(name), tables: Set(tables))
+        }
+    }
+
+    /// From an opening parenthesis to the one that closes it.
+    private static func balanced(_ text: Substring) -> Substring {
+        var depth = 0
+        for index in text.indices {
+            if text[index] == "(" { depth += 1 } else if text[index] == ")" { depth -= 1 }
+            if depth == 0 { return text[...index] }
+        }
+        return text
+    }
+}
+
+extension Project {
+    /// The targets that know nothing of Humon: another product could use them.
+    static let generic: Set = [
+        "CLibPQ", "CJemalloc", "CDeflate", "CZstd", "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore",
+        "HTTPServer", "SpatialIndex",
+    ]
+
+    /// The targets around the modules, each with what it must not depend on. Every other target of the product is a module.
+    static let surroundings: [String: Set<String>] = [
+        "HTTP": ["Postgres", "EmbeddedPostgres", "Web", "App", "humon"], "Web": ["Postgres", "EmbeddedPostgres", "App", "humon"],
+        "App": ["humon"], "humon": [],
+    ]
+
+    /// The dependencies of the manifest that point the wrong way, each a sentence. SwiftPM refuses circles itself.
+    static func wrongDependencies(_ targets: [Target]) -> [String] {
+        targets.filter { $0.path == nil }.flatMap { target in
+            let forbidden: Set<String> =
+                if generic.contains(target.name) {
+                    target.dependencies.subtracting(generic)
+                } else if let forbidden = surroundings[target.name] {
+                    target.dependencies.intersection(forbidden)
+                } else {
+                    target.dependencies.intersection(surroundings.keys.union(["HTTPServer", "EmbeddedPostgres"]))
+                }
+            return forbidden.sorted().map { "\(target.name) depends on \($0)" }
+        }
+    }
+}
+
+extension Dictionary<String, Set<String>>.Keys {
+    fileprivate func union(_ others: Set<String>) -> Set<String> { Set(self).union(others) }
+}
