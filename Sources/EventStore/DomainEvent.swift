@@ -114,7 +114,7 @@ extension DomainEvent {
 
     static func writtenFormat(of type: String) -> Int16 {
         guard let format = storedTypes.first(where: { $0.name == type })?.writtenFormat else {
-            preconditionFailure("\(type) is not among the stored types that \(Self.self) writes")
+            fatalError("\(type) is not among the stored types that \(Self.self) writes")
         }
         return format
     }

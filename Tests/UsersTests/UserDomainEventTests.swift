@@ -72,18 +72,3 @@ import Testing
         #expect(UserID(stream: StreamName(stream)) == nil)
     }
 }
-
-@Suite struct `What is kept about where a command comes from` {
-    @Test func `is its request, its trace and the user who asked`() {
-        let context = CommandContext(requestID: "request-1", traceID: "4bf92f3577b34da6a3ce929d0e0e4736")
-        #expect(
-            context.metadata(actor: 7)
-                == Metadata(requestID: "request-1", actor: 7, traceID: "4bf92f3577b34da6a3ce929d0e0e4736")
-        )
-    }
-
-    @Test func `has no trace where none came in`() throws {
-        let values = try CommandContext(requestID: "request-1").metadata(actor: 7).values()
-        #expect(values.traceID == nil)
-    }
-}

@@ -1,0 +1,100 @@
+import Encoding
+import Postgres
+import Testing
+
+@testable import EventStore
+
+@Suite struct `A list of modules` {
+    private static let counters = Module(
+        "counters", domainEvents: [Counted.self], projections: [SumProjection()],
+        idSequences: [IDSequence(category: "counter", name: "log.counter_ids")])
+
+    @Test func `with different names and categories is accepted`() throws {
+        let teas = Module("teas", domainEvents: [TeaDomainEvent.self], projections: [])
+        try Module.check([Self.counters, teas])
+        #expect([Self.counters, teas].domainEvents.map { $0.category } == ["counter", "tea"])
+        #expect([Self.counters, teas].projections.map { type(of: $0).name } == ["sums"])
+        #expect([Self.counters, teas].idSequences.map(\.name) == ["log.counter_ids"])
+    }
+
+    @Test(arguments: [
+        (
+            [counters, Module("others", domainEvents: [Counted.self], projections: [])],
+            "Two domain event types have the category counter."
+        ),
+        (
+            [counters, Module("counters", domainEvents: [TeaDomainEvent.self], projections: [])],
+            "Two modules have the name counters."
+        ),
+        (
+            [Module("counters", domainEvents: [Counted.self], projections: [SumProjection(), SumProjection()])],
+            "Two projections have the name sums."
+        ),
+        (
+            [
+                Module(
+                    "counters", domainEvents: [Counted.self, TeaDomainEvent.self], projections: [],
+                    idSequences: [IDSequence(category: "counter", name: "log.ids"), IDSequence(category: "tea", name: "log.ids")])
+            ], "Two categories take their ids from log.ids."
+        ),
+        (
+            [Module("orders", domainEvents: [OrderLine.self], projections: [])],
+            "The category \"order-line\" of the module orders must consist of lower-case letters, digits and underscores: "
+                + "the first dash ends the category in a stream's name."
+        ),
+        (
+            [Module("Teas", domainEvents: [TeaDomainEvent.self], projections: [])],
+            "The name \"Teas\" of the module Teas must consist of lower-case letters, digits and underscores."
+        ),
+        (
+            [Module("teas", domainEvents: [TeaDomainEvent.self], projections: [SumProjection()])],
+            "The projection sums folds the category counter, which the module teas does not have."
+        ),
+        (
+            [
+                Module(
+                    "teas", domainEvents: [TeaDomainEvent.self], projections: [],
+                    idSequences: [IDSequence(category: "cup", name: "log.cup_ids")])
+            ], "The sequence log.cup_ids numbers the category cup, which the module teas does not have."
+        ),
+        ([Module("untold", domainEvents: [Untold.self], projections: [])], "The category untold has no stored types."),
+        (
+            [Module("twice", domainEvents: [ToldTwice.self], projections: [])],
+            "The category twice has two stored types Told. Told of the category twice is written in a format that it does not read."
+        ),
+    ])
+    func `that cannot work is refused with the reason`(modules: [Module], reason: String) {
+        #expect {
+            try Module.check(modules)
+        } throws: {
+            "\($0)" == "The list of modules is wrong. \(reason)"
+        }
+    }
+
+    private enum OrderLine: DomainEvent {
+        case ordered
+        static let category = "order-line"
+        static let storedTypes = [StoredType("Ordered")]
+        static let personalFields: Set<String> = []
+        init(type: String, data: JSON) { self = .ordered }
+        var stored: (type: String, data: JSON) { ("Ordered", [:]) }
+    }
+
+    private enum Untold: DomainEvent {
+        case told
+        static let category = "untold"
+        static let storedTypes: [StoredType] = []
+        static let personalFields: Set<String> = []
+        init(type: String, data: JSON) { self = .told }
+        var stored: (type: String, data: JSON) { ("Told", [:]) }
+    }
+
+    private enum ToldTwice: DomainEvent {
+        case told
+        static let category = "twice"
+        static let storedTypes = [StoredType("Told"), StoredType("Told", writing: .format(2))]
+        static let personalFields: Set<String> = []
+        init(type: String, data: JSON) { self = .told }
+        var stored: (type: String, data: JSON) { ("Told", [:]) }
+    }
+}
