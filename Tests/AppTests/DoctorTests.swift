@@ -1,4 +1,6 @@
+import App
 import Encoding
+import EventStore
 import Foundation
 import Postgres
 import TestDatabase
@@ -16,11 +18,9 @@ import Testing
         return (result.status, Dictionary(uniqueKeysWithValues: named))
     }
 
-    private static let names = [
-        "settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences", "read model users",
-        "read model events",
-        "read model attendances", "index", "subscriptions", "clock",
-    ]
+    private static let names =
+        ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
+        + Modules.registered.projections.map { "read model \(type(of: $0).name)" } + ["index", "subscriptions", "clock"]
 
     /// A way to break something, the line that says so, its hint, and the way back.
     private struct Ailment {
