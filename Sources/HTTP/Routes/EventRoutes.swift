@@ -46,7 +46,7 @@ private struct EventRoutes: Sendable {
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let caller = try await api.caller(device.token)
         let command = UpdateEvent(
-            id: try eventID(context), change: change, by: caller, condition: request.versionCondition
+            id: EventID(rawValue: try context.id()), change: change, by: caller, condition: request.versionCondition
         )
         let (id, position) = try await events.update(command, context: commandContext)
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
@@ -54,7 +54,7 @@ private struct EventRoutes: Sendable {
 
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await api.requireReader(request)
-        let id = try eventID(context)
+        let id = EventID(rawValue: try context.id())
         let reading = try await events.view(atLeast: try request.position())
         guard let event = try await reading.event(id) else { throw HTTPError.notFound }
         return try response(event, to: request, reading)
@@ -62,7 +62,7 @@ private struct EventRoutes: Sendable {
 
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
-        let id = try eventID(context)
+        let id = EventID(rawValue: try context.id())
         guard let reading = events.indexView(atLeast: try request.position()), let event = reading.indexedEvent(id) else {
             return .needsTask
         }
@@ -128,14 +128,6 @@ private struct EventRoutes: Sendable {
         response.setCacheControl(for: api.settings.reads)
         response.addAgeHeader(of: reading)
         return response
-    }
-
-    /// The event that the path names.
-    /// - Throws: `HTTPError.notFound` if the path has no number there
-    private func eventID(_ context: RequestContext) throws(HTTPError) -> EventID {
-        let text = context.parameter
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text) else { throw .notFound }
-        return EventID(rawValue: number)
     }
 }
 

@@ -1,0 +1,18 @@
+internal import EventStore
+internal import HTTPServer
+
+extension RequestContext {
+    /// The id in the path, as `{id}` in `/v1/events/{id}`.
+    /// - Throws: `HTTPError.notFound` if the path has no number there
+    func id() throws(HTTPError) -> Int64 {
+        guard parameter.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let id = Int64(parameter) else { throw .notFound }
+        return id
+    }
+}
+
+extension Request {
+    /// The context of a command that this request asks for.
+    func commandContext(_ context: RequestContext, key: IdempotencyKey? = nil) -> CommandContext {
+        CommandContext(requestID: context.requestID, traceID: context.traceID(of: self), key: key)
+    }
+}
