@@ -12,12 +12,28 @@ public struct LogImport: Sendable {
     /// - Parameters:
     ///   - source: gives the next bytes, and nil at the end, on the thread of a connection, which it may block; it must throw where
     ///     the end is not the true one
-    ///   - progress: how many recorded events of so many are read
-    /// - Returns: what the archive says of itself
-    /// - Throws: ``LogArchiveError``, and what the source throws
+    ///   - isTrial: whether to check the whole archive and then roll the transaction back
+    ///   - progress: the number of recorded events that are read, and of all
+    /// - Returns: the header of the archive
+    /// - Throws: ``LogArchiveError``, `PostgresError`, and the errors of the source
     public func read(
         from source: @escaping @Sendable () throws -> [UInt8]?, decodedBy domainEvents: [any DomainEvent.Type],
-        sequences: [IDSequence], progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void = { _, _ in }
+        sequences: [IDSequence], isTrial: Bool = false,
+        progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void = { _, _ in }
+    ) async throws -> LogArchive.Header {
+        do { return try await copy(source, domainEvents, sequences, isTrial, progress) } catch let end as TrialEnded {
+            return end.header
+        }
+    }
+
+    /// Rolls the transaction of a trial back.
+    private struct TrialEnded: Error {
+        var header: LogArchive.Header
+    }
+
+    private func copy(
+        _ source: @escaping @Sendable () throws -> [UInt8]?, _ domainEvents: [any DomainEvent.Type],
+        _ sequences: [IDSequence], _ isTrial: Bool, _ progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void
     ) async throws -> LogArchive.Header {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
@@ -47,6 +63,8 @@ public struct LogImport: Sendable {
                     }
                 }
                 try await refuseDisorder(header, domainEvents, connection)
+                // Before the sequences: they keep their values after a rollback.
+                if isTrial { throw TrialEnded(header: header) }
                 try await IDSequence.advance(sequences, connection)
                 return header
             }

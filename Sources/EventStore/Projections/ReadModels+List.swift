@@ -115,6 +115,17 @@ extension ReadModels {
         return sum
     }
 
+    /// The tables that a rollback returns to, in the order of the read models.
+    /// - Throws: ``ReadModelError/nothingBefore(_:)`` if a read model has none; `PostgresError`
+    public func kept() async throws -> [(name: String, position: Int64)] {
+        let found = try await list().filter { $0.state == .kept }
+        return try projections.map { projection in
+            let (name, schema) = (type(of: projection).name, type(of: projection).schema + Self.beforeSuffix)
+            guard let copy = found.first(where: { $0.schema == schema }) else { throw ReadModelError.nothingBefore(name) }
+            return (name, copy.position)
+        }
+    }
+
     /// Of the rebuilds that these read models have.
     public func shadows() async throws -> [ShadowStatus] {
         try await client.query(

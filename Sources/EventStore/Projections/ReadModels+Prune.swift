@@ -1,11 +1,30 @@
 internal import Postgres
 
 extension ReadModels {
-    /// Drops what cutovers replaced, and what broken-off verifications left; then there is no way back.
-    /// - Parameter otherVersions: also those that this program does not know
-    /// - Returns: the schemas that are gone
-    /// - Throws: ``ReadModelError/served(_:)`` where a server of another version still answers from one
+    /// Drops the schemas that ``prunable(otherVersions:)`` lists. This cannot be undone.
+    /// - Parameter otherVersions: whether to drop the read models of other versions of the program, too
+    /// - Returns: the dropped schemas
+    /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
     public func prune(otherVersions: Bool = false) async throws -> [String] {
+        let unwanted = try await prunable(otherVersions: otherVersions)
+        for schema in unwanted {
+            // Before the drop, which waits for readers: appends must not wait with it.
+            try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
+            try await client.withTransaction { connection in
+                try await connection.withoutTimeout { connection in
+                    try await Self.lockNames(on: connection)
+                    try await Self.drop(schema, on: connection)
+                    try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
+                }
+            }
+        }
+        return unwanted
+    }
+
+    /// The schemas that cutovers replaced, and the schemas that interrupted verifications left.
+    /// - Parameter otherVersions: whether to list the read models of other versions of the program, too
+    /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
+    public func prunable(otherVersions: Bool = false) async throws -> [String] {
         let names = projections.map { type(of: $0).name }
         let own = projections.map { type(of: $0).schema }
         let found = try await client.query(
@@ -21,17 +40,6 @@ extension ReadModels {
         }.map { schema, isServed, _ in (schema: schema, isServed: isServed) }
         if let served = unwanted.first(where: { $0.isServed && !$0.schema.hasSuffix(Self.previousSuffix) }) {
             throw ReadModelError.served(served.schema)
-        }
-        for (schema, _) in unwanted {
-            // Before the drop, which waits for readers: appends must not wait with it.
-            try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
-            try await client.withTransaction { connection in
-                try await connection.withoutTimeout { connection in
-                    try await Self.lockNames(on: connection)
-                    try await Self.drop(schema, on: connection)
-                    try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
-                }
-            }
         }
         return unwanted.map(\.schema)
     }

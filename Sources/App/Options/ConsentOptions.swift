@@ -1,6 +1,7 @@
 internal import EventStore
 internal import Logging
 internal import Postgres
+internal import Users
 
 /// Asks before the demo writes into a used database: the demo's events stay in the log for ever.
 enum DemoConsent {
