@@ -5,29 +5,30 @@ internal import Logging
 internal import Postgres
 internal import ServiceLifecycle
 
-/// The database that a command works on: the one that `DATABASE_URL` names, or a private one.
+/// The database that a command uses: the one from `--database` or `DATABASE_URL`, or a private one.
 struct Database: Sendable {
-    /// The role whose rights the application has; `db/grants.sql` makes it.
+    /// The role that gives the application its rights; `db/grants.sql` creates it.
     private static let applicationRole = "humon_app"
-    /// The role of those who only look; made there too.
+    /// The role that may only read; `db/grants.sql` creates it, too.
     static let readerRole = "humon_reader"
 
     let url: String
-    /// What must run for as long as the database is used: the private cluster's notifier.
+    /// The services that must run while the database is used: the monitor of the private cluster.
     let services: [any Service]
     private let settings: Settings
 
-    /// Whether a command needs the private cluster to itself.
+    /// The use that a command makes of the private cluster.
     enum Use: Sendable {
-        /// For as long as it runs; there is one of them a directory.
+        /// The command needs the cluster for itself; one server at a time uses a directory.
         case asServer
-        /// Beside a server, if one runs.
+        /// The command works beside a server, if one runs.
         case asVisitor
-        /// The same, for commands that make no sense on an empty database.
+        /// The same, for a command that needs an existing database.
         case asVisitorOfExisting
     }
 
-    /// Starts the private cluster where there is no `DATABASE_URL`, and stops it after the body.
+    /// Runs the body with the database. Without a URL, starts the private cluster and stops it after the body.
+    /// - Throws: ``NoDatabase``, `EmbeddedPostgresError`, `CancellationError`, and the errors of the body
     static func with<Value: Sendable>(
         _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
     ) async throws -> Value {
@@ -43,9 +44,9 @@ struct Database: Sendable {
             throw NoDatabase(directory: settings.data)
         }
         var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
-        // What failed statements were is for the operator of a real server; here it would only fill a file.
+        // Failed statements would fill the log file of the private cluster, which no operator reads.
         configuration.settings["log_min_error_statement"] = "panic"
-        // In tasks of their own, which Ctrl-C does not cancel: a start or stop that is cut short leaves a cluster running.
+        // Start and stop run in tasks of their own, which Ctrl-C does not cancel: half a start or stop would leave a cluster running.
         let cluster = try await Task { [configuration] in try await EmbeddedCluster.start(configuration, logger: logger) }.value
         let result: Result<Value, any Error>
         do {
@@ -55,14 +56,14 @@ struct Database: Sendable {
             result = .failure(error)
         }
         do { try await Task { try await cluster.stop() }.value } catch {
-            // What the body failed with comes first.
+            // An error of the body is more important.
             _ = try result.get()
             throw error
         }
         return try result.get()
     }
 
-    /// With the rights of the URL's user: for migrations.
+    /// A configuration with the rights of the URL's user, for migrations.
     var asOwner: PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)
         configuration.connections = 1
@@ -72,7 +73,7 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// With the rights of the application: for everything else.
+    /// A configuration with the rights of the application.
     func asApplication(connections: Int) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)
         configuration.connections = connections
@@ -84,7 +85,7 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// With the rights of those who only look, in transactions that refuse to write: for what an operator looks at.
+    /// A configuration with the rights of the reading role, whose transactions refuse to write, for commands that only read.
     func asReader(connections: Int) -> PostgresConfiguration {
         var configuration = asApplication(connections: connections)
         configuration.role = Self.readerRole
@@ -92,15 +93,16 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// With one connection, for the writer alone.
+    /// A configuration with one connection, for the writer.
     var asWriter: PostgresConfiguration {
         var configuration = asApplication(connections: 1)
-        // While one batch asks under the lock what became of it, the other waits for as long as that may take.
+        // One batch may wait while another one looks, under the lock, for the result of a broken commit.
         configuration.leasedTimeoutSeconds = configuration.statementTimeoutSeconds + 1
         return configuration
     }
 
-    /// Asked without the rights that migrating takes. What else is wrong with the database whoever works on it will find.
+    /// Whether migrations are missing. Needs no right to migrate. Returns `false` after an error of PostgreSQL, because the command itself
+    /// will meet that error.
     func lacksMigrations(logger: Logger) async throws -> Bool {
         do {
             return try await withPostgres(asOwner, logger: logger) { client in
@@ -111,11 +113,13 @@ struct Database: Sendable {
         }
     }
 
-    /// Applies what is missing, or refuses to go on without it.
-    func migrate(logger: Logger) async throws {
+    /// Applies missing migrations.
+    /// - Parameter isTrial: whether to apply none
+    /// - Throws: ``PendingMigrationsError`` if migrations are missing and must not be applied; `PostgresError`
+    func migrate(isTrial: Bool = false, logger: Logger) async throws {
         try await withPostgres(asOwner, logger: logger) { client in
             let migrator = Migrator(client: client)
-            guard settings.migrates else {
+            guard settings.migrates, !isTrial else {
                 let pending = try await migrator.pending()
                 guard pending.isEmpty else { throw PendingMigrationsError(names: pending) }
                 return
@@ -128,7 +132,7 @@ struct Database: Sendable {
 struct NoDatabase: Error, CustomStringConvertible {
     var directory: String
     var description: String {
-        "There is no database in \(directory) yet: start humon serve first, or name another one in DATABASE_URL or HUMON_DATA."
+        "The directory \(directory) has no database yet: start humon serve first, or name another database by --database, DATABASE_URL or HUMON_DATA."
     }
 }
 

@@ -6,23 +6,24 @@ package enum Program {
     package static func main() async { await Humon.main() }
 }
 
-/// `humon`: the service, and the operator's tool.
+/// `humon`: the service and the operator's tool.
 struct Humon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "humon",
         abstract: "The backend of an app that shows events near you on a map.",
         discussion: """
             Settings come from the environment and from .env in the working directory; `humon settings` lists them.
-            Without DATABASE_URL humon runs on a private PostgreSQL of its own.
+            Without DATABASE_URL and --database, humon starts a private PostgreSQL.
 
-            Exit codes: 0 done, and the answer is good; 1 could not be done; 2 done, and the answer is no (differences, faults, \
-            nothing found); 64 unusable command line; 130 and 143 ended by Ctrl-C and SIGTERM.
+            Exit codes: 0 success; 1 failure, with the reason on standard error; 2 the command ran and its answer is no (differences, \
+            violations, no result, no consent); 64 unusable command line; 130 ended by Ctrl-C; 143 ended by SIGTERM.
 
             EXAMPLE: humon log tail -f
             """,
+        version: Version.current,
         subcommands: [
             Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, SubscriptionCommands.self, Demo.self,
-            ShowSettings.self,
+            ShowSettings.self, Completion.self,
         ]
     )
 
@@ -31,7 +32,7 @@ struct Humon: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         do {
             let command = try await asyncParseAsRoot()
-            // The server has its own way to stop: without haste.
+            // The server handles signals itself: it stops gracefully.
             if command is Serve { try await run(command) } else { try await Interruption.cancelling { try await run(command) } }
         } catch {
             exit(after: error)

@@ -32,11 +32,11 @@ import Testing
 
                     environment["HUMON_ADMIN_PORT"] = "\(port)"
                     let compared = try await Self.memoryLine(directory, environment)
-                    #expect(compared?["finding"] == "holds all 0 events as the read model has them at position 0")
+                    #expect(compared?["result"] == "holds all 0 events as the read model has them at position 0")
                     environment["HUMON_ADMIN_TOKEN_FILE"] = nil
                     let refused = try await Self.memoryLine(directory, environment)
                     #expect(refused?["state"] == "warn")
-                    #expect(refused?["finding"] == "was not compared: the server asks for another token")
+                    #expect(refused?["result"] == "was not compared: the server requires another token")
                 }
             }
         }

@@ -74,9 +74,10 @@ import Testing
             #expect(refused.status == 2)
             #expect(
                 refused.error == """
-                    The log of this database holds recorded events that are not the demo's, the first at position 1. \
-                    The demo's events would stay in it for ever: they cannot be removed. \
-                    Nothing was written. Name another database in DATABASE_URL or HUMON_DATA, or give --yes.
+                    The log of this database holds recorded events that do not come from the demo, the first at position 1. \
+                    The demo's events will stay in it for ever: they cannot be removed. \
+                    Nothing was changed. Use another database by --database, DATABASE_URL or HUMON_DATA. \
+                    To go on without a terminal, give --yes.
 
                     """)
             #expect(refused.output.isEmpty)
@@ -96,7 +97,7 @@ import Testing
                 let refused = try await place.demo(typing: answer)
                 #expect(refused.status == 2)
                 #expect(refused.output.contains("they cannot be removed. Go on? [y/N] "), "\(refused.output)")
-                #expect(refused.output.contains("Nothing was written."))
+                #expect(refused.output.contains("Nothing was changed."))
                 #expect(try await place.contents() == before)
             }
             let agreed = try await place.demo(typing: "y")

@@ -35,7 +35,7 @@ import Yams
     }
 
     @Test func `name only settings that there are`() throws {
-        let known = Set(Settings.Keys.all.map(\.name))
+        let known = Set(Settings.Declarations.all.map(\.name))
         for file in try Self.files() where !file.hasPrefix("deploy/grafana") {
             for line in try Self.text(file).split(separator: "\n") where line.first(where: { $0 != " " }) != "#" {
                 for name in line.matches(of: /\b(HUMON_[A-Z_]+|TB_[A-Z_]+|DATABASE_URL\w*)\b/).map({ String($0.1) }) {

@@ -54,7 +54,7 @@ import Testing
             script:
                 "SELECT log.leave_inline(ARRAY['users_v1']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v1'",
             check: "read model users",
-            result: "the log has lost its end",
+            result: "but the log ends before it",
             hint: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.",
             cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
@@ -62,7 +62,7 @@ import Testing
                 "SELECT log.leave_inline(ARRAY['attendances_v1']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v1'",
             check: "read model attendances", state: "warn",
             result: "3 recorded events behind the log",
-            hint: "A server of this version brings it along; see that one runs.",
+            hint: "A server of this version updates it; check that one runs.",
             cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
@@ -194,10 +194,10 @@ import Testing
                 #expect(Set(away.lines.keys) == Set(Self.names))
                 #expect(away.lines["settings"]?["state"] == "ok")
                 #expect(away.lines["database"]?["state"] == "bad")
-                #expect(away.lines["clock"]?["result"] == "not looked at: there is no database")
+                #expect(away.lines["clock"]?["result"] == "not looked at: no database was reached")
 
                 let none = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
-                #expect(none.lines["database"]?["result"]?.word.contains("There is no database in") == true)
+                #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)
 
                 let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
                 #expect(unusable.lines["settings"]?["result"] == "HUMON_PORT must be a whole number from 0 to 65535.")
@@ -224,5 +224,5 @@ import Testing
 }
 
 extension JSON {
-    fileprivate var word: String { if case .string(let text) = self { text } else { "" } }
+    var word: String { if case .string(let text) = self { text } else { "" } }
 }

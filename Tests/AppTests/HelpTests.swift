@@ -38,10 +38,10 @@ import Testing
     @Test func `comes with completions that bash understands`() async throws {
         try await HumonProcess.withDirectory { directory in
             for shell in ["zsh", "fish"] {
-                let script = try await HumonProcess.run(["--generate-completion-script", shell], in: directory)
+                let script = try await HumonProcess.run(["completion", shell], in: directory)
                 #expect(script.status == 0 && script.output.contains("streams"))
             }
-            let script = try await HumonProcess.run(["--generate-completion-script", "bash"], in: directory)
+            let script = try await HumonProcess.run(["completion", "bash"], in: directory)
             #expect(script.status == 0, "\(script.error)")
             let file = directory.appending(path: "humon.bash").path
             try script.output.write(toFile: file, atomically: true, encoding: .utf8)

@@ -53,13 +53,13 @@ import Testing
                     ("twice", good + good), ("text", Data("tea\n".utf8)),
                 ] {
                     try bytes.write(to: directory.appending(path: name))
-                    let refused = try await humon(there, "log", "import", name)
+                    let refused = try await humon(there, "log", "import", "--yes", name)
                     #expect(refused.status == 1, "\(name)")
                     #expect(refused.error.contains("Nothing was imported."), "\(name): \(refused.error)")
                 }
                 #expect(try await Self.contents(other) == nil)
 
-                let imported = try await humon(there, "log", "import", "log.gz")
+                let imported = try await humon(there, "log", "import", "--yes", "log.gz")
                 #expect(imported.status == 0, "\(imported.error)")
                 #expect(try await Self.contents(other) == Self.contents(database))
                 let verified = try await humon(there, "log", "verify")
@@ -67,7 +67,7 @@ import Testing
                 // On such a log the service starts, and numbers go on.
                 let grown = try await humon(there, "demo", "--events", "5")
                 #expect(grown.status == 0, "\(grown.error)")
-                let second = try await humon(there, "log", "import", "log.gz")
+                let second = try await humon(there, "log", "import", "--yes", "log.gz")
                 #expect((second.status, second.error.contains("is not empty")) == (1, true))
             }
         }
@@ -80,7 +80,7 @@ import Testing
                 _ = try await HumonProcess.run(["demo", "--events", "10"], in: directory, environment: environment)
                 let humon = HumonProcess.executable.path
                 let script = """
-                    '\(humon)' log export - | env -u DATABASE_URL '\(humon)' log import --json -
+                    '\(humon)' log export - | env -u DATABASE_URL '\(humon)' log import --yes --json -
                     env -u DATABASE_URL '\(humon)' log verify > verified || exit 9
                     ('\(humon)' log export - || echo "failed: $?" >&2) | head -c 0
                     """
@@ -101,7 +101,7 @@ import Testing
                 let end = open(pipe, O_RDWR | O_CLOEXEC)
                 defer { close(end) }
                 let process = try HumonProcess(
-                    ["log", "import", "pipe"], in: directory, environment: ["DATABASE_URL": database.url])
+                    ["log", "import", "--yes", "pipe"], in: directory, environment: ["DATABASE_URL": database.url])
                 try await database.withClient { client in
                     // The log's lock is held: it waits for the first line.
                     let isWaiting: SQL = """

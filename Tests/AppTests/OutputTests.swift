@@ -8,10 +8,14 @@ import Testing
 @Suite struct `What is printed` {
     /// What the body writes.
     private func written(
-        _ format: Output.Format, zone: TimeZone = .gmt, _ body: (Output) throws -> Void
+        _ format: Output.Format, zone: TimeZone = .gmt, width: Int? = nil, columns: [String]? = nil, hasHeadings: Bool = true,
+        _ body: (Output) throws -> Void
     ) throws -> String {
         let text = Mutex("")
-        try body(Output(format: format, zone: zone) { more in text.withLock { $0 += more } })
+        try body(
+            Output(format: format, zone: zone, width: width, columns: columns, hasHeadings: hasHeadings) { more in
+                text.withLock { $0 += more }
+            })
         return text.withLock { $0 }
     }
 
@@ -50,6 +54,98 @@ import Testing
         #expect(coloured.contains("\u{1B}[31mbehind\u{1B}[0m\n"))
         #expect(!(try written(.text(isColoured: false)) { try $0.write(Self.table) }).contains("\u{1B}"))
         #expect(!(try written(.json) { try $0.write(Self.table) }).contains("\u{1B}"))
+    }
+
+    @Test func `has only the columns that the user named, in that order, for people and programs`() throws {
+        let columns = ["state", "stream"]
+        #expect(
+            try written(.text(isColoured: false), columns: columns) { try $0.write(Self.table) }
+                == "state   stream\nok      event-12\nbehind  user-1\n")
+        #expect(
+            try written(.json, columns: columns) { try $0.write(Self.table) }
+                == "{\"state\":\"ok\",\"stream\":\"event-12\"}\n{\"state\":\"behind\",\"stream\":\"user-1\"}\n")
+    }
+
+    @Test func `shows a column for programs to a person who names it`() throws {
+        let table = Table(columns: ["a", Column("b", isForPrograms: true)], rows: [[.text("1"), .text("2")]])
+        #expect(try written(.text(isColoured: false)) { try $0.write(table) } == "a\n1\n")
+        #expect(try written(.text(isColoured: false), columns: ["b", "a"]) { try $0.write(table) } == "b  a\n2  1\n")
+    }
+
+    @Test func `without headings starts with the first row, whose width headings do not change`() throws {
+        let table = Table("a_long_heading", "b", rows: [[.text("x"), .text("y")]])
+        #expect(try written(.text(isColoured: false), hasHeadings: false) { try $0.write(table) } == "x  y\n")
+    }
+
+    @Test func `aligns wide characters, emoji and combining marks by the columns of the terminal`() throws {
+        let table = Table(
+            "name", "end",
+            rows: ["東京", "🏳️‍🌈 👩‍👩‍👧", "Cafe\u{301}", "한국", "abcdefgh"].map { [.text($0), .text("|")] })
+        #expect(
+            try written(.text(isColoured: false)) { try $0.write(table) } == """
+                name      end
+                東京      |
+                🏳️‍🌈 👩‍👩‍👧     |
+                Cafe\u{301}      |
+                한국      |
+                abcdefgh  |
+
+                """)
+    }
+
+    @Test(arguments: [
+        ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("東京", 4), ("ﾃｽﾄ", 3), ("Ａ", 2), ("👍🏽", 2), ("☀", 1), ("☀\u{FE0F}", 2),
+        ("🇩🇪", 2), ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("\u{200B}", 0), ("א", 1), ("𠮷", 2), ("…", 1),
+    ])
+    func `is as wide as the terminal shows it`(text: String, width: Int) { #expect(text.displayWidth == width) }
+
+    @Test(arguments: [
+        ("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("東京都", 5, "東京…"), ("東京都", 4, "東…"),
+        ("e\u{301}e\u{301}e", 2, "e\u{301}…"),
+        ("abc", 1, "…"), ("abc", 0, ""),
+    ])
+    func `is cut between characters, never within one`(text: String, limit: Int, cut: String) {
+        #expect(text.cut(toWidth: limit) == cut)
+        #expect(text.cut(toWidth: limit).displayWidth <= limit)
+    }
+
+    @Test(arguments: [24, 40, 62, 80, 200])
+    func `fits the width of the terminal, and cuts texts but no number and no time`(width: Int) throws {
+        let table = Table(
+            columns: ["name", "position", "recorded_at", Column("actor", yields: true), "data"],
+            rows: [
+                [
+                    .text("北海道の桜まつり2026年"), .number(Int64(1_042)), .time(Self.moment), .text("someone"),
+                    .text(String(repeating: "x", count: 100)),
+                ],
+                [.text("short"), .number(Int64(7)), .time(Self.moment), .none, .text("東京")],
+            ])
+        let lines = try written(.text(isColoured: false), width: width) { try $0.write(table) }.split(separator: "\n")
+        #expect(lines.count == 3)
+        for line in lines { #expect(line.displayWidth <= width, "\(line)") }
+        #expect(lines[1].contains(" 1042"))
+        // The actor yields first. All other columns need 62.
+        #expect(lines[1].contains("2013-09-16 00:00:00.123Z") == (width >= 62))
+        #expect(lines[1].contains("xxx") == (width >= 62))
+        #expect(lines[1].contains("someone") == (width >= 80))
+    }
+
+    @Test func `keeps all columns that the user named, however narrow the terminal is`() throws {
+        let table = Table("a", "b", rows: [[.number(Int64(1_234_567)), .number(Int64(1_234_567))]])
+        let text = try written(.text(isColoured: false), width: 10, columns: ["a", "b"]) { try $0.write(table) }
+        #expect(text.contains("1234567  1234567"))
+    }
+
+    @Test(arguments: [
+        (OutputOptions.Colors.always, [:], true), (.always, ["NO_COLOR": "1"], true), (.never, [:], false),
+        (.auto, [:], false), (.auto, ["NO_COLOR": "1"], false),
+    ])
+    func `has colours as the option says, and by default none outside of a terminal`(
+        colors: OutputOptions.Colors, environment: [String: String], areWanted: Bool
+    ) {
+        let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        #expect(colors.areWanted(on: Terminal(descriptor: descriptor), environment: environment) == areWanted)
     }
 
     @Test func `comes row by row below one heading`() throws {
@@ -106,5 +202,14 @@ import Testing
                 == "events: 5,000 of 20,000, 2,000 a second, 8.0 s to go")
         #expect(ProgressBar.line("", 20, of: 20, seconds: 0, isDrawn: true) == String(repeating: "█", count: 30) + " 20 of 20")
         #expect(ProgressBar.line("", 1, of: 60, seconds: 60, isDrawn: false) == "1 of 60, 59 min 0 s to go")
+    }
+
+    @Test(arguments: [1, 10, 30, 45, 70, 200])
+    func `is a progress that leaves the last column of the terminal free`(width: Int) {
+        let line = ProgressBar.line("events", 5_000, of: 20_000, seconds: 2.5, isDrawn: true, width: width)
+        #expect(line.displayWidth < width)
+        #expect(line.contains("events: ") == (width >= 10))
+        #expect(line.contains("to go") == (width >= 70))
+        #expect(line.contains("█") == (width >= 70))
     }
 }

@@ -63,14 +63,14 @@ import Testing
             #expect(try Self.objects(rebuilt.output).map { $0["name"] } == Self.names.map { .string($0) })
             #expect(try await humon(["verify", "--all", "--sample", "1"]).status == 0)
 
-            #expect(try await humon(["rollback", "events"]).status == 0)
+            #expect(try await humon(["rollback", "events", "--yes"]).status == 0)
             #expect(try await humon(["verify", "events"]).status == 2)
-            #expect(try await humon(["rollback", "events"]).status == 0)
+            #expect(try await humon(["rollback", "events", "--yes"]).status == 0)
             #expect(try await humon(["verify", "events"]).status == 0)
 
-            #expect(try await humon(["prune", "--all"]).output.contains("attendances_v1_previous"))
+            #expect(try await humon(["prune", "--all", "--yes"]).output.contains("attendances_v1_previous"))
             #expect(try await humon(["prune", "--all"]).output == "There was nothing to drop.\n")
-            let nothing = try await humon(["rollback", "users"])
+            let nothing = try await humon(["rollback", "users", "--yes"])
             #expect(nothing.status == 1)
             #expect(nothing.error.contains("The read model users has no tables to go back to."))
         }
@@ -79,9 +79,9 @@ import Testing
     @Test func `refuse what they do not understand`() async throws {
         try await Self.withDemo { _, humon in
             for (arguments, sentence) in [
-                (["rebuild"], "Name read models, or say --all."),
+                (["rebuild"], "Name read models, or give --all."),
                 (["rebuild", "teas"], "There is no read model teas; there are \(Self.names.joined(separator: ", "))."),
-                (["verify", "users", "--all"], "Name read models, or say --all."),
+                (["verify", "users", "--all"], "Name read models, or give --all."),
                 (["verify", "--all", "--sample", "0"], "--sample must be 1 or more."),
                 (["rebuild", "--all", "--status", "--abort"], "--status and --abort exclude each other."),
             ] {

@@ -52,15 +52,10 @@ import Testing
         }
     }
 
-    @Test func `lists the settings there are`() throws {
-        let rows = try Self.text().matches(of: /\| `([A-Z_]+)` \| (.*) \| (.*) \|\n/).map { "\($0.1)|\($0.2)|\($0.3)" }
-        #expect(rows == Settings.Keys.all.map { "\($0.name)|\($0.shownDefault)|\($0.help)" })
-    }
-
     @Test func `and the other documents name only files that exist`() throws {
         for document in [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/event-log.md", "docs/operating.md", "docs/log-archive.md",
-            "docs/deploying.md", "docs/metrics.md", "docs/security.md",
+            "docs/deploying.md", "docs/metrics.md", "docs/security.md", "docs/settings.md", "docs/cli.md",
         ] {
             let text = try String(contentsOf: Self.root.appending(path: document), encoding: .utf8)
             for link in text.matches(of: /\]\(([^)#:]+)(?:#[^)]*)?\)/).map({ String($0.1) }) {

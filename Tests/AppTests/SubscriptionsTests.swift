@@ -13,7 +13,7 @@ import Testing
                     try await HumonProcess.run(["subscriptions"] + arguments, in: directory, environment: environment)
                 }
                 let none = try await humon("list")
-                #expect((none.status, none.output) == (0, "Nobody has followed this log yet.\n"), "\(none.error)")
+                #expect((none.status, none.output) == (0, "This log has no subscription yet.\n"), "\(none.error)")
                 try await database.withClient { client in
                     _ = try await client.run([
                         "INSERT INTO log.follower_leaders VALUES ('feed', 1, '00000000-0000-4000-8000-000000000001'), ('mail', 0, NULL)",
@@ -44,8 +44,8 @@ import Testing
                 #expect(all.output == #"{"subscription":"feed","to_be_retried":2}"# + "\n")
 
                 for (arguments, sentence) in [
-                    (["parked", "fed"], "There is no subscription fed; there are: feed, mail."),
-                    (["retry", "fed"], "There is no subscription fed"),
+                    (["parked", "fed"], "The subscription fed never ran; the subscriptions are: feed, mail."),
+                    (["retry", "fed"], "The subscription fed never ran"),
                     (["retry", "feed", "event-9"], "event-9 is not parked by feed"),
                 ] {
                     let unknown = try await HumonProcess.run(

@@ -7,37 +7,42 @@ internal import Logging
 /// `humon demo`
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fill the database with plausible gatherings around the world's cities.",
+        abstract: "Fill the database with plausible events around the world's cities.",
         discussion: """
-            Everything goes through the same commands as the API's. A server may run meanwhile. What the demo records stays in the \
-            log for ever and cannot be removed. So on a log with other recorded events than the demo's it asks first; without a \
-            terminal it refuses, with exit code 2.
+            The demo uses the same commands as the API, and a server may run meanwhile. Its events stay in the log for ever and \
+            cannot be removed. If the log holds other recorded events, it asks first; without a terminal it then requires --yes, \
+            else it exits with 2.
 
             EXAMPLE: humon demo --events 100000 --seed 7
             """
     )
 
-    @Option(help: "How many events to create.")
+    @Option(help: "The number of events to create.")
     var events = 1_000
 
-    @Option(help: "The same seed makes the same gatherings.")
+    @Option(help: "The seed of the random numbers; the same seed gives the same events.")
     var seed: UInt64 = 1
 
-    @Flag(help: "Write into a log that holds other recorded events, too, without a question.")
-    var yes = false
-
+    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
+    /// - Throws: `ValidationError`
     func validate() throws {
         guard (1...10_000_000).contains(events) else { throw ValidationError("--events must be from 1 to 10000000.") }
     }
 
     func run() async throws {
-        let settings = try await Settings.load()
+        let settings = try await database.settings()
         let logger = Logger.humon(settings.logLevel)
-        let (count, seed, isAgreed) = (events, seed, yes)
+        let (count, seed, consent) = (events, seed, consent)
+        if consent.dryRun { return try await showPlan(settings, logger: logger) }
         let example = try await Database.with(settings, .asVisitor, logger: logger) { database in
-            if !isAgreed { try await DemoConsent.require(database, logger: logger) }
+            if let position = try await DemoConsent.foreignPosition(database, logger: logger) {
+                try await consent.require(
+                    DemoConsent.consequence(foreignPosition: position),
+                    alternative: "Use another database by --database, DATABASE_URL or HUMON_DATA.")
+            }
             try await Backend.prepare(database, logger: logger)
             let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
             return try await backend.run(logger: logger) {
@@ -53,7 +58,22 @@ struct Demo: AsyncParsableCommand {
     }
 }
 
-/// Signs the hosts up, creates the events and lets some people attend each.
+extension Demo {
+    private func showPlan(_ settings: Settings, logger: Logger) async throws {
+        let position = try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
+            try await DemoConsent.foreignPosition(database, logger: logger)
+        }
+        guard !options.json else {
+            return try options.output.write([
+                "events": .count(events), "first_foreign_position": position.map { .number($0) } ?? .none,
+            ])
+        }
+        try options.output.say("The demo would create \(events) events in \(settings.databaseDescription).")
+        if let position { try options.output.say(DemoConsent.consequence(foreignPosition: position)) }
+    }
+}
+
+/// Signs the hosts up, creates the events, and lets some users attend each.
 private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) async throws -> DemoWorld.Gathering {
     var world = world
     let hosts = try await backend.signUp(world.hosts(forEvents: count))
@@ -72,7 +92,9 @@ private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) asy
     return last
 }
 
-/// Runs so many pieces of work, a limited number of them at once.
+/// Runs the work for each index below `count`.
+/// - Parameter limit: the maximum number of concurrent runs
+/// - Throws: the first error of the work
 func concurrently(_ count: Int, atOnce limit: Int = 256, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<count {

@@ -1,25 +1,28 @@
 internal import ArgumentParser
 
 /// `humon doctor`
-struct Doctor: AsyncParsableCommand {
+struct Doctor: AsyncParsableCommand, TableCommand {
+    static let columns = CheckScreen.columns(names: DoctorReport.names)
+
     static let configuration = CommandConfiguration(
-        abstract: "Check everything around the service, a line each: what is wrong, and what to do.",
+        abstract: "Check the service and its environment; print a line for each check, and hints for the problems.",
         discussion: """
-            Settings, the database and its rights, disk, log, read models, the index of the server that HUMON_ADMIN_PORT names, \
-            subscriptions, clock. Nothing is changed. What can be seen \
-            quickly is seen: of the log the newest 100,000 positions; humon log verify reads all. A line is printed as soon as it is known, \
-            and no check takes longer than 10 seconds. Exits with 2 when a line is bad.
+            Checks the settings, the database and its rights, disk, log, read models, the index of the server on HUMON_ADMIN_PORT, \
+            subscriptions and clock. Changes nothing. It reads only the newest 100,000 positions of the log; humon log verify reads \
+            all. Prints each line as soon as its check ends; a check takes at most 10 seconds. Exits with 2 if a check is bad.
 
             EXAMPLE: humon doctor
             EXAMPLE: humon doctor --json | grep -v '"state":"ok"'
             """
     )
 
+    @OptionGroup var table: TableOptions<Self>
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let screen = CheckScreen(options.output, names: DoctorReport.names)
-        try await DoctorReport.run { check in
+        let screen = CheckScreen(options.output(table), columns: Self.columns)
+        try await DoctorReport.run(database) { check in
             try Task.checkCancellation()
             try screen.show(check)
         }

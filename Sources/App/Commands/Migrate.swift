@@ -4,34 +4,36 @@ internal import Logging
 internal import Postgres
 
 /// `humon migrate`
-struct Migrate: AsyncParsableCommand {
+struct Migrate: AsyncParsableCommand, TableCommand {
+    static let columns: [Column] = ["migration", "state"]
+
     static let configuration = CommandConfiguration(
         abstract: "Apply missing migrations to the database.",
         discussion: """
-            Applies the grants as well, every time.
+            Also applies the grants, every time.
 
             EXAMPLE: humon migrate --check || humon migrate
             """
     )
 
-    @Flag(help: "Change nothing; exit with 2 when migrations are missing.")
+    @Flag(help: "Change nothing; list the missing migrations, and exit with 2 if there are any.")
     var check = false
 
+    @OptionGroup var table: TableOptions<Self>
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let settings = try await Settings.load()
-        let logger = Logger.humon(settings.logLevel)
         let isCheck = check
-        let missing = try await Database.with(settings, isCheck ? .asVisitorOfExisting : .asVisitor, logger: logger) { database in
+        let missing = try await database.with(isCheck ? .asVisitorOfExisting : .asVisitor) { database, logger in
             try await withPostgres(database.asOwner, logger: logger) { client in
                 let migrator = Migrator(client: client)
                 return try await isCheck ? migrator.pending() : migrator.migrate()
             }
         }
         let state: Field = isCheck ? .state(.bad, "missing") : .state(.good, "applied")
-        let table = Table("migration", "state", rows: missing.map { [.text($0), state] })
-        try options.output.write(table, whenEmpty: "The database has all migrations.")
+        let found = Table(columns: Self.columns, rows: missing.map { [.text($0), state] })
+        try options.output(table).write(found, whenEmpty: "The database has all migrations.")
         if isCheck, !missing.isEmpty { throw NegativeResult() }
     }
 }

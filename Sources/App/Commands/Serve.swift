@@ -13,14 +13,17 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the v1 API until SIGTERM or Ctrl-C.",
         discussion: """
-            Brings a PostgreSQL of its own where DATABASE_URL names none, applies missing migrations and builds missing read models.
+            Without DATABASE_URL and --database, the command starts a private PostgreSQL. It applies missing migrations, and builds \
+            missing read models.
 
             EXAMPLE: humon serve
             """
     )
 
+    @OptionGroup var database: DatabaseOptions
+
     func run() async throws {
-        let settings = try await Settings.load()
+        let settings = try await database.settings()
         let logger = Logger.humon(settings.logLevel, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
         try settings.refuseOpenAdminAddress()
@@ -66,7 +69,7 @@ struct Serve: AsyncParsableCommand {
                 drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger,
                 beforeExit: LogSink.standardError.flush)
             let listening: [any Service] = (socket.map { [$0] } ?? []) + [clients]
-            // Operators can look till the end.
+            // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
                 [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [welcome]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
@@ -81,28 +84,27 @@ struct Serve: AsyncParsableCommand {
         let path = URL(fileURLWithPath: Settings.environmentFile).path
         if let secret = settings.appSecret {
             if let path = settings.appSecretFile { return (secret, .secretFile(path: URL(fileURLWithPath: path).path)) }
-            let isFromEnvironment = ProcessInfo.processInfo.environment[Settings.Keys.appSecret.name]?.isEmpty == false
-            return (secret, isFromEnvironment ? .environment : .file(path: path))
+            return (secret, settings.source(of: \.appSecret) == .environment ? .environment : .file(path: path))
         }
         let secret = try AppSecretFile.make(at: path)
-        print("No TB_APP_SECRET was set: made one and kept it in \(path)")
+        print("TB_APP_SECRET was not set: generated a secret and kept it in \(path)")
         return (secret, .file(path: path))
     }
 }
 
-/// Requests were still open when the time for them was over.
+/// The server cut off open requests at the end of the shutdown time.
 struct CutOff: Error, CustomStringConvertible {
     var seconds: Int
     var description: String { "Requests that were still open after \(seconds) s (HUMON_SHUTDOWN_SECONDS) were cut off." }
 }
 
-/// Somebody else listens where the server is to.
+/// Another program listens on an address of the server.
 struct PortTaken: Error, CustomStringConvertible {
-    /// nil where clients come by a socket.
+    /// `nil` if clients connect to a Unix socket.
     var port: Int?
     var adminPort: Int
     var description: String {
         let ports = [port.map { "HUMON_PORT (\($0))" }, "HUMON_ADMIN_PORT (\(adminPort))"].compactMap(\.self)
-        return "Another program listens on \(ports.joined(separator: " or on ")): name a free one; 0 takes one."
+        return "Another program listens on \(ports.joined(separator: " or on ")): name a free port, or 0 for any free port."
     }
 }

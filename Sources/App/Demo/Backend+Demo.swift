@@ -8,10 +8,11 @@ internal import Synchronization
 internal import Users
 
 extension Backend {
-    /// By its request id the demo knows its own recorded events again.
+    /// The demo recognises its own recorded events by this request id.
     static let demoContext = CommandContext(requestID: "demo")
 
-    /// New users with devices that nobody has.
+    /// Signs up new users with new devices.
+    /// - Throws: the errors of the module Users and of the log
     func signUp(_ count: Int) async throws -> [UserID] {
         let ids = Mutex<[UserID]>([])
         try await concurrently(count) { _ in
@@ -22,6 +23,7 @@ extension Backend {
     }
 
     /// Creates the event and lets some of the hosts attend it.
+    /// - Throws: the errors of the modules and of the log
     func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
         let details = EventDetails(
             name: gathering.name, address: gathering.address, coordinates: gathering.coordinates,

@@ -3,7 +3,7 @@ internal import Events
 internal import Foundation
 internal import Users
 
-/// Plausible gatherings, the same for the same seed.
+/// Plausible gatherings around the world's cities; the same seed gives the same gatherings.
 struct DemoWorld: Sendable {
     struct Gathering: Sendable {
         var name: String
@@ -11,7 +11,7 @@ struct DemoWorld: Sendable {
         var coordinates: Coordinates
         var startedAt: Timestamp
         var endedAt: Timestamp
-        /// Which of the hosts; taken modulo their number.
+        /// The number of the host, taken modulo the number of hosts.
         var host: Int
         var attendees: Int
     }
@@ -34,7 +34,7 @@ struct DemoWorld: Sendable {
     private var generator: SplitMix64
     private let start: Timestamp
     private let cities: [City]
-    /// Sums of the square roots of the populations: large cities have more going on, though not in proportion.
+    /// Sums of the square roots of the populations: large cities have more gatherings, but not in proportion.
     private let weights: [Double]
 
     init(seed: UInt64, start: Timestamp) {
@@ -74,7 +74,7 @@ struct DemoWorld: Sendable {
         )
     }
 
-    /// Six decimals, as phones send: 0.1 m.
+    /// Rounds to six decimals, as phones send them: 0.1 m.
     private func rounded(_ degrees: Double) -> Double { (degrees * 1e6).rounded() / 1e6 }
 
     /// Standard normal. Source: Box and Muller, 1958.
@@ -85,7 +85,7 @@ struct DemoWorld: Sendable {
     }
 }
 
-/// A line of `cities.tsv`, whose head names its source and licence.
+/// A line of `cities.tsv`. The head of that file names its source and licence.
 struct City: Sendable, Hashable {
     var name: String
     var lat: Double

@@ -1,8 +1,8 @@
-/// One line of the doctor's: what was looked at, how it is, and what to do where it is not well.
+/// One line of the doctor: the name of a check, its state and result, and a hint for a problem.
 struct Check: Sendable, Hashable {
     enum State: String, Sendable, Hashable {
         case ok
-        /// Works, but somebody should know.
+        /// The service works, but an operator should know this.
         case warn
         case bad
     }
@@ -15,12 +15,12 @@ struct Check: Sendable, Hashable {
     init(_ name: String, _ state: State, _ result: String, hint: String? = nil) {
         self.name = name
         self.state = state
-        // libpq's sentences come in lines.
+        // Messages of libpq have several lines.
         self.result = result.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         self.hint = hint
     }
 
-    /// Runs the check. A body that throws, or exceeds the ``Deadline``, gives a bad check.
+    /// Runs the check. A body that throws an error or exceeds the ``Deadline`` gives a bad check.
     static func looking(at name: String, _ body: @escaping @Sendable () async throws -> Check) async -> Check {
         do { return try await Deadline.run(body) } catch {
             return Check(name, .bad, "cannot be looked at: \(error)", hint: "Mend what the other lines say, then look again.")

@@ -1,18 +1,22 @@
 internal import Synchronization
 
-/// What the doctor prints: each check as soon as it is known, so that a slow one does not hide those before it.
+/// Prints each check of the doctor as soon as it ends, so that a slow check does not delay earlier lines.
 final class CheckScreen: Sendable {
     private let output: Output
     private let rows: Mutex<RowWriter>
     private let shown = Mutex<[Check]>([])
 
-    /// - Parameter names: of all checks, for the width of their column
-    init(_ output: Output, names: [String]) {
+    /// - Parameter names: the names of all checks, for the width of their column
+    static func columns(names: [String]) -> [Column] {
+        [
+            Column("check", width: names.map(\.displayWidth).max() ?? 0), "state", "result",
+            Column("hint", isForPrograms: true),
+        ]
+    }
+
+    init(_ output: Output, columns: [Column]) {
         self.output = output
-        rows = Mutex(
-            output.rows([
-                Column("check", width: names.map(\.count).max() ?? 0), "state", "result", Column("hint", isForPrograms: true),
-            ]))
+        rows = Mutex(output.rows(columns))
     }
 
     /// Whether a check was bad.
@@ -24,11 +28,11 @@ final class CheckScreen: Sendable {
         shown.withLock { $0.append(check) }
     }
 
-    /// People read what to do below the table, where a line has room for it.
+    /// Prints the hints below the table, where a line has room for them, unless the user chose the columns.
     /// - Throws: ``OutputClosed``, ``OutputFailed``
     func end() throws {
         let hints = shown.withLock { $0.filter { $0.hint != nil } }
-        guard output.format != .json, !hints.isEmpty else { return }
+        guard output.format != .json, output.columns == nil, !hints.isEmpty else { return }
         try output.say("")
         try output.write(Record(fields: hints.map { (name: $0.name, value: .text($0.hint)) }))
     }

@@ -1,4 +1,4 @@
-/// The time that one check of the doctor may take.
+/// The maximum duration of one check of the doctor.
 enum Deadline {
     static let seconds = 10.0
 
@@ -7,8 +7,8 @@ enum Deadline {
         var description: String { "no answer within \(Field.duration(seconds: seconds))" }
     }
 
-    /// Cancels the body when the time is over.
-    /// - Throws: ``Exceeded``, and what the body throws
+    /// Runs the body, and cancels it when the time is over.
+    /// - Throws: ``Exceeded``, and the errors of the body
     static func run<Value: Sendable>(
         within seconds: Double = seconds, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -3,24 +3,24 @@ internal import Logging
 internal import Postgres
 internal import Synchronization
 
-/// Everything that the doctor looks at, in the order of its screen. Changes nothing.
+/// All checks of the doctor, in the order of their lines. They change nothing.
 enum DoctorReport {
-    /// So many of the newest positions are looked at; `humon log verify` looks at all.
+    /// The number of the newest positions that the doctor reads; `humon log verify` reads all positions.
     static let newestPositions: Int64 = 100_000
 
-    /// Of all checks, in their order.
+    /// The names of all checks, in their order.
     static let names =
         ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
         + ReadModelChecks.names
         + [IndexCheck.name, "subscriptions", "clock"]
 
-    /// - Parameter show: is given each check as soon as it is known
-    /// - Throws: what `show` throws, and ``EmbeddedPostgresError`` where a private cluster does not stop
-    static func run(_ show: @escaping @Sendable (Check) throws -> Void) async throws {
-        let (settings, check) = await SettingsCheck.look()
+    /// - Parameter show: gets each check as soon as it ends
+    /// - Throws: the errors of `show`, and `EmbeddedPostgresError` if a private cluster does not stop
+    static func run(_ database: DatabaseOptions, _ show: @escaping @Sendable (Check) throws -> Void) async throws {
+        let (settings, check) = await SettingsCheck.look(database)
         try show(check)
         guard let settings else { return try notLookedAt("the settings cannot be used", from: "database").forEach(show) }
-        // What is wrong is said in the lines.
+        // The lines report the problems.
         let logger = Logger.humon(.critical)
         let isReached = Mutex(false)
         do {
@@ -36,9 +36,9 @@ enum DoctorReport {
             let hint =
                 settings.databaseURL == nil
                 ? "Start humon serve, or name another directory in HUMON_DATA."
-                : "See that PostgreSQL runs, and that DATABASE_URL and the network lead there."
+                : "Check that PostgreSQL runs, and that DATABASE_URL and the network lead to it."
             try show(Check("database", .bad, "\(error)", hint: hint))
-            try notLookedAt("there is no database", from: "durability").forEach(show)
+            try notLookedAt("no database was reached", from: "durability").forEach(show)
         }
     }
 
@@ -61,18 +61,18 @@ enum DoctorReport {
         try show(await Check.looking(at: "clock") { try await server.clock() })
     }
 
-    /// The check of that name and all behind it: one screen all the same.
+    /// The check with this name and all later ones, so that the screen always has the same lines.
     private static func notLookedAt(_ reason: String, from first: String) -> [Check] {
         names.drop { $0 != first }.map { Check($0, .warn, "not looked at: \(reason)") }
     }
 }
 
 extension Database {
-    /// The role of those who only look or, where there is none or it is not the user's, the rights of the user alone: a database
-    /// that was never migrated is to be looked at as well. Never in a transaction that may write.
+    /// A configuration with the reading role. If the role does not exist or the user is no member, the configuration has the user's own
+    /// rights, so that the doctor can check a database that was never migrated. Its transactions refuse to write.
     fileprivate func asWhoeverMayLook(logger: Logger) async throws -> PostgresConfiguration {
         var configuration = asReader(connections: 2)
-        // The planner's own choice: these are no statements of the API.
+        // The planner chooses: the statements of the doctor need no index.
         configuration.sessionSettings["enable_seqscan"] = nil
         configuration.acquireTimeoutSeconds = Double(configuration.connectTimeoutSeconds)
         var plain = configuration

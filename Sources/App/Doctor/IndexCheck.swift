@@ -4,10 +4,10 @@ internal import EventStore
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Whether the server that the settings name holds in its memory what the read model says.
+/// Checks whether the index of the server on HUMON_ADMIN_PORT equals the read model.
 struct IndexCheck: Sendable {
     static let name = "index"
-    /// A server that is there accepts at once.
+    /// A running server accepts connections immediately.
     private static let connectTimeout = TimeAmount.seconds(2)
     private static let answerLimitBytes = 1 << 20
 
@@ -16,7 +16,7 @@ struct IndexCheck: Sendable {
     private var address: String { settings.adminAddress(port: settings.adminPort) }
 
     func look() async -> Check {
-        guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not looked at: HUMON_ADMIN_PORT names no port") }
+        guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not looked at: HUMON_ADMIN_PORT is 0") }
         let (status, answer): (UInt, JSON)
         do {
             (status, answer) = try await Deadline.run(ask)
@@ -24,9 +24,9 @@ struct IndexCheck: Sendable {
             return Check(
                 Self.name, .warn,
                 "the server on \(address) has not compared all events within \(Field.duration(seconds: Deadline.seconds))",
-                hint: "Ask \(address)/index/check itself, which takes the time that it needs.")
+                hint: "Request \(address)/index/check yourself: it has no time limit.")
         } catch is JSONSyntaxError {
-            return Check(Self.name, .warn, "what answers on \(address) is no humon", hint: "See what HUMON_ADMIN_PORT names.")
+            return Check(Self.name, .warn, "the server on \(address) is not humon", hint: "Check HUMON_ADMIN_PORT.")
         } catch {
             return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
         }
@@ -35,7 +35,7 @@ struct IndexCheck: Sendable {
 
     @Sendable private func ask() async throws -> (status: UInt, answer: JSON) {
         var configuration = HTTPClient.Configuration(timeout: .init(connect: Self.connectTimeout))
-        // A refused connection says all there is to know: no server listens there.
+        // A refused connection means that no server listens there; a retry would only cost time.
         configuration.connectionPool.retryConnectionEstablishment = false
         return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
             var request = HTTPClientRequest(url: address + "/index/check")
@@ -46,12 +46,12 @@ struct IndexCheck: Sendable {
         }
     }
 
-    /// - Parameter answer: of `/index/check`
+    /// - Parameter answer: the body of the response of `/index/check`
     static func check(status: UInt, _ answer: JSON) -> Check {
         guard status != 401 else {
             return Check(
-                name, .warn, "was not compared: the server asks for another token",
-                hint: "Set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE, to what the server has.")
+                name, .warn, "was not compared: the server requires another token",
+                hint: "Set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE, to the server's token.")
         }
         guard status == 200, let events = answer["events"]?.storedInteger, let position = answer["position"]?.storedInteger,
             let differing = answer["differing"]?.storedInteger
@@ -71,7 +71,7 @@ struct IndexCheck: Sendable {
     private static func notCompared(_ answer: JSON) -> Check {
         switch answer["index"]?.storedString {
         case "off": Check(name, .ok, "is off: events are read from PostgreSQL")
-        case "filling": Check(name, .warn, "is being filled", hint: "Look again in a moment.")
+        case "filling": Check(name, .warn, "is being filled", hint: "Check again in a moment.")
         case "too_small":
             Check(
                 name, .warn, "is too small: events are read from PostgreSQL",

@@ -2,7 +2,7 @@ internal import EventStore
 internal import Foundation
 internal import Postgres
 
-/// The log itself: the newest of it, and who may write it.
+/// Checks the newest part of the log, the rights on it, the stored formats, and the sequences.
 struct LogChecks: Sendable {
     let client: PostgresClient
 

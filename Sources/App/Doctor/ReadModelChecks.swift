@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Postgres
 
-/// Those who keep up with the log: read models and subscriptions.
+/// Checks the read models and the subscriptions.
 struct ReadModelChecks: Sendable {
     let client: PostgresClient
 
@@ -29,10 +29,10 @@ struct ReadModelChecks: Sendable {
         case .behind:
             Check(
                 name, .warn, "version \(version), \(lag) recorded events behind the log",
-                hint: "A server of this version brings it along; see that one runs.")
+                hint: "A server of this version updates it; check that one runs.")
         case .ahead:
             Check(
-                name, .bad, "at position \(model?.position ?? 0), behind which the log has lost its end",
+                name, .bad, "at position \(model?.position ?? 0), but the log ends before it",
                 hint: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.")
         case .missing, .kept, .building, .interrupted, .otherVersion:
             Check(
@@ -43,7 +43,7 @@ struct ReadModelChecks: Sendable {
 
     func subscriptions() async throws -> Check {
         let subscriptions = try await Subscriptions(client: client).statuses()
-        guard !subscriptions.isEmpty else { return Check("subscriptions", .ok, "nobody follows the log") }
+        guard !subscriptions.isEmpty else { return Check("subscriptions", .ok, "the log has no subscription") }
         let parked = subscriptions.filter { $0.parkedStreams > 0 }
         guard parked.isEmpty else {
             return Check(
@@ -58,9 +58,9 @@ struct ReadModelChecks: Sendable {
         guard abandoned.isEmpty else {
             return Check(
                 "subscriptions", .warn,
-                abandoned.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind and nobody leads it" }.joined(
+                abandoned.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind and has no leader" }.joined(
                     separator: "; "),
-                hint: "See that a server runs that runs it.")
+                hint: "Check that a server with this subscription runs.")
         }
         return Check(
             "subscriptions", .ok,

@@ -3,7 +3,7 @@ internal import EventStore
 internal import Foundation
 internal import Postgres
 
-/// PostgreSQL, its machine, and what it was given by migrations.
+/// Checks PostgreSQL, its machine, and the migrations.
 struct ServerChecks: Sendable {
     static let oldestVersion: Int32 = 150_000
     /// Beyond this every request feels it.

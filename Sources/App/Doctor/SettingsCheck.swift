@@ -1,10 +1,10 @@
-/// Whether the service would start with what is set.
+/// Checks whether the service can start with the settings.
 enum SettingsCheck {
-    /// - Returns: the settings, where they can be read at all, so that the others can be looked at
-    static func look() async -> (Settings?, Check) {
+    /// - Returns: the settings for the other checks, or `nil` if they cannot be read
+    static func look(_ database: DatabaseOptions) async -> (Settings?, Check) {
         do {
-            let settings = try await Settings.load(refusesUnknown: false)
-            do { _ = try await Settings.load() } catch { return (settings, bad(error)) }
+            let settings = try await Settings.load(database: database.url, refusesUnknown: false)
+            do { _ = try await database.settings() } catch { return (settings, bad(error)) }
             return (settings, check(settings))
         } catch {
             return (nil, bad(error))
@@ -19,6 +19,6 @@ enum SettingsCheck {
     }
 
     private static func bad(_ error: any Error) -> Check {
-        Check("settings", .bad, "\(error)", hint: "Set it in the environment or in .env; humon settings lists what there is.")
+        Check("settings", .bad, "\(error)", hint: "Set it in the environment or in .env; humon settings lists the settings.")
     }
 }

@@ -2,9 +2,9 @@ internal import EventStore
 internal import Foundation
 internal import Telemetry
 
-/// What the operating system knows of this process, by the names that Prometheus' own clients use; and what was built.
+/// Metrics of the process from the operating system, with the names of Prometheus' client libraries, and of the build.
 enum ProcessMetrics {
-    /// Source: proc(5). What this system does not tell is left out.
+    /// Source: proc(5). A metric that this system does not provide is left out.
     static func now() -> [Metric] {
         let pages = words(of: text("/proc/self/statm")[...])
         let status = self.status

@@ -1,25 +1,26 @@
-internal import EventStore
-internal import Logging
-internal import Postgres
-internal import Users
+internal import ArgumentParser
 
-/// Asks before the demo writes into a used database: the demo's events stay in the log for ever.
-enum DemoConsent {
-    /// Asks the person at the terminal if the log holds other recorded events than the demo's.
-    /// - Throws: ``NegativeResult`` if no terminal is there or the answer is no, ``PostgresError``, and `CancellationError`
-    static func require(_ database: Database, logger: Logger) async throws {
-        let foreign = try await withPostgres(database.asOwner, logger: logger) { client in
-            try await LogReader(client: client).firstPosition(notCausedBy: Backend.demoContext.requestID)
-        }
-        guard let foreign else { return }
-        let finding = """
-            The log of this database holds recorded events that are not the demo's, the first at position \(foreign). \
-            The demo's events would stay in it for ever: they cannot be removed.
-            """
+/// The options of a command that deletes data, or changes data in a way that cannot be undone.
+///
+/// Such a command asks the person at the terminal. Without a terminal, it needs `--yes`.
+struct ConsentOptions: ParsableArguments {
+    @Flag(help: "Do it without a question. Without a terminal the command requires this.")
+    var yes = false
+
+    @Flag(help: "Change nothing; print what the command would do.")
+    var dryRun = false
+
+    /// Returns if the user agrees.
+    /// - Parameters:
+    ///   - consequence: sentences that say what the command is about to do
+    ///   - alternative: a sentence that says what else the user can do; empty if there is no alternative
+    /// - Throws: ``NegativeResult`` if the answer is no, or if neither `--yes` nor a terminal is present; `CancellationError`
+    func require(_ consequence: String, alternative: String = "") async throws {
+        guard !yes else { return }
         guard Question.canBeAsked else {
-            throw NegativeResult(
-                "\(finding) Nothing was written. Name another database in DATABASE_URL or HUMON_DATA, or give --yes.")
+            let advice = (alternative.isEmpty ? "" : alternative + " ") + "To go on without a terminal, give --yes."
+            throw NegativeResult("\(consequence) Nothing was changed. \(advice)")
         }
-        guard try await Question.isAnsweredWithYes("\(finding) Go on?") else { throw NegativeResult("Nothing was written.") }
+        guard try await Question.isAnsweredWithYes("\(consequence) Go on?") else { throw NegativeResult("Nothing was changed.") }
     }
 }

@@ -2,30 +2,58 @@ internal import ArgumentParser
 internal import EventStore
 internal import Foundation
 
-/// How a command says what it found. Every command that looks has these.
+/// The format of a command's result. Every command that prints a result has these options.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print one JSON object a line: times in UTC, durations in seconds, sizes in bytes.")
+    /// When to use colours.
+    enum Colors: String, ExpressibleByArgument, CaseIterable {
+        case always
+        case never
+        case auto
+
+        /// In the mode `auto`, only a terminal that obeys escape sequences gets colours, and only if `NO_COLOR` is not set
+        /// (https://no-color.org).
+        func areWanted(on terminal: Terminal, environment: [String: String]) -> Bool {
+            switch self {
+            case .always: true
+            case .never: false
+            case .auto: terminal.obeysEscapes && environment["NO_COLOR"]?.isEmpty != false
+            }
+        }
+    }
+
+    @Flag(help: "Print one JSON object per line: times in UTC, durations in seconds, sizes in bytes.")
     var json = false
 
-    @Flag(help: "Show times in this machine's zone; JSON stays in UTC.")
+    @Flag(help: "Show times in this machine's time zone; JSON stays in UTC.")
     var local = false
 
-    /// To standard output; coloured only on a terminal, and not where `NO_COLOR` is set (https://no-color.org).
+    @Option(
+        help: ArgumentHelp(
+            "Use colours always, never, or (auto) on a terminal unless NO_COLOR is set or TERM is dumb.", valueName: "when"))
+    var color = Colors.auto
+
+    /// To standard output.
     var output: Output {
-        let wantsNoColour = ProcessInfo.processInfo.environment["NO_COLOR"]?.isEmpty == false
+        let isColoured = color.areWanted(on: .output, environment: ProcessInfo.processInfo.environment)
         return Output(
-            format: json ? .json : .text(isColoured: isatty(STDOUT_FILENO) == 1 && !wantsNoColour),
-            zone: local ? .current : .gmt,
-            write: StandardOutput.write
-        )
+            format: json ? .json : .text(isColoured: isColoured), zone: local ? .current : .gmt, width: Terminal.output.width,
+            write: StandardOutput.write)
+    }
+
+    /// The same for the columns and headings that the user wants.
+    func output<Command>(_ table: TableOptions<Command>) -> Output {
+        var output = output
+        output.columns = table.columns
+        output.hasHeadings = !table.noHeaders
+        return output
     }
 }
 
-/// Of the commands that print what people gave us.
+/// An option of the commands that print personal data.
 struct RevealOptions: ParsableArguments {
     @Flag(help: "Show personal data: addresses, places, devices.")
     var reveal = false
 
-    /// What may be shown of stored data.
+    /// The parts of stored data that may be shown.
     var personalData: PersonalData { PersonalData(of: Backend.domainEvents, isRevealed: reveal) }
 }

@@ -2,17 +2,18 @@ internal import ArgumentParser
 internal import Encoding
 internal import EventStore
 
-/// A moment as somebody writes it on the command line.
+/// A moment on the command line.
 enum TimeArgument {
-    static let help = "RFC 3339, a date (2026-11-21, in UTC), or how long ago (90s, 30m, 2h, 7d)."
+    static let help = "RFC 3339, a date (2026-11-21, in UTC), or an age (90s, 30m, 2h, 7d)."
 
-    /// - Throws: `ValidationError` with a sentence
+    /// - Throws: `ValidationError`
     @Sendable static func parse(_ text: String) throws -> Timestamp { try parse(text, now: Dependencies.system.now()) }
 
+    /// - Throws: `ValidationError`
     static func parse(_ text: String, now: Timestamp) throws -> Timestamp {
         if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: "\(text)T00:00:00Z") { return time }
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        // Ten digits: no product can be too large.
+        // At most ten digits, so that the product cannot overflow.
         if let unit = text.last.flatMap({ units[$0] }), (2...11).contains(text.count),
             text.utf8.dropLast().allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int64(text.dropLast())
@@ -23,14 +24,14 @@ enum TimeArgument {
     }
 }
 
-/// How many rows are printed at most.
+/// The maximum number of printed rows, on the command line.
 enum LimitArgument {
     static let range = 1...10_000
 
-    /// - Throws: `ValidationError` with a sentence
+    /// - Throws: `ValidationError`
     @Sendable static func parse(_ text: String) throws -> Int {
         guard let number = Int(text), range.contains(number) else {
-            throw ValidationError("It must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+            throw ValidationError("The limit must be a whole number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }

@@ -3,12 +3,12 @@ internal import CoreFoundation
 internal import Foundation
 internal import Logging
 
-/// How many files and sockets the process may have open at a time.
+/// The maximum number of open files and sockets of the process.
 enum DescriptorLimit {
-    /// For the database, files and operators.
+    /// The number of descriptors for the database, files and operators.
     private static let ownNeed = 256
 
-    /// Raises the limit as far as the system lets it be raised: the usual one is kept low for programs that use `select`.
+    /// Raises the limit as far as the system allows. The default is low for the sake of programs that use `select`.
     static func raise(for connections: Int, logger: Logger) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

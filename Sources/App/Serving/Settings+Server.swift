@@ -2,36 +2,38 @@ internal import HTTPServer
 internal import Logging
 
 extension Settings {
-    /// The server for clients, as the settings want it.
+    /// The configuration of the server for clients.
     /// - Parameter socket: replaces host and port
     /// - Throws: ``CertificateUnusable``
     func serverConfiguration(
         socket: SocketFile?, drain: Drain, logger: Logger
     ) throws(CertificateUnusable) -> ServerConfiguration {
         var configuration = ServerConfiguration(
-            address: socket.map { .unixSocket(path: $0.path) } ?? .hostname(host, port: port),
+            address: socket.map { .unixSocket(path: $0.path) } ?? .hostname(self.host, port: self.port),
             certificate: try certificate(logger: logger))
         configuration.limits = ConnectionLimits(
-            idleSeconds: idleTimeoutSeconds, arrivalSeconds: arrivalTimeoutSeconds, responseSeconds: answerTimeoutSeconds,
-            headerBytes: headerLimitBytes, bodyBytes: bodyLimitBytes)
-        configuration.maximumConnections = connections
-        configuration.trustedProxies = trustedProxies
-        configuration.inFlight = InFlightRequests(waitingLimit: requests)
-        configuration.budget = BufferBudget(limitBytes: bufferMegabytes * 1_000_000)
+            idleSeconds: self.idleTimeoutSeconds, arrivalSeconds: self.arrivalTimeoutSeconds,
+            responseSeconds: self.answerTimeoutSeconds,
+            headerBytes: self.headerLimitBytes, bodyBytes: self.bodyLimitBytes)
+        configuration.maximumConnections = self.connections
+        configuration.trustedProxies = self.trustedProxies
+        configuration.inFlight = InFlightRequests(waitingLimit: self.requests)
+        configuration.budget = BufferBudget(limitBytes: self.bufferMegabytes * 1_000_000)
         configuration.drain = drain
         return configuration
     }
 
-    /// The server for operators and their tools.
+    /// The configuration of the server for operators and their tools.
     func operatorServerConfiguration() -> ServerConfiguration {
-        var configuration = ServerConfiguration(address: .hostname(adminHost, port: adminPort))
-        configuration.limits.idleSeconds = idleTimeoutSeconds
+        var configuration = ServerConfiguration(address: .hostname(self.adminHost, port: self.adminPort))
+        configuration.limits.idleSeconds = self.idleTimeoutSeconds
         return configuration
     }
 
-    /// - Returns: `nil` if the settings want no TLS
+    /// - Returns: `nil` if the settings name no certificate
+    /// - Throws: ``CertificateUnusable``
     private func certificate(logger: Logger) throws(CertificateUnusable) -> ServerCertificate? {
-        switch (tlsCertificate, tlsKey) {
+        switch (self.tlsCertificate, self.tlsKey) {
         case (nil, nil): return nil
         case (_?, nil), (nil, _?): throw CertificateUnusable(reason: "one of them is not set")
         case (let certificate?, let key?):

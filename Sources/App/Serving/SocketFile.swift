@@ -5,7 +5,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The file of a Unix socket: taken over from a server that was killed, and taken away at the end.
+/// The file of a Unix socket. Replaces the file of a server that was killed, and removes its own at the end.
 final class SocketFile: Service {
     enum Failure: Error, CustomStringConvertible {
         case isServed(path: String)
@@ -23,12 +23,12 @@ final class SocketFile: Service {
 
     let path: String
     private let mode: UInt32
-    /// Held from before the socket is bound until its file is gone.
+    /// Held from before the bind until the file is removed.
     private let lock: SocketLock
-    /// The device and the number of our own file.
+    /// The device and inode of our own file.
     private let own = Mutex<(dev_t, ino_t)?>(nil)
 
-    /// - Throws: ``Failure`` where the path cannot be had, ``SocketLock/Unusable`` where no lock can stand beside it
+    /// - Throws: ``Failure`` if the path is not usable; ``SocketLock/Unusable`` if the lock beside it is not usable
     init(path: String, mode: UInt32) throws {
         (self.path, self.mode) = (path, mode)
         guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { throw Failure.isTooLong(path: path) }
@@ -41,10 +41,10 @@ final class SocketFile: Service {
         unlink(path)
     }
 
-    /// Until then only the server's own account can connect.
+    /// Sets the mode. Before this call only the server's own account can connect.
     func permit(logger: Logger) {
         own.withLock { $0 = identity() }
-        // Another account that may write in the directory could have put a link there.
+        // Another account that may write to the directory could have created a link there.
         guard fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) != 0 else { return }
         logger.error("the socket's permissions cannot be set", metadata: ["reason": "\(String(cString: strerror(errno)))"])
     }
@@ -52,7 +52,7 @@ final class SocketFile: Service {
     func run() async throws {
         try? await gracefulShutdown()
         defer { lock.release() }
-        // Another program, which knows nothing of the lock, may listen there by now.
+        // A program that does not know the lock may listen there by now.
         if let own = own.withLock({ $0 }), let current = identity(), own == current { unlink(path) }
     }
 
@@ -61,7 +61,7 @@ final class SocketFile: Service {
         return lstat(path, &status) == 0 ? (status.st_dev, status.st_ino) : nil
     }
 
-    /// Only who is refused knows that nobody is there: others may lack the right to ask, or stand in a queue.
+    /// Only a refused connection proves that no server listens: any other error can come from missing rights or a full queue.
     private func isServed() -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -3,8 +3,8 @@ internal import CoreFoundation
 internal import Foundation
 internal import Synchronization
 
-/// A lock on the file beside a Unix socket, `humon.sock.lock`: of two servers that start at the same time one is refused. It ends
-/// with the process that holds it, however that ends.
+/// A lock on the file beside a Unix socket, `humon.sock.lock`. Of two servers that start at the same time, only one gets it. The kernel
+/// releases the lock when the process ends, however it ends.
 final class SocketLock: Sendable {
     struct Unusable: Error, CustomStringConvertible {
         var path: String
@@ -12,14 +12,14 @@ final class SocketLock: Sendable {
         var description: String { "Cannot lock \(path), which HUMON_SOCKET needs: \(reason)" }
     }
 
-    /// Another process may take the file away between its opening and its lock.
+    /// Another process may remove the file between `open` and `flock`, so the initialiser tries again.
     private static let attempts = 100
 
     private let path: String
     private let descriptor: Mutex<Int32?>
 
-    /// - Returns: nil where another process holds the lock
-    /// - Throws: ``Unusable``
+    /// Returns `nil` if another process holds the lock.
+    /// - Throws: ``Unusable`` if the file cannot be created or locked
     init?(socket: String) throws {
         path = socket + ".lock"
         for _ in 0..<Self.attempts {
@@ -38,18 +38,18 @@ final class SocketLock: Sendable {
             }
             close(file)
         }
-        throw Unusable(path: path, reason: "the file is taken away again and again")
+        throw Unusable(path: path, reason: "other processes remove the file again and again")
     }
 
     deinit { release() }
 
-    /// Takes the file away as well.
+    /// Also removes the file.
     func release() {
         descriptor.withLock { descriptor in
             guard let file = descriptor else { return }
             descriptor = nil
             unlink(path)
-            // Closing is not enough: a program that this process just starts has the descriptor too, until its exec.
+            // Closing is not enough: a child process between fork and exec also has the descriptor.
             flock(file, LOCK_UN)
             close(file)
         }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import ServiceLifecycle
 
-/// Says on standard output where the service is and how to try it, once it is ready.
+/// Prints the addresses of the service and an example request to standard output, once the service is ready.
 struct Welcome: Service {
-    /// Where the secret can be read, as words of a shell.
+    /// The place of the app's secret, for the example request.
     enum SecretSource {
         case environment
         case file(path: String)
-        /// That holds nothing else.
+        /// A file that holds only the secret.
         case secretFile(path: String)
     }
 
@@ -23,7 +23,7 @@ struct Welcome: Service {
         self.untilReady = untilReady
     }
 
-    /// To be called when the servers listen.
+    /// Call these when the servers listen.
     func apiRuns(on port: Int) { apiPorts.continuation.yield(port) }
     func adminRuns(on port: Int) { adminPorts.continuation.yield(port) }
 
@@ -36,11 +36,11 @@ struct Welcome: Service {
             guard !Task.isCancelled else { return }
             say(port: port, adminPort: adminPort)
         }
-        // A service that ends ends them all.
+        // The end of one service would end all services.
         try? await gracefulShutdown()
     }
 
-    /// The secret itself is never printed: the command reads it where it is.
+    /// Never prints the secret itself: the printed command reads it from its place.
     private func say(port: Int, adminPort: Int) {
         let secret =
             switch secret {
@@ -52,7 +52,7 @@ struct Welcome: Service {
             """
             humon serves on \(settings.socket ?? settings.address(port: port))
             For operators: \(settings.adminAddress(port: adminPort))/metrics
-            Database: \(settings.databaseURL == nil ? "a private PostgreSQL in \(settings.data)" : "the one that DATABASE_URL names")
+            Database: \(settings.databaseDescription)
             Try it, in another terminal:
 
               curl\(settings.socket.map { " --unix-socket '\($0)'" } ?? "") -X POST -H "tb-app-secret: \(secret)" \(settings.address(port: port))/v1/users

@@ -3,7 +3,7 @@ internal import CoreFoundation
 internal import Crypto
 internal import Foundation
 
-/// Where a secret that nobody set is kept: `.env` in the working directory, which git ignores.
+/// The file that keeps a generated secret: `.env` in the working directory, which git ignores.
 enum AppSecretFile {
     enum Failure: Error, CustomStringConvertible {
         case notWritable(path: String, reason: String)
@@ -15,14 +15,13 @@ enum AppSecretFile {
         }
     }
 
-    /// Makes a secret of 256 random bits, appends it to the file, and makes the file its owner's alone. The file is as it was where
-    /// the secret cannot be kept.
-    /// - Throws: ``Failure``
+    /// Generates a secret of 256 random bits, appends it to the file, and gives the file the mode 0600.
+    /// - Throws: ``Failure`` if the secret cannot be kept; then the file has its old content
     static func make(at path: String) throws -> String {
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { bytes in
             bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
         }
-        // A link could lead to a file that is not the project's, and O_NONBLOCK keeps a named pipe from being waited for.
+        // A link could lead to a file of another project. Without O_NONBLOCK, opening a named pipe would wait.
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path, errno == ELOOP ? "it is a link" : nil) }
         defer { close(descriptor) }
@@ -32,7 +31,7 @@ enum AppSecretFile {
         let text = Array(((endsInLine(descriptor, status.st_size) ? "" : "\n") + "TB_APP_SECRET=\(secret)\n").utf8)
         guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0 else {
             let failure = failure(path)
-            // Half a secret would be taken for a whole one at the next start.
+            // The next start would take half a secret for a whole one.
             ftruncate(descriptor, status.st_size)
             throw failure
         }
@@ -44,7 +43,7 @@ enum AppSecretFile {
         return size == 0 || (pread(descriptor, &last, 1, size - 1) == 1 && last == UInt8(ascii: "\n"))
     }
 
-    /// - Parameter reason: nil: what `errno` says
+    /// - Parameter reason: `nil`: the text for `errno`
     private static func failure(_ path: String, _ reason: String? = nil) -> Failure {
         .notWritable(path: path, reason: reason ?? String(cString: strerror(errno)))
     }

@@ -1,108 +1,132 @@
-internal import Configuration
-internal import Foundation
+/// One setting: its name, help, default, format and secrecy. ``Settings/Declarations`` declares each setting once.
+struct Setting<Value: Sendable>: SettingDeclaration {
+    /// The name of the environment variable.
+    let name: String
+    let help: String
+    let defaultValue: @Sendable () -> Value
+    /// The default as a user would write it; empty if there is none.
+    let defaultText: @Sendable () -> String
+    /// The default as the reference page shows it: the text, or a description of how the default is found.
+    let documentedDefault: String
+    /// The format of a value: "a whole number from 1 to 65535".
+    let format: String
+    let isSecret: Bool
+    /// Whether a value must not be shown although the setting is no secret: a URL with a password, for example.
+    let hides: @Sendable (String) -> Bool
+    /// The setting that names a file with the value.
+    let fileName: String?
+    /// Returns `nil` for a text that does not have the format.
+    let parse: @Sendable (String) -> Value?
 
-/// One setting: its name, its default and a sentence about it. All of them stand in ``Settings``.
-struct Setting<Value: Sendable>: Sendable {
-    var name: String
-    var help: String
-    /// As `humon settings` and the README show it.
-    var shownDefault: String
-    var isSecret = false
-    /// nil for a text that is unusable.
-    var parse: @Sendable (String) -> Value?
-    /// What an unusable value should have been: "a whole number from 1 to 65535".
-    var expectation: String
-}
-
-/// Why the settings cannot be used; stops the start.
-enum SettingsError: Error, Hashable, CustomStringConvertible {
-    case unusable(name: String, expectation: String)
-    case unknown(name: String)
-    case setTwice(name: String, fileName: String)
-    case unreadable(fileName: String, reason: String)
-    case missingSecret
-    case missingAdminToken(host: String)
-
-    var description: String {
-        switch self {
-        case .unusable(let name, let expectation): "\(name) must be \(expectation)."
-        case .unknown(let name): "\(name) is not a setting of humon; `humon settings` lists those there are."
-        case .setTwice(let name, let fileName): "Both \(name) and \(fileName) are set: set one of them."
-        case .unreadable(let fileName, let reason): "The file that \(fileName) names \(reason)."
-        case .missingSecret:
-            "TB_APP_SECRET is not set. With a DATABASE_URL humon makes none up: set the secret that the app sends in tb-app-secret."
-        case .missingAdminToken(let host):
-            "Other machines can reach the operators' address (HUMON_ADMIN_HOST is \(host)): set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE."
-        }
+    /// - Parameters:
+    ///   - documentedDefault: `nil`: the text of the default
+    ///   - fileName: the setting that names a file with the value; `nil`: the value comes from no file
+    init(
+        _ name: String, _ help: String, default value: @escaping @autoclosure @Sendable () -> Value,
+        text: @escaping @autoclosure @Sendable () -> String, documentedDefault: String? = nil, format: String,
+        isSecret: Bool = false, hides: @escaping @Sendable (String) -> Bool = { _ in false }, fileName: String? = nil,
+        parse: @escaping @Sendable (String) -> Value?
+    ) {
+        (self.name, self.help, self.format, self.isSecret, self.fileName) = (name, help, format, isSecret, fileName)
+        (defaultValue, defaultText, self.hides, self.parse) = (value, text, hides, parse)
+        self.documentedDefault = documentedDefault ?? text()
     }
 }
 
+/// A setting whatever the type of its value.
+protocol SettingDeclaration: Sendable {
+    var name: String { get }
+    var help: String { get }
+    var documentedDefault: String { get }
+    var format: String { get }
+    var isSecret: Bool { get }
+
+    /// Finds the value that is in force.
+    /// - Throws: ``SettingsError``
+    func resolve(from sources: SettingSources) throws(SettingsError) -> any ResolvedSetting
+}
+
+/// The value of a setting that is in force, whatever its type.
+protocol ResolvedSetting: Sendable {
+    /// The value as the user wrote it, or the default; `nil` if the value is secret.
+    var text: String? { get }
+    var source: SettingSource { get }
+}
+
+/// The place that a value comes from.
+enum SettingSource: String, Sendable, Hashable {
+    case byDefault = "default"
+    case commandLine = "command line"
+    case environment
+    case environmentFile = ".env"
+    /// The file that the setting with the suffix `_FILE` names.
+    case file
+}
+
 extension Setting {
-    /// The value in the environment or `.env`; nil where it is not set or empty.
-    func read(from reader: ConfigReader) throws(SettingsError) -> Value? {
-        let key = ConfigKey(name.lowercased().split(separator: "_").map(String.init))
-        guard let text = reader.string(forKey: key, isSecret: isSecret), !text.isEmpty else { return nil }
-        guard let value = parse(text) else { throw .unusable(name: name, expectation: expectation) }
-        return value
+    struct Resolved: ResolvedSetting {
+        let value: Value
+        let text: String?
+        let source: SettingSource
+    }
+
+    func resolve(from sources: SettingSources) throws(SettingsError) -> any ResolvedSetting {
+        guard let found = try sources.text(of: name, orInFileOf: fileName) else {
+            return Resolved(value: defaultValue(), text: isSecret ? "" : defaultText(), source: .byDefault)
+        }
+        guard let value = parse(found.text) else {
+            guard found.source == .file, let fileName else { throw .unusable(name: name, format: format) }
+            throw .unusable(name: fileName, format: "the path of a file that holds \(format)")
+        }
+        return Resolved(value: value, text: isSecret || hides(found.text) ? nil : found.text, source: found.source)
     }
 }
 
 extension Setting where Value == String {
-    static func text(_ name: String, _ help: String, shownDefault: String, isSecret: Bool = false) -> Setting {
+    static func text(_ name: String, _ help: String, default value: String, format: String = "a text") -> Setting {
+        Setting(name, help, default: value, text: value, format: format, parse: { $0 })
+    }
+}
+
+extension Setting where Value == String? {
+    /// A text without a default.
+    static func optional(
+        _ name: String, _ help: String, documentedDefault: String = "none", format: String = "a text", isSecret: Bool = false,
+        fileName: String? = nil, isValid: @escaping @Sendable (String) -> Bool = { _ in true }
+    ) -> Setting {
         Setting(
-            name: name, help: help, shownDefault: shownDefault, isSecret: isSecret, parse: { $0 }, expectation: "a text")
+            name, help, default: nil, text: "", documentedDefault: documentedDefault, format: format, isSecret: isSecret,
+            fileName: fileName, parse: { isValid($0) ? .some($0) : nil })
     }
 
-    /// The value, or what stands in the file that another setting names: without the end of its line, which editors add.
-    func read(from reader: ConfigReader, orIn file: Setting<String>) throws(SettingsError) -> String? {
-        let value = try read(from: reader)
-        guard let path = try file.read(from: reader) else { return value }
-        guard value == nil else { throw .setTwice(name: name, fileName: file.name) }
-        guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw .unreadable(fileName: file.name, reason: "cannot be read")
-        }
-        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
-        guard !text.isEmpty else { throw .unreadable(fileName: file.name, reason: "is empty") }
-        guard let value = parse(text) else {
-            throw .unusable(name: file.name, expectation: "the name of a file with \(expectation)")
-        }
-        return value
+    /// The path of a file or directory.
+    static func path(_ name: String, _ help: String, documentedDefault: String = "none") -> Setting {
+        optional(name, help, documentedDefault: documentedDefault, format: "a path")
     }
 }
 
 extension Setting where Value == Int {
     static func number(_ name: String, _ help: String, default value: Int, in range: ClosedRange<Int>) -> Setting {
         Setting(
-            name: name,
-            help: help,
-            shownDefault: String(value),
-            parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
-            expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        )
+            name, help, default: value, text: String(value),
+            format: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } })
     }
 }
 
 extension Setting where Value == Bool {
     static func flag(_ name: String, _ help: String, default value: Bool) -> Setting {
         Setting(
-            name: name,
-            help: help,
-            shownDefault: String(value),
-            parse: { ["true": true, "1": true, "yes": true, "false": false, "0": false, "no": false][$0.lowercased()] },
-            expectation: "true or false"
-        )
+            name, help, default: value, text: String(value), format: "true or false",
+            parse: { ["true": true, "1": true, "yes": true, "false": false, "0": false, "no": false][$0.lowercased()] })
     }
 }
 
-extension Setting {
-    static func choice(_ name: String, _ help: String, default value: Value, of choices: [Value]) -> Setting
-    where Value: RawRepresentable<String> {
-        Setting(
-            name: name,
-            help: help,
-            shownDefault: value.rawValue,
-            parse: { text in choices.first { $0.rawValue == text } },
-            expectation: "one of " + choices.map(\.rawValue).joined(separator: ", ")
-        )
+extension Setting where Value: RawRepresentable<String> & CaseIterable {
+    static func choice(_ name: String, _ help: String, default value: Value) -> Setting {
+        let choices = Array(Value.allCases.map(\.rawValue))
+        return Setting(
+            name, help, default: value, text: value.rawValue, format: "one of " + choices.joined(separator: ", "),
+            parse: { Value(rawValue: $0) })
     }
 }

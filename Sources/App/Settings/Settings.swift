@@ -1,142 +1,79 @@
-internal import Configuration
 internal import Foundation
-internal import HTTP
-internal import HTTPServer
-internal import Logging
-internal import SystemPackage
 internal import Telemetry
 
-/// Everything that can be set, from the environment and, behind it, `.env` in the working directory.
+/// The settings in force: from the command line, the environment, and `.env` in the working directory. `settings.port` is the value
+/// of the setting that ``Declarations`` declares as `port`.
+@dynamicMemberLookup
 struct Settings: Sendable {
-    var appSecret: String?
-    var appSecretFile: String?
-    var databaseURL: String?
-    var host: String
-    var port: Int
-    var socket: String?
-    var socketMode: UInt32
-    var tlsCertificate: String?
-    var tlsKey: String?
-    var data: String
-    var postgresPrograms: String?
-    var migrates: Bool
-    var databaseConnections: Int
-    var isDatabasePooled: Bool
-    var statementTimeoutSeconds: Int
-    var trustedProxies: TrustedProxies
-    var reads: API.Reads
-    var corsOrigins: CORSOrigins
-    var bodyLimitBytes: Int
-    var targetLimitBytes: Int
-    var headerLimitBytes: Int
-    var arrivalTimeoutSeconds: Int
-    var answerTimeoutSeconds: Int
-    var idleTimeoutSeconds: Int
-    var connections: Int
-    var requests: Int
-    var bufferMegabytes: Int
-    var signUpsPerMinute: Int
-    var writesPerMinute: Int
-    var drainSeconds: Int
-    var shutdownSeconds: Int
-    var indexMegabytes: Int
-    var adminHost: String
-    var adminPort: Int
-    var adminToken: String?
-    var logLevel: Logger.Level
-    var logFormat: LogFormat
-    var traces: Traces
-    var tracesRatio: Double
+    static let environmentFile = ".env"
+
+    /// By the names of the settings.
+    private var resolved: [String: any ResolvedSetting] = [:]
+
+    /// - Throws: ``SettingsError`` for the first unusable value
+    init(_ sources: SettingSources) throws(SettingsError) {
+        for setting in Declarations.all { resolved[setting.name] = try setting.resolve(from: sources) }
+    }
+
+    subscript<Value>(dynamicMember path: KeyPath<Declarations, Setting<Value>>) -> Value { self[path].value }
+
+    /// The source of a value.
+    func source<Value>(of path: KeyPath<Declarations, Setting<Value>>) -> SettingSource { self[path].source }
+
+    private subscript<Value>(path: KeyPath<Declarations, Setting<Value>>) -> Setting<Value>.Resolved {
+        let name = Declarations.shared[keyPath: path].name
+        guard let found = resolved[name] as? Setting<Value>.Resolved else { preconditionFailure("\(name) is resolved at start") }
+        return found
+    }
 }
 
 extension Settings {
-    static let environmentFile = ".env"
-
-    /// - Parameter refusesUnknown: no other command but the doctor goes on with a misspelt setting
-    /// - Throws: ``SettingsError`` for an unusable value and for an unknown `HUMON_…` name.
-    static func load(refusesUnknown: Bool = true) async throws -> Settings {
-        let path = FilePath(environmentFile)
-        let reader = ConfigReader(providers: [
-            // An empty variable is one that is not set: it must not hide the one in the file.
-            EnvironmentVariablesProvider(environmentVariables: ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }),
-            try await EnvironmentVariablesProvider(environmentFilePath: path, allowMissing: true),
-        ])
-        let file = (try? String(contentsOfFile: environmentFile, encoding: .utf8)) ?? ""
-        if refusesUnknown {
-            try refuseUnknown(among: Array(ProcessInfo.processInfo.environment.keys) + names(inEnvironmentFile: file))
-        }
-        return try Settings(reader)
+    /// - Parameters:
+    ///   - database: the URL from the command line, which replaces `DATABASE_URL` and `DATABASE_URL_FILE`
+    ///   - refusesUnknown: only the doctor continues with a misspelt setting
+    /// - Throws: ``SettingsError`` for an unusable value and for an unknown `HUMON_…` name; an error of Configuration if `.env` cannot
+    ///   be read
+    static func load(database: String? = nil, refusesUnknown: Bool = true) async throws -> Settings {
+        let name = Declarations.shared.databaseURL.name
+        let sources = try await SettingSources(commandLine: database.map { [name: $0] } ?? [:])
+        if refusesUnknown { try refuseUnknown(among: sources.names) }
+        return try Settings(sources)
     }
 
-    init(_ reader: ConfigReader) throws(SettingsError) {
-        appSecret = try Keys.appSecret.read(from: reader, orIn: Keys.appSecretFile)
-        appSecretFile = try Keys.appSecretFile.read(from: reader)
-        databaseURL = try Keys.databaseURL.read(from: reader, orIn: Keys.databaseURLFile)
-        host = try Keys.host.read(from: reader) ?? "127.0.0.1"
-        port = try Keys.port.read(from: reader) ?? 8080
-        socket = try Keys.socket.read(from: reader)
-        socketMode = try Keys.socketMode.read(from: reader) ?? 0o660
-        tlsCertificate = try Keys.tlsCertificate.read(from: reader)
-        tlsKey = try Keys.tlsKey.read(from: reader)
-        data = try Keys.data.read(from: reader) ?? Self.defaultData
-        postgresPrograms = try Keys.postgresPrograms.read(from: reader)
-        migrates = try Keys.migrates.read(from: reader) ?? true
-        databaseConnections = try Keys.databaseConnections.read(from: reader) ?? 4
-        isDatabasePooled = try Keys.isDatabasePooled.read(from: reader) ?? false
-        statementTimeoutSeconds = try Keys.statementTimeout.read(from: reader) ?? 10
-        trustedProxies = try Keys.trustedProxies.read(from: reader) ?? .loopback
-        reads = try Keys.reads.read(from: reader) ?? .everyone
-        corsOrigins = try Keys.corsOrigins.read(from: reader) ?? .none
-        bodyLimitBytes = try Keys.bodyLimit.read(from: reader) ?? 65_536
-        targetLimitBytes = try Keys.targetLimit.read(from: reader) ?? 8_192
-        headerLimitBytes = try Keys.headerLimit.read(from: reader) ?? 32_768
-        arrivalTimeoutSeconds = try Keys.arrivalTimeout.read(from: reader) ?? 20
-        answerTimeoutSeconds = try Keys.answerTimeout.read(from: reader) ?? 30
-        idleTimeoutSeconds = try Keys.idleTimeout.read(from: reader) ?? 75
-        connections = try Keys.connections.read(from: reader) ?? 10_000
-        requests = try Keys.requests.read(from: reader) ?? 256
-        bufferMegabytes = try Keys.buffer.read(from: reader) ?? 256
-        signUpsPerMinute = try Keys.signUpsPerMinute.read(from: reader) ?? 0
-        writesPerMinute = try Keys.writesPerMinute.read(from: reader) ?? 0
-        drainSeconds = try Keys.drain.read(from: reader) ?? 0
-        shutdownSeconds = try Keys.shutdown.read(from: reader) ?? 20
-        indexMegabytes = try Keys.index.read(from: reader) ?? 1_024
-        adminHost = try Keys.adminHost.read(from: reader) ?? "127.0.0.1"
-        adminPort = try Keys.adminPort.read(from: reader) ?? 8081
-        adminToken = try Keys.adminToken.read(from: reader, orIn: Keys.adminTokenFile)
-        logLevel = try Keys.logLevel.read(from: reader) ?? .notice
-        logFormat = try Keys.logFormat.read(from: reader) ?? .text
-        traces = try Keys.traces.read(from: reader) ?? .none
-        tracesRatio = try Keys.tracesRatio.read(from: reader) ?? 1
-    }
-
-    /// A misspelt setting would be ignored in silence.
+    /// Without this check a misspelt setting would be ignored silently.
+    /// - Throws: ``SettingsError/unknown(name:)``
     static func refuseUnknown(among names: [String]) throws(SettingsError) {
-        let known = Set(Keys.all.map(\.name))
-        if let unknown = names.sorted().first(where: { $0.hasPrefix("HUMON_") && !known.contains($0) }) {
-            throw .unknown(name: unknown)
-        }
+        if let unknown = unknown(among: names).first { throw .unknown(name: unknown) }
     }
 
-    private static func names(inEnvironmentFile text: String) -> [String] {
-        text.split(separator: "\n").compactMap { line in
-            line.hasPrefix("#")
-                ? nil : line.split(separator: "=", maxSplits: 1).first.map { String($0).trimmingCharacters(in: .whitespaces) }
-        }
+    /// The names with the prefix `HUMON_` that are no settings.
+    static func unknown(among names: [String]) -> [String] {
+        let known = Set(Declarations.all.map(\.name))
+        return Set(names).filter { $0.hasPrefix("HUMON_") && !known.contains($0) }.sorted()
     }
 
-    /// What a client on this machine writes before a path.
+    /// The base URL of the API for a client on this machine.
     func address(port: Int) -> String {
-        let scheme = tlsCertificate == nil ? "http" : "https"
-        return socket == nil ? Self.address(scheme, host, port) : "\(scheme)://localhost"
+        let scheme = self.tlsCertificate == nil ? "http" : "https"
+        return self.socket == nil ? Self.address(scheme, self.host, port) : "\(scheme)://localhost"
     }
 
-    /// What the operator's tools ask.
-    func adminAddress(port: Int) -> String { Self.address("http", adminHost, port) }
+    /// The base URL of the operators' address.
+    func adminAddress(port: Int) -> String { Self.address("http", self.adminHost, port) }
 
-    /// - Throws: ``SettingsError`` if other machines could reach the operators' address and it asked for no token.
+    /// The database that commands work on, without its URL, which may contain a password.
+    var databaseDescription: String {
+        switch source(of: \.databaseURL) {
+        case .byDefault: "the private PostgreSQL in \(self.data)"
+        case .commandLine: "the database that --database names"
+        case .environment, .environmentFile: "the database that DATABASE_URL names"
+        case .file: "the database that DATABASE_URL_FILE names"
+        }
+    }
+
+    /// - Throws: ``SettingsError/missingAdminToken(host:)`` if other machines can reach the operators' address without a token
     func refuseOpenAdminAddress() throws(SettingsError) {
-        guard adminToken != nil || Self.isLoopback(adminHost) else { throw .missingAdminToken(host: adminHost) }
+        guard self.adminToken != nil || Self.isLoopback(self.adminHost) else { throw .missingAdminToken(host: self.adminHost) }
     }
 
     private static func isLoopback(_ host: String) -> Bool {
@@ -147,12 +84,5 @@ extension Settings {
 
     private static func address(_ scheme: String, _ host: String, _ port: Int) -> String {
         "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
-    }
-
-    private static var defaultData: String {
-        if getuid() == 0 { return "/var/lib/humon" }
-        let environment = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-        return (environment ?? home + "/.local/share") + "/humon"
     }
 }

@@ -1,33 +1,33 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// What humon's exit codes mean; a promise to scripts. 64, for an unusable command line, is ArgumentParser's.
+/// The exit codes of humon. Scripts rely on them. 64, for an unusable command line, comes from ArgumentParser.
 enum Exit {
     static let done: Int32 = 0
-    /// It could not be done; a sentence on standard error says why.
+    /// The command failed; a message on standard error says why.
     static let failed: Int32 = 1
-    /// It was done, and the answer is no: differences, faults, nothing found.
+    /// The command ran, and its answer is no: differences, violations, no result.
     static let no: Int32 = 2
-    /// Added to a signal's number, as shells do: 130 for Ctrl-C, 143 for SIGTERM.
+    /// The sum of this and the number of a signal, as in shells: 130 for Ctrl-C, 143 for SIGTERM.
     static let signalled: Int32 = 128
 }
 
-/// A command was carried out, and the answer is no.
+/// A command ran, and its answer is no.
 struct NegativeResult: Error {
-    /// For standard error; nil where what was printed says it.
-    var sentence: String?
+    /// For standard error; `nil` if the printed result already says it.
+    var message: String?
 
-    init(_ sentence: String? = nil) { self.sentence = sentence }
+    init(_ message: String? = nil) { self.message = message }
 }
 
 extension Humon {
-    /// Ends the process.
+    /// Ends the process with the code of the error.
     static func exit(after error: any Error) -> Never {
         switch error {
         case is OutputClosed: Foundation.exit(Exit.done)
         case let interruption as Interruption: Foundation.exit(Exit.signalled + interruption.signal)
         case let answer as NegativeResult:
-            if let sentence = answer.sentence { FileHandle.standardError.write(Data((harmless(sentence) + "\n").utf8)) }
+            if let message = answer.message { FileHandle.standardError.write(Data((harmless(message) + "\n").utf8)) }
             Foundation.exit(Exit.no)
         case let error: exit(withError: error)
         }

@@ -1,22 +1,22 @@
 internal import Encoding
 internal import Foundation
 
-/// One value that is printed, with its meaning: from it follow the text for people and the JSON for programs.
+/// One printed value with its meaning, which gives the text for people and the JSON for programs.
 enum Field: Sendable, Hashable {
     case none
     case text(String)
     case flag(Bool)
-    /// A number that names something: a position, a version.
+    /// A number that names a thing: a position, a version.
     case number(Int64)
-    /// How many there are.
+    /// A number of things.
     case count(Int64)
     case bytes(Int64)
-    /// A figure with a fraction, such as so many a second; nothing where it is not finite.
+    /// A figure with a fraction, such as events per second; printed as an empty text if it is not finite.
     case rate(Double)
     case seconds(Double)
     case time(Timestamp)
     case json(JSON)
-    /// A word that says whether something is well.
+    /// A word for the state of a thing, with its colour.
     case state(State, String)
 
     enum State: Sendable, Hashable {
@@ -45,7 +45,7 @@ extension Field {
         }
     }
 
-    /// For people. May hold anything that a text of the data holds: see ``harmless(_:)``.
+    /// The text for people. Stored data can contain control characters: see ``harmless(_:)``.
     func text(in zone: TimeZone) -> String {
         switch self {
         case .none, .json(.null): ""
@@ -61,7 +61,15 @@ extension Field {
         }
     }
 
-    /// Numbers stand at the right of their column.
+    /// Whether a narrow column may show a part of the text. A part of a number or of a time would be wrong.
+    var isCuttable: Bool {
+        switch self {
+        case .none, .text, .json, .state: true
+        case .flag, .number, .count, .bytes, .rate, .seconds, .time: false
+        }
+    }
+
+    /// Numbers are aligned to the right of their column.
     var isNumeric: Bool {
         switch self {
         case .number, .count, .bytes, .rate, .seconds: true
@@ -80,7 +88,7 @@ extension Field {
         return (value < 0 ? "-" : "") + text
     }
 
-    /// In steps of a thousand, as disks are sold: `1.5 kB`.
+    /// In decimal units, as disks are sold: `1.5 kB`.
     static func size(bytes: Int64) -> String {
         guard bytes.magnitude >= 1_000 else { return "\(bytes) B" }
         var (value, units) = (Double(bytes) / 1_000, ["kB", "MB", "GB", "TB"][...])
@@ -88,7 +96,7 @@ extension Field {
         return String(format: "%.1f ", value) + (units.first ?? "")
     }
 
-    /// Three digits or so; more would pretend to know.
+    /// About three digits: the figures are not more precise.
     private static func decimal(_ value: Double) -> String {
         switch abs(value) {
         case 0: "0"

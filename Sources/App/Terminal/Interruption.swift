@@ -2,12 +2,13 @@ internal import Foundation
 internal import Synchronization
 internal import UnixSignals
 
-/// Somebody wanted the command to end: with Ctrl-C, or with SIGTERM.
+/// The end of a command by Ctrl-C or SIGTERM.
 struct Interruption: Error {
     var signal: Int32
 
-    /// Cancels the work at the first signal, so that it cleans up behind it: a private cluster that it started is stopped. A
-    /// second signal ends the process at once.
+    /// Runs the work and cancels it at the first signal, so that it cleans up: it stops a private cluster that it started. A second
+    /// signal ends the process immediately.
+    /// - Throws: ``Interruption`` after a signal; else the errors of the work
     static func cancelling(_ work: sending @escaping () async throws -> Void) async throws {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let task = Task(operation: work)

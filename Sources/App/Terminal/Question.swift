@@ -2,13 +2,13 @@ internal import Foundation
 
 /// A question to the person at the terminal.
 enum Question {
-    /// How often is looked for an answer, and for Ctrl-C.
+    /// The interval at which the command looks for an answer, and for Ctrl-C.
     private static let pauseSeconds = 0.05
 
     /// Whether a person can read the question and answer it.
     static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Waits for a line. Anything but `y` and `yes` is no.
+    /// Waits for a line. Only `y` and `yes` mean yes.
     /// - Throws: `CancellationError`
     static func isAnsweredWithYes(_ question: String) async throws -> Bool {
         FileHandle.standardError.write(Data((harmless(question) + " [y/N] ").utf8))

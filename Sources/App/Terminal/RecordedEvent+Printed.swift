@@ -2,17 +2,18 @@ internal import Encoding
 internal import EventStore
 internal import Foundation
 
-/// A recorded event is printed with the same members by every command.
+/// The columns of recorded events, which are the same in every command.
 extension RecordedEvent {
     static let columns: [Column] = [
-        Column("position", width: 9), "recorded_at", Column("stream", width: 14), "version", Column("type", width: 15),
-        Column("format", isForPrograms: true), Column("id", isForPrograms: true), Column("actor", width: 6),
-        Column("request_id", width: 12), Column("trace_id", isForPrograms: true), "data",
+        Column("position", width: 9), "recorded_at", Column("stream", width: 14), Column("version", yields: true),
+        Column("type", width: 15),
+        Column("format", isForPrograms: true), Column("id", isForPrograms: true), Column("actor", width: 6, yields: true),
+        Column("request_id", width: 12, yields: true), Column("trace_id", isForPrograms: true), "data",
     ]
 
     func row(showing personalData: PersonalData) -> [Field] {
         let event = envelope.event
-        // Metadata that cannot be read is `humon log verify`'s business.
+        // `humon log verify` reports metadata that cannot be read.
         let metadata = try? envelope.metadata.values()
         let data = personalData.shown(JSON(readable: event.data), type: event.type, category: envelope.stream.category)
         return [

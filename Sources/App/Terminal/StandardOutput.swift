@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The one way to standard output for what a command found.
+/// Writes the result of a command.
 enum StandardOutput {
-    /// - Throws: ``OutputClosed``, where SIGPIPE is ignored; ``OutputFailed``
+    /// - Throws: ``OutputClosed`` if the reader is gone, because SIGPIPE is ignored; ``OutputFailed``
     @Sendable static func write(_ text: String) throws {
         var text = text
         try text.withUTF8 { bytes in
@@ -19,8 +19,8 @@ enum StandardOutput {
         }
     }
 
-    /// Whether somebody still reads: for a command that has nothing to write for a long time.
-    /// - Throws: ``OutputClosed``
+    /// Checks that the output still has a reader, for a command that writes rarely.
+    /// - Throws: ``OutputClosed`` if the reader is gone
     static func checkReader() throws {
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         guard poll(&output, 1, 0) > 0, output.revents & Int16(POLLERR | POLLHUP) != 0 else { return }
@@ -28,7 +28,7 @@ enum StandardOutput {
     }
 }
 
-/// Whoever read what we print has seen enough: `humon log tail | head`.
+/// The reader of the output is gone, as in `humon log tail | head`.
 struct OutputClosed: Error {}
 
 struct OutputFailed: Error, CustomStringConvertible {

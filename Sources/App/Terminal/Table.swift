@@ -1,9 +1,11 @@
-/// What a command found, row by row. A column's name is its heading, and the name of its member in the JSON.
+/// The result of a command, row by row. A column's name is its heading, and the name of its member in the JSON.
 struct Table: Sendable {
     var columns: [Column]
     var rows: [[Field]] = []
 
-    init(_ columns: Column..., rows: [[Field]] = []) {
+    init(_ columns: Column..., rows: [[Field]] = []) { self.init(columns: columns, rows: rows) }
+
+    init(columns: [Column], rows: [[Field]] = []) {
         self.columns = columns
         self.rows = rows
     }
@@ -12,17 +14,17 @@ struct Table: Sendable {
 }
 
 struct Column: Sendable, ExpressibleByStringLiteral {
-    /// In JSON's manner: `recorded_at`.
+    /// As in JSON: `recorded_at`.
     var name: String
-    /// At least so many characters, where rows that are not known yet are to stand below the first.
+    /// The minimum width, so that later rows are aligned with the first rows.
     var width: Int
-    /// Left out for people, who have only so much room in a line.
+    /// Whether people see the column only if they ask for it with `--columns`.
     var isForPrograms: Bool
+    /// Whether a narrow terminal leaves the column out before other columns.
+    var yields: Bool
 
-    init(_ name: String, width: Int = 0, isForPrograms: Bool = false) {
-        self.name = name
-        self.width = width
-        self.isForPrograms = isForPrograms
+    init(_ name: String, width: Int = 0, isForPrograms: Bool = false, yields: Bool = false) {
+        (self.name, self.width, self.isForPrograms, self.yields) = (name, width, isForPrograms, yields)
     }
 
     init(stringLiteral value: String) { self.init(value) }
@@ -30,7 +32,7 @@ struct Column: Sendable, ExpressibleByStringLiteral {
     var heading: String { name.replacing("_", with: " ") }
 }
 
-/// One thing, field by field: a line each for people, one object for programs.
+/// One thing, field by field: one line for each field for people, one object for programs.
 struct Record: Sendable, ExpressibleByDictionaryLiteral {
     var fields: [(name: String, value: Field)]
 

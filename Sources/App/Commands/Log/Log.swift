@@ -3,7 +3,7 @@ internal import ArgumentParser
 /// `humon log`
 struct Log: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look into the log, everything that ever happened, in order; check it, and carry it elsewhere.",
+        abstract: "Read, search, verify, export and import the log.",
         discussion: "EXAMPLE: humon log tail -f",
         subcommands: [
             LogTailCommand.self, LogShowCommand.self, LogSearchCommand.self, LogTraceCommand.self, LogStatsCommand.self,

@@ -8,22 +8,23 @@ extension Log {
     struct LogExportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
-            abstract: "Write the whole log to one compressed file, to be carried elsewhere.",
+            abstract: "Write the whole log to one compressed file.",
             discussion: """
-                One snapshot, however long it takes; servers go on meanwhile. The file holds personal data and is readable by its owner \
-                alone; docs/log-archive.md describes it.
+                The file is one snapshot of the log; servers continue meanwhile. It contains personal data, and only its owner can \
+                read it. docs/log-archive.md describes the format.
 
                 EXAMPLE: humon log export humon.log.gz
-                EXAMPLE: humon log export - | ssh elsewhere humon log import -
+                EXAMPLE: humon log export - | ssh elsewhere humon log import --yes -
                 """
         )
 
-        @Argument(help: "The file to make; - for standard output.")
+        @Argument(help: "The file to create; - for standard output.")
         var file: String
 
-        @Flag(help: "Overwrite a file that is there.")
+        @Flag(help: "Overwrite an existing file.")
         var force = false
 
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
@@ -40,7 +41,7 @@ extension Log {
                 throw ValidationError("A compressed log is not for a terminal: name a file.")
             }
             do { _ = try await export(to: .standardOutput) } catch is GzipProcess.Failed {
-                // Without a reader a pipe says so, whatever gzip said.
+                // A pipe without a reader explains the failure of gzip.
                 var standardOutput = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 if poll(&standardOutput, 1, 0) == 1, standardOutput.revents & Int16(POLLERR) != 0 { throw OutputClosed() }
                 throw GzipProcess.Failed(direction: .compress)
@@ -48,8 +49,8 @@ extension Log {
         }
 
         private func export(to file: FileHandle) async throws -> LogArchive.Summary {
-            // The second is for finding out where a hole is, while the first holds the snapshot.
-            try await options.reading(connections: 2) { client, _ in
+            // The second connection finds the position of a gap while the first one holds the snapshot.
+            try await database.reading(options.output, connections: 2) { client, _ in
                 try await GzipProcess.with(.compress, file) { gzip in
                     let bar = Mutex<ProgressBar?>(nil)
                     let summary = try await LogExport(client: client).write(at: Dependencies.system.now()) {

@@ -10,31 +10,39 @@ extension Log {
     struct LogImportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
-            abstract: "Bring an exported log into an empty database: all of it or nothing.",
+            abstract: "Import an exported log into an empty database, as one transaction.",
             discussion: """
-                Positions, ids, times and bytes stay what they were. What does not add up is refused, and the line named. Runs with the \
-                rights of the URL's user, since the sequences are set as well; missing migrations are applied first.
+                Positions, ids, times and bytes stay the same. The command refuses an archive with an error and names its line. It runs \
+                with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. It asks \
+                first; without a terminal it requires --yes, else it exits with 2. --dry-run checks the whole archive in the database, \
+                then rolls the transaction back.
 
-                EXAMPLE: humon log import humon.log.gz
+                EXAMPLE: humon log import humon.log.gz --yes
                 """
         )
 
-        @Argument(help: "The file that humon log export made; - for standard input.")
+        @Argument(help: "The file from humon log export; - for standard input.")
         var file: String
 
+        @OptionGroup var consent: ConsentOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            let settings = try await Settings.load()
-            let logger = Logger.humon(settings.logLevel)
             let input = try input()
-            let (header, readModels) = try await Database.with(settings, .asVisitor, logger: logger) { database in
-                try await database.migrate(logger: logger)
+            let isTrial = consent.dryRun
+            if !isTrial {
+                let target = try await database.settings().databaseDescription
+                try await consent.require("This imports \(file) into \(target), and cannot be undone.")
+            }
+            let (header, readModels) = try await database.with(isTrial ? .asVisitorOfExisting : .asVisitor) { database, logger in
+                try await database.migrate(isTrial: isTrial, logger: logger)
                 return try await withPostgres(database.asOwner, logger: logger) { client in
                     let header = try await GzipProcess.with(.decompress, input) { gzip in
                         let bar = Mutex<ProgressBar?>(nil)
                         return try await LogImport(client: client).read(
-                            from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences
+                            from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
+                            isTrial: isTrial
                         ) { done, total in
                             bar.withLock { bar in
                                 if bar == nil { bar = ProgressBar(total: total) }
@@ -50,9 +58,10 @@ extension Log {
                 "recorded": .count(header.lastPosition), "commands": .count(header.commands),
                 "exported_at": .time(header.createdAt),
             ])
-            guard !readModels.isEmpty else { return }
+            if isTrial { options.output.note("The archive is sound. Nothing was imported.") }
+            guard !readModels.isEmpty, !isTrial else { return }
             options.output.note(
-                "Read models are behind the log now (\(readModels.joined(separator: ", "))): humon serve brings them along, humon projections rebuild --all is faster."
+                "Read models are behind the log now (\(readModels.joined(separator: ", "))): humon serve updates them, humon projections rebuild --all is faster."
             )
         }
 

@@ -4,14 +4,16 @@ internal import EventStore
 
 extension Log {
     /// `humon log search`
-    struct LogSearchCommand: AsyncParsableCommand {
+    struct LogSearchCommand: AsyncParsableCommand, TableCommand {
+        static let columns = RecordedEvent.columns
+
         static let configuration = CommandConfiguration(
             commandName: "search",
             abstract: "Find recorded events, newest first.",
             discussion: """
-                All that is given must hold. An index passes over what cannot hold it; only --text alone, or with nothing but types, \
-                categories and --until, reads the data itself: of --scan positions at most, then it says how to go on. Exits with 2 \
-                when there is nothing in the whole log.
+                A recorded event must match all options. Most searches use an index. A search by --text, alone or with only \
+                types, categories and --until, reads the data itself: at most --scan positions, then it prints the option that \
+                continues the search. Exits with 2 if no event in the whole log matches.
 
                 EXAMPLE: humon log search --category event --actor 7 --since 7d
                 """
@@ -19,36 +21,41 @@ extension Log {
 
         @OptionGroup var kinds: FilterOptions
 
-        @Option(help: ArgumentHelp("Only what this user asked for.", valueName: "user id"))
+        @Option(help: ArgumentHelp("Only events that this user caused.", valueName: "user id"))
         var actor: Int64?
 
-        @Option(help: ArgumentHelp("Only what this request caused: its X-Request-Id.", valueName: "request id"))
+        @Option(help: ArgumentHelp("Only events that the request with this X-Request-Id caused.", valueName: "request id"))
         var request: String?
 
-        @Option(help: ArgumentHelp("Only what this trace caused: its W3C trace id.", valueName: "trace id"))
+        @Option(help: ArgumentHelp("Only events that the trace with this W3C trace id caused.", valueName: "trace id"))
         var trace: String?
 
-        @Option(help: "Only what was recorded since: \(TimeArgument.help)", transform: TimeArgument.parse)
+        @Option(help: "Only events recorded at or after this time: \(TimeArgument.help)", transform: TimeArgument.parse)
         var since: Timestamp?
 
-        @Option(help: "Only what was recorded before: \(TimeArgument.help)", transform: TimeArgument.parse)
+        @Option(help: "Only events recorded before this time: \(TimeArgument.help)", transform: TimeArgument.parse)
         var until: Timestamp?
 
-        @Option(help: "Only where this stands in the data, letter for letter.")
+        @Option(help: "Only events whose data contains exactly this text.")
         var text: String?
 
-        @Option(help: "How many at most.", transform: LimitArgument.parse)
+        @Option(help: "The maximum number of events.", transform: LimitArgument.parse)
         var limit = 20
 
-        @Option(help: ArgumentHelp("Only what stands before: the last position of the page before.", valueName: "position"))
+        @Option(
+            help: ArgumentHelp(
+                "Only events before this position, which is the last one of the previous page.", valueName: "position"))
         var before: Int64?
 
-        @Option(help: ArgumentHelp("How many positions to read for --text.", valueName: "positions"))
+        @Option(help: ArgumentHelp("The maximum number of positions to read for --text.", valueName: "positions"))
         var scan: Int64 = LogSearch.usualReach
 
         @OptionGroup var personal: RevealOptions
+        @OptionGroup var table: TableOptions<Self>
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
+        /// - Throws: `ValidationError`
         func validate() throws {
             guard scan > 0 else { throw ValidationError("--scan must be at least 1.") }
             guard before.map({ $0 > 0 }) ?? true else { throw ValidationError("Positions start at 1.") }
@@ -61,12 +68,12 @@ extension Log {
         }
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output(table)) { client, output in
                 let search = LogSearch(client: client, criteria: criteria)
                 var bar = ProgressBar("positions")
                 let found = try await search.find(before: before, limit: limit, reach: scan) { bar.show($0, of: $1) }
                 bar.stop()
-                guard !found.events.isEmpty || found.continuesBefore != nil else { throw NegativeResult("Nothing found.") }
+                guard !found.events.isEmpty || found.continuesBefore != nil else { throw NegativeResult("No event matches.") }
                 var rows = output.rows(RecordedEvent.columns)
                 try rows.write(found.events.map { $0.row(showing: personal.personalData) })
                 guard let next = found.continuesBefore else { return }

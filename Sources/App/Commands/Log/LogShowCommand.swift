@@ -8,7 +8,7 @@ extension Log {
             commandName: "show",
             abstract: "Show the recorded event at a position.",
             discussion: """
-                Exits with 2 when there is none.
+                Exits with 2 if the log has no such position.
 
                 EXAMPLE: humon log show 1042
                 """
@@ -18,18 +18,20 @@ extension Log {
         var position: Int64
 
         @OptionGroup var personal: RevealOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
+        /// - Throws: `ValidationError`
         func validate() throws {
             guard position > 0 else { throw ValidationError("Positions start at 1.") }
         }
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output) { client, output in
                 let reader = LogReader(client: client)
                 let tail = try await reader.tail()
                 guard position <= tail, let recorded = try await reader.read(position: position) else {
-                    throw NegativeResult("There is nothing at position \(position); the log ends at \(tail).")
+                    throw NegativeResult("The log has no position \(position); it ends at \(tail).")
                 }
                 try output.write(recorded.record(showing: personal.personalData))
             }

@@ -3,30 +3,36 @@ internal import EventStore
 
 extension Log {
     /// `humon log stats`
-    struct LogStatsCommand: AsyncParsableCommand {
+    struct LogStatsCommand: AsyncParsableCommand, TableCommand {
+        static let columns: [Column] = [
+            "category", "type", "events", "bytes", Column("first_at", yields: true), Column("last_at", yields: true), "per_day",
+        ]
+
         static let configuration = CommandConfiguration(
             commandName: "stats",
-            abstract: "Count what the log holds, by category and type.",
+            abstract: "Count the recorded events by category and type.",
             discussion: """
-                Reads the whole log, in short pages. The size is that of data and metadata; the rate is so many a day between the \
-                first and the last. The last row is all of them.
+                Reads the whole log, in short pages. The size counts data and metadata. The rate is the number of events per day \
+                between the first and the last event. The last row is the sum.
 
                 EXAMPLE: humon log stats --json
                 """
         )
 
+        @OptionGroup var table: TableOptions<Self>
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output(table)) { client, output in
                 var bar = ProgressBar("events")
                 let statistics = try await LogStatistics(of: LogReader(client: client)) { bar.show($0, of: $1) }
-                var table = Table("category", "type", "events", "bytes", "first_at", "last_at", "per_day")
+                var found = Table(columns: Self.columns)
                 for (kind, figures) in statistics.kinds.sorted(by: { $0.key < $1.key }) {
-                    table.rows.append([.text(kind.category), .text(kind.type)] + fields(figures))
+                    found.rows.append([.text(kind.category), .text(kind.type)] + fields(figures))
                 }
-                if let total = statistics.total { table.rows.append([.text("(all)"), .text("(all)")] + fields(total)) }
-                try output.write(table, whenEmpty: "The log is empty.")
+                if let total = statistics.total { found.rows.append([.text("(all)"), .text("(all)")] + fields(total)) }
+                try output.write(found, whenEmpty: "The log is empty.")
             }
         }
 

@@ -6,36 +6,40 @@ internal import Postgres
 
 extension Log {
     /// `humon log tail`
-    struct LogTailCommand: AsyncParsableCommand {
+    struct LogTailCommand: AsyncParsableCommand, TableCommand {
+        static let columns = RecordedEvent.columns
+
         static let configuration = CommandConfiguration(
             commandName: "tail",
-            abstract: "Show what was recorded last, and with -f what is recorded from now on.",
+            abstract: "Show the last recorded events, and with -f new events as they come.",
             discussion: """
-                In order. With --since everything since then, or with -n as well the last of it.
+                The events come in the order of the log. --since shows all events since that time; with -n only the last of them.
 
                 EXAMPLE: humon log tail -f --category attendance
                 """
         )
 
-        @Flag(name: .shortAndLong, help: "Go on with what is recorded from now on, until Ctrl-C.")
+        @Flag(name: .shortAndLong, help: "Continue with new events until Ctrl-C.")
         var follow = false
 
         @Option(
-            name: [.customShort("n"), .long], help: "How many of the last ones. (default: 20, without --since)",
+            name: [.customShort("n"), .long], help: "The maximum number of events. (default: 20, without --since)",
             transform: LimitArgument.parse)
         var limit: Int?
 
         @OptionGroup var kinds: FilterOptions
 
-        @Option(help: "What was recorded since: \(TimeArgument.help)", transform: TimeArgument.parse)
+        @Option(help: "Only events recorded at or after this time: \(TimeArgument.help)", transform: TimeArgument.parse)
         var since: Timestamp?
 
         @OptionGroup var personal: RevealOptions
+        @OptionGroup var table: TableOptions<Self>
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
             // One of the connections listens.
-            try await options.reading(connections: 2) { client, output in
+            try await database.reading(options.output(table), connections: 2) { client, output in
                 let reader = LogReader(client: client)
                 let tail = try await reader.tail()
                 var rows = output.rows(RecordedEvent.columns)
@@ -50,7 +54,7 @@ extension Log {
                 guard follow || position < tail else { return }
                 try await watching(client) { notifier in
                     for try await page in LogTail(client: client, notifier: notifier, after: position, filter: kinds.filter) {
-                        // Nobody reads any more, though there was nothing to write.
+                        // A closed pipe shows only in a write, and an empty page writes nothing.
                         if page.events.isEmpty { try StandardOutput.checkReader() }
                         let wanted = page.events.filter { event in since.map { event.envelope.recordedAt >= $0 } ?? true }
                         try rows.write(wanted.map { $0.row(showing: personal.personalData) })
@@ -60,7 +64,7 @@ extension Log {
             }
         }
 
-        /// Runs a notifier of the log for as long as the body does.
+        /// Runs a notifier of the log while the body runs.
         private func watching(_ client: PostgresClient, _ body: (LogNotifier) async throws -> Void) async throws {
             let notifier = LogNotifier(client: client, listens: follow, logger: .humon(.notice))
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,34 +3,40 @@ internal import EventStore
 
 extension Log {
     /// `humon log trace`
-    struct LogTraceCommand: AsyncParsableCommand {
+    struct LogTraceCommand: AsyncParsableCommand, TableCommand {
+        static let columns = RecordedEvent.columns
+
         private static let limit = 10_000
 
         static let configuration = CommandConfiguration(
             commandName: "trace",
-            abstract: "Show everything that one request or one trace caused, in order.",
+            abstract: "Show the events that one request or one trace caused, in order.",
             discussion: """
-                Exits with 2 when it caused nothing.
+                Exits with 2 if it caused no event.
 
                 EXAMPLE: humon log trace 0af7651916cd43dd8448eb211c80319c
                 """
         )
 
-        @Argument(help: "The X-Request-Id of an answer, or a W3C trace id.")
+        @Argument(help: "The X-Request-Id of a response, or a W3C trace id.")
         var id: String
 
         @OptionGroup var personal: RevealOptions
+        @OptionGroup var table: TableOptions<Self>
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output(table)) { client, output in
                 let search = LogSearch(client: client, criteria: LogCriteria(cause: id))
                 let found = try await search.find(limit: Self.limit)
-                guard !found.events.isEmpty else { throw NegativeResult("Nothing was recorded for \(id).") }
+                guard !found.events.isEmpty else { throw NegativeResult("No event was recorded for \(id).") }
                 var rows = output.rows(RecordedEvent.columns)
                 try rows.write(found.events.reversed().map { $0.row(showing: personal.personalData) })
                 guard found.events.count == Self.limit, let next = found.continuesBefore else { return }
-                output.note("These are the last \(Self.limit). Older ones: humon log search --request \(id) --before \(next)")
+                output.note(
+                    "These are the last \(Self.limit) events. For older events: humon log search --request \(id) --before \(next)"
+                )
             }
         }
     }

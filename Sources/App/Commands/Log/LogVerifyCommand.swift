@@ -6,20 +6,22 @@ extension Log {
     struct LogVerifyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
-            abstract: "Read the whole log with this program, and say what is wrong with it.",
+            abstract: "Read the whole log with this program, and list the violations.",
             discussion: """
-                Positions and versions without gaps, ids recorded once, every event decoded, commands answered, sequences beyond what \
-                is in use. Nothing is changed, and servers go on meanwhile. To be run with a new program before it is deployed. \
-                Exits with 2 when there are violations. As JSON: an object a check, then an object a kind of recorded event, then one a violation.
+                Checks that positions and versions have no gaps, that ids are unique, that this program decodes every event, that \
+                commands have their events, and that the sequences are beyond all ids in use. Changes nothing, and servers continue \
+                meanwhile. Run it with a new program before you deploy it. Exits with 2 if it finds violations. As JSON it prints \
+                an object for each check, for each kind of recorded event, and for each violation.
 
                 EXAMPLE: humon log verify
                 """
         )
 
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            let (verification, output) = try await options.reading(connections: 2) { client, output in
+            let (verification, output) = try await database.reading(options.output, connections: 2) { client, output in
                 let reader = LogReader(client: client)
                 var bar = ProgressBar(total: try await reader.tail())
                 var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
@@ -31,7 +33,7 @@ extension Log {
             }
             try output.write(verification.checks)
             try output.say("")
-            try output.write(verification.kinds, whenEmpty: "Nothing is recorded.")
+            try output.write(verification.kinds, whenEmpty: "The log is empty.")
             guard !verification.violations.isEmpty else { return }
             try output.say("")
             try output.write(verification.faultTable)

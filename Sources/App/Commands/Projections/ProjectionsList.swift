@@ -4,33 +4,40 @@ internal import Postgres
 
 extension Projections {
     /// `humon projections list`
-    struct List: AsyncParsableCommand {
+    struct List: AsyncParsableCommand, TableCommand {
+        static let columns: [Column] = [
+            "name", Column("version", yields: true), Column("schema", yields: true), "state", "position", "lag", "lag_seconds",
+            "rows", "bytes",
+            Column("built_at", yields: true), Column("served_at", yields: true),
+        ]
+
         static let configuration = CommandConfiguration(
-            abstract: "List the read models: how far they are behind the log, how large they are, and whether they are well.",
+            abstract: "List the read models with their state, lag and size.",
             discussion: """
-                Rows are counted, or PostgreSQL's estimate where there are very many. States: ready; behind, which a server mends by itself; missing or ahead of the log, which `humon projections rebuild` mends; kept, for \
-                a rollback; building; interrupted, which the next rebuild goes on with; other version.
+                The number of rows of a large read model is PostgreSQL's estimate. States: ready; behind (a server catches up by \
+                itself); missing, or ahead of the log (`humon projections rebuild` repairs both); kept (for a rollback); building; \
+                interrupted (the next rebuild continues it); other version.
 
                 EXAMPLE: humon projections list --json
                 """
         )
 
+        @OptionGroup var table: TableOptions<Self>
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await options.reading { client, output in
-                var table = Table(
-                    "name", "version", "schema", "state", "position", "lag", "lag_seconds", "rows", "bytes", "built_at",
-                    "served_at")
+            try await database.reading(options.output(table)) { client, output in
+                var found = Table(columns: Self.columns)
                 for model in try await Backend.readModels(client).list() {
-                    table.append(
+                    found.append(
                         .text(model.name), .number(model.version), .text(model.schema),
                         .state(model.state.health, model.state.rawValue), .number(model.position), .count(model.lag),
                         .seconds(model.lagSeconds), .count(model.rows), .bytes(model.bytes), .time(model.builtAt),
                         .time(model.servedAt)
                     )
                 }
-                try output.write(table)
+                try output.write(found)
             }
         }
     }

@@ -6,11 +6,12 @@ extension Projections {
     /// `humon projections rebuild`
     struct Rebuild: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Build read models anew from the log, while servers go on.",
+            abstract: "Rebuild read models from the log while servers continue.",
             discussion: """
-                The new tables are filled beside the old ones and take over at one position of the log. The old ones stay in \
-                schemas named …_previous: `humon projections rollback` goes back to them, `humon projections prune` drops them. \
-                Interrupted, a rebuild goes on where it was when it is started again.
+                The command fills new tables beside the old ones and replaces the old ones at one position of the log. It keeps the \
+                old tables in schemas named …_previous: `humon projections rollback` returns to them, `humon projections prune` \
+                drops them. If a rebuild was interrupted, the next one continues it. --abort asks first; without a terminal it \
+                requires --yes, else it exits with 2.
 
                 EXAMPLE: humon projections rebuild --all
                 EXAMPLE: humon projections rebuild events --status
@@ -18,14 +19,18 @@ extension Projections {
         )
 
         @OptionGroup var choice: ReadModelChoice
-        @OptionGroup var options: OutputOptions
 
-        @Flag(help: "Say how far a rebuild is that was started elsewhere; exit with 2 when there is none.")
+        @Flag(help: "Print the progress of a running or interrupted rebuild; exit with 2 if no rebuild exists.")
         var status = false
 
-        @Flag(help: "End a rebuild that was started elsewhere, and drop what it built; exit with 2 when there is none.")
+        @Flag(help: "End a running or interrupted rebuild and drop its new tables; exit with 2 if no rebuild exists.")
         var abort = false
 
+        @OptionGroup var consent: ConsentOptions
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var options: OutputOptions
+
+        /// - Throws: `ValidationError`
         func validate() throws {
             if status, abort { throw ValidationError("--status and --abort exclude each other.") }
         }
@@ -33,11 +38,14 @@ extension Projections {
         func run() async throws {
             let output = options.output
             if status { return try await showStatus(output) }
-            if abort { return try await abortOthers(output) }
+            if abort { return try await abortRebuild(output) }
+            if consent.dryRun { return try await showPlan(output) }
             let clock = ContinuousClock()
             let start = clock.now
             let progress = ShadowProgressBar(output)
-            let cutover = try await choice.tending(migrates: true) { models in try await models.rebuild { progress.show($0) } }
+            let cutover = try await choice.tending(database, migrates: true) { models in
+                try await models.rebuild { progress.show($0) }
+            }
             let seconds = (clock.now - start) / .seconds(1)
             var table = Table("name", "position", "seconds", "events_a_second", "held_seconds")
             for name in cutover.names {
@@ -55,10 +63,10 @@ extension Projections {
         }
 
         private func showStatus(_ output: Output) async throws {
-            let shadows = try await options.reading { client, _ in
-                return try await Backend.readModels(client).named(choice.names).shadows()
+            let shadows = try await database.reading(output) { client, _ in
+                try await Backend.readModels(client).named(choice.names).shadows()
             }
-            guard !shadows.isEmpty else { throw NegativeResult("No rebuild is under way or was broken off.") }
+            guard !shadows.isEmpty else { throw Self.noRebuild }
             var table = Table("schema", "state", "position", "tail", "began_at", "events_a_second", "seconds_left")
             for shadow in shadows {
                 table.append(
@@ -71,10 +79,27 @@ extension Projections {
             try output.write(table)
         }
 
-        private func abortOthers(_ output: Output) async throws {
-            let gone = try await choice.tending { try await $0.abort() }
-            guard !gone.isEmpty else { throw NegativeResult("No rebuild is under way or was broken off.") }
-            try output.write(Table("schema", "state", rows: gone.map { [.text($0), .state(.good, "dropped")] }))
+        private func abortRebuild(_ output: Output) async throws {
+            let rows: [[Field]] = try await choice.tending(database) { models in
+                let shadows = try await models.shadows().map(\.schema)
+                guard !shadows.isEmpty else { return [] }
+                if consent.dryRun { return shadows.map { [.text($0), .state(.doubtful, "would be dropped")] } }
+                try await consent.require("This ends the rebuild and drops \(shadows.joined(separator: ", ")).")
+                return try await models.abort().map { [.text($0), .state(.good, "dropped")] }
+            }
+            guard !rows.isEmpty else { throw Self.noRebuild }
+            try output.write(Table("schema", "state", rows: rows))
         }
+
+        private func showPlan(_ output: Output) async throws {
+            let tail = try await database.reading(output) { client, _ in try await LogReader(client: client).tail() }
+            let names = choice.all ? Backend.projections.map { type(of: $0).name } : choice.names
+            try output.write(
+                Table(
+                    "name", "position", "state",
+                    rows: names.map { [.text($0), .number(tail), .state(.doubtful, "would be rebuilt")] }))
+        }
+
+        private static let noRebuild = NegativeResult("No rebuild is running or interrupted.")
     }
 }

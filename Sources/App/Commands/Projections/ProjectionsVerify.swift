@@ -6,11 +6,11 @@ extension Projections {
     /// `humon projections verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replay the log and compare read models with it, row by row, while servers go on.",
+            abstract: "Compare read models with the log, row by row, while servers continue.",
             discussion: """
-                Builds each read model anew beside the live one and compares the two at one position of the log. Nothing live is \
-                changed or locked; indexes are not looked at. Exits with 2 when a row differs, and names it: \
-                `humon projections rebuild` puts it right.
+                Builds a second copy of each read model and compares it with the live one at one position of the log. Does not \
+                change or lock the live read models, and does not check indexes. Exits with 2 if a row differs, and names the row; \
+                `humon projections rebuild` repairs it.
 
                 EXAMPLE: humon projections verify --all
                 EXAMPLE: humon projections verify events --sample 100
@@ -18,15 +18,17 @@ extension Projections {
         )
 
         @OptionGroup var choice: ReadModelChoice
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
         @OptionGroup var personal: RevealOptions
 
-        @Option(help: "Look at one in so many streams, chosen by chance. Rows that no stream makes are not found then.")
+        @Option(help: "Check only one in this many streams, chosen at random. This does not find rows that belong to no stream.")
         var sample: Int64?
 
-        @Option(help: "How many differing rows to tell, of each table.")
+        @Option(help: "The maximum number of differing rows to print for each table.")
         var limit: Int64 = 20
 
+        /// - Throws: `ValidationError`
         func validate() throws {
             if let sample, sample < 1 { throw ValidationError("--sample must be 1 or more.") }
             if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
@@ -35,7 +37,7 @@ extension Projections {
         func run() async throws {
             let output = options.output
             let progress = ShadowProgressBar(output)
-            let comparisons = try await choice.tending { models in
+            let comparisons = try await choice.tending(database) { models in
                 try await models.verify(sample: sample, limit: limit) { progress.show($0) }
             }
             var table = Table("name", "state", "position", "rows", "differing")

@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Synchronization
 
-/// Shows on standard error how far a rebuild or a verification is.
+/// Shows the progress of a rebuild or a verification on standard error.
 final class ShadowProgressBar: Sendable {
     private struct State: Sendable {
         var bar: ProgressBar?

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon streams`
 struct Streams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at what happened to one thing: user-1, event-12, attendance-12-1.",
+        abstract: "Show the recorded events and the state of one stream: user-1, event-12, attendance-12-1.",
         discussion: "EXAMPLE: humon streams show event-12",
         subcommands: [List.self, Show.self, State.self, Diff.self]
     )
@@ -15,14 +15,15 @@ struct StreamArgument: ParsableArguments {
     @Argument(help: "The stream: user-1, event-12, attendance-12-1.")
     var stream: String
 
-    /// - Throws: ``NegativeResult`` where there is none of that name
+    /// - Throws: ``NegativeResult`` if the log has no such stream; `PostgresError`
     func recorded(by reader: LogReader) async throws -> [RecordedEvent] {
         let recorded = try await reader.read(stream: StreamName(stream))
-        guard !recorded.isEmpty else { throw NegativeResult("There is no stream \(stream).") }
+        guard !recorded.isEmpty else { throw NegativeResult("The log has no stream \(stream).") }
         return recorded
     }
 
-    /// - Throws: ``NegativeResult`` where the stream has not come that far
+    /// - Throws: ``NegativeResult`` if the stream has no such version; an error that names the stream if this version of humon cannot
+    ///   read it
     func state(at version: Int32, of recorded: [RecordedEvent]) throws -> StreamState {
         guard let recorded = recorded.upTo(version: version), let state = try state(after: recorded) else {
             throw NegativeResult("\(stream) has versions 1 to \(recorded.count).")
@@ -30,6 +31,7 @@ struct StreamArgument: ParsableArguments {
         return state
     }
 
+    /// - Throws: an error that names the stream if this version of humon cannot read it
     func state(after recorded: [RecordedEvent]) throws -> StreamState? {
         do { return try StreamState(after: recorded, decodedBy: Backend.domainEvents) } catch let error as FormatError {
             throw Unreadable(stream: stream, error: error)

@@ -4,11 +4,13 @@ internal import EventStore
 
 extension Streams {
     /// `humon streams diff`
-    struct Diff: AsyncParsableCommand {
+    struct Diff: AsyncParsableCommand, TableCommand {
+        static let columns: [Column] = ["member", "old", "new"]
+
         static let configuration = CommandConfiguration(
-            abstract: "Show what changed between two versions of a thing.",
+            abstract: "Show the changes between two versions of a stream.",
             discussion: """
-                A row for every member of the data whose value differs. Exits with 2 when the stream has no such version.
+                Prints a row for each member of the data whose value differs. Exits with 2 if the stream has no such version.
 
                 EXAMPLE: humon streams diff event-12 3 5
                 """
@@ -23,17 +25,19 @@ extension Streams {
         var to: Int32
 
         @OptionGroup var personal: RevealOptions
+        @OptionGroup var table: TableOptions<Self>
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output(table)) { client, output in
                 let recorded = try await stream.recorded(by: LogReader(client: client))
                 let changes = StreamState.changes(
                     from: try stream.state(at: from, of: recorded), to: try stream.state(at: to, of: recorded))
-                let table = Table(
-                    "member", "old", "new",
+                let found = Table(
+                    columns: Self.columns,
                     rows: changes.map { [.text($0.name), shown($0.name, $0.old), shown($0.name, $0.new)] })
-                try output.write(table, whenEmpty: "Nothing differs between versions \(from) and \(to) of \(stream.stream).")
+                try output.write(found, whenEmpty: "The versions \(from) and \(to) of \(stream.stream) are equal.")
             }
         }
 

@@ -3,12 +3,14 @@ internal import EventStore
 
 extension Streams {
     /// `humon streams list`
-    struct List: AsyncParsableCommand {
+    struct List: AsyncParsableCommand, TableCommand {
+        static let columns: [Column] = ["category", "stream", "events", "first_at", Column("last_at", yields: true)]
+
         static let configuration = CommandConfiguration(
-            abstract: "List the streams, page by page, with their counts and times.",
+            abstract: "List the streams page by page, with the number of their recorded events and their times.",
             discussion: """
-                In the order of the bytes of their names: event-10 before event-9. However large the log, only the streams of the \
-                page are read.
+                The streams are sorted by the bytes of their names: event-10 comes before event-9. The command reads only the \
+                streams of the page.
 
                 EXAMPLE: humon streams list --category event --after event-12 --limit 20
                 """
@@ -17,29 +19,34 @@ extension Streams {
         @Option(help: "Only streams of this category, such as event.")
         var category: String?
 
-        @Option(help: ArgumentHelp("Only streams behind this one: the last of the page before.", valueName: "stream"))
+        @Option(
+            help: ArgumentHelp("Only streams after this one, which is the last stream of the previous page.", valueName: "stream")
+        )
         var after: String?
 
-        @Option(help: "How many at most.", transform: LimitArgument.parse)
+        @Option(help: "The maximum number of streams.", transform: LimitArgument.parse)
         var limit = 50
 
+        @OptionGroup var table: TableOptions<Self>
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
+        /// - Throws: `ValidationError`
         func validate() throws {
             if let category { try FilterOptions.requireCategory(category) }
         }
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output(table)) { client, output in
                 let streams = try await LogReader(client: client).streams(
                     ofCategory: category, after: after.map { StreamName($0) }, limit: Int64(limit))
-                var table = Table("category", "stream", "events", "first_at", "last_at")
-                for found in streams {
-                    table.append(
-                        .text(found.stream.category), .text(found.stream.description), .count(Int64(found.version)),
-                        .time(found.firstAt), .time(found.lastAt))
+                var found = Table(columns: Self.columns)
+                for stream in streams {
+                    found.append(
+                        .text(stream.stream.category), .text(stream.stream.description), .count(Int64(stream.version)),
+                        .time(stream.firstAt), .time(stream.lastAt))
                 }
-                try output.write(table, whenEmpty: "There are no streams\(after.map { " behind \($0)" } ?? "").")
+                try output.write(found, whenEmpty: "There are no streams\(after.map { " after \($0)" } ?? "").")
                 guard let last = streams.last, streams.count == limit else { return }
                 output.note("There may be more: --after \(last.stream)")
             }

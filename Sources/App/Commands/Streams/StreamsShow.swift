@@ -7,7 +7,7 @@ extension Streams {
         static let configuration = CommandConfiguration(
             abstract: "Show every recorded event of a stream.",
             discussion: """
-                Exits with 2 when there is no such stream.
+                Exits with 2 if the log has no such stream.
 
                 EXAMPLE: humon streams show event-12 --reveal
                 """
@@ -15,10 +15,11 @@ extension Streams {
 
         @OptionGroup var stream: StreamArgument
         @OptionGroup var personal: RevealOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output) { client, output in
                 let recorded = try await stream.recorded(by: LogReader(client: client))
                 try output.write(recorded.map { $0.record(showing: personal.personalData) })
             }

@@ -6,9 +6,10 @@ extension Streams {
     /// `humon streams state`
     struct State: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a thing as it is, or as it was.",
+            abstract: "Show the state of a stream, now or at an earlier moment.",
             discussion: """
-                Of every member of the data the last value that a domain event gave it. Exits with 2 when there was no such thing.
+                The state has the last value that a domain event gave to each member of the data. Exits with 2 if the stream did \
+                not exist.
 
                 EXAMPLE: humon streams state event-12 --at 2h
                 """
@@ -16,21 +17,23 @@ extension Streams {
 
         @OptionGroup var stream: StreamArgument
 
-        @Option(help: "As it was at this version.")
+        @Option(help: "The state at this version.")
         var version: Int32?
 
-        @Option(help: "As it was at this time: \(TimeArgument.help)", transform: TimeArgument.parse)
+        @Option(help: "The state at this time: \(TimeArgument.help)", transform: TimeArgument.parse)
         var at: Timestamp?
 
         @OptionGroup var personal: RevealOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var options: OutputOptions
 
+        /// - Throws: `ValidationError`
         func validate() throws {
             guard version == nil || at == nil else { throw ValidationError("Give --version or --at, not both.") }
         }
 
         func run() async throws {
-            try await options.reading { client, output in
+            try await database.reading(options.output) { client, output in
                 let recorded = try await stream.recorded(by: LogReader(client: client))
                 let state = try state(of: recorded)
                 let data = personal.personalData.shown(
@@ -45,7 +48,8 @@ extension Streams {
         private func state(of recorded: [RecordedEvent]) throws -> StreamState {
             if let version { return try stream.state(at: version, of: recorded) }
             guard let state = try stream.state(after: at.map { recorded.upTo(time: $0) } ?? recorded) else {
-                throw NegativeResult("There was no \(stream.stream) yet; it is since \(recorded[0].envelope.recordedAt).")
+                throw NegativeResult(
+                    "\(stream.stream) did not exist yet; its first event was recorded at \(recorded[0].envelope.recordedAt).")
             }
             return state
         }

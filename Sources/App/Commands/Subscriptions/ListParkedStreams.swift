@@ -2,12 +2,15 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon subscriptions parked`
-struct ListParkedStreams: AsyncParsableCommand {
+struct ListParkedStreams: AsyncParsableCommand, TableCommand {
+    static let columns: [Column] = ["stream", "version", "position", Column("since", yields: true), "to_be_retried", "reason"]
+
     static let configuration = CommandConfiguration(
         commandName: "parked",
-        abstract: "List the streams that a subscription could not go on with, and why.",
+        abstract: "List the parked streams of a subscription, with the reason of each.",
         discussion: """
-            A stream is parked from a version on, at a position; the others go on. Exits with 2 for a subscription that never ran.
+            A subscription parks a stream at the first event that it fails to handle, and continues with the other streams. Exits with 2 \
+            if the subscription never ran.
 
             EXAMPLE: humon subscriptions parked feed
             """
@@ -16,10 +19,12 @@ struct ListParkedStreams: AsyncParsableCommand {
     @Argument(help: "The subscription's name.")
     var name: String
 
+    @OptionGroup var table: TableOptions<Self>
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await options.reading { client, output in
+        try await database.reading(options.output(table)) { client, output in
             let subscriptions = Subscriptions(client: client)
             try await subscriptions.requireSubscription(name)
             let rows: [[Field]] = try await subscriptions.parkedStreams(of: name).map { parked in
@@ -29,20 +34,21 @@ struct ListParkedStreams: AsyncParsableCommand {
                 ]
             }
             try output.write(
-                Table("stream", "version", "position", "since", "to_be_retried", "reason", rows: rows),
+                Table(columns: Self.columns, rows: rows),
                 whenEmpty: "No stream of \(name) is parked.")
         }
     }
 }
 
 extension Subscriptions {
-    /// - Throws: ``NegativeResult`` with a sentence for one that never ran
+    /// - Throws: ``NegativeResult`` if the subscription never ran; `PostgresError`
     func requireSubscription(_ name: String) async throws {
         guard try await position(of: name) == nil else { return }
         let names = try await statuses().map(\.name)
         throw NegativeResult(
-            "There is no subscription \(name); "
-                + (names.isEmpty ? "nobody has followed this log yet." : "there are: \(names.joined(separator: ", ")).")
+            "The subscription \(name) never ran; "
+                + (names.isEmpty
+                    ? "this log has no subscription yet." : "the subscriptions are: \(names.joined(separator: ", ")).")
         )
     }
 }

@@ -2,21 +2,25 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon subscriptions list`
-struct ListSubscriptions: AsyncParsableCommand {
+struct ListSubscriptions: AsyncParsableCommand, TableCommand {
+    static let columns: [Column] = ["subscription", "position", "lag", Column("leased_until", yields: true), "parked_streams"]
+
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the subscriptions: how far they are, who leads, what is parked.",
+        abstract: "List the subscriptions with their position, lag, lease and parked streams.",
         discussion: """
-            A subscription's lag counts positions of the log. Where nobody leads there is no lease: no server runs it.
+            The lag is a number of positions of the log. A subscription without a lease runs on no server.
 
             EXAMPLE: humon subscriptions list
             """
     )
 
+    @OptionGroup var table: TableOptions<Self>
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await options.reading { client, output in
+        try await database.reading(options.output(table)) { client, output in
             let subscriptions = try await Subscriptions(client: client).statuses()
             let rows: [[Field]] = subscriptions.map { subscription in
                 [
@@ -26,8 +30,8 @@ struct ListSubscriptions: AsyncParsableCommand {
                 ]
             }
             try output.write(
-                Table("subscription", "position", "lag", "leased_until", "parked_streams", rows: rows),
-                whenEmpty: "Nobody has followed this log yet.")
+                Table(columns: Self.columns, rows: rows),
+                whenEmpty: "This log has no subscription yet.")
         }
     }
 }

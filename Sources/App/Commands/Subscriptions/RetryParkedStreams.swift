@@ -7,10 +7,11 @@ internal import Postgres
 struct RetryParkedStreams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Let a subscription try its parked streams again, once the cause is mended.",
+        abstract: "Let a subscription retry its parked streams after you removed the cause.",
         discussion: """
-            Only marks them: the node that leads the subscription handles what has gathered, in order, within a second or so. What fails \
-            again stays parked, with its new reason. Exits with 2 for an unknown subscription, and for a stream that is not parked.
+            Marks the streams. The node that leads the subscription then handles their waiting events in order, within about a second. \
+            A stream that fails again stays parked, with its new reason. Exits with 2 for an unknown subscription, and for a stream \
+            that is not parked.
 
             EXAMPLE: humon subscriptions retry feed
             EXAMPLE: humon subscriptions retry feed event-12
@@ -20,15 +21,14 @@ struct RetryParkedStreams: AsyncParsableCommand {
     @Argument(help: "The subscription's name.")
     var name: String
 
-    @Argument(help: "The stream; all that are parked where none is named.")
+    @Argument(help: "The stream. Without it, all parked streams.")
     var stream: String?
 
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let settings = try await Settings.load()
-        let logger = Logger.humon(settings.logLevel)
-        let count = try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
+        let count = try await database.with(.asVisitorOfExisting) { database, logger in
             try await database.using(database.asApplication(connections: 1), logger: logger) { client in
                 let subscriptions = Subscriptions(client: client)
                 try await subscriptions.requireSubscription(name)
@@ -36,12 +36,13 @@ struct RetryParkedStreams: AsyncParsableCommand {
             }
         }
         if count == 0, let stream {
-            throw NegativeResult("\(stream) is not parked by \(name): humon subscriptions parked \(name) lists those that are.")
+            throw NegativeResult(
+                "\(stream) is not parked by \(name): humon subscriptions parked \(name) lists the parked streams.")
         }
         try options.output.write(["subscription": .text(name), "to_be_retried": .count(count)])
         if count > 0 {
             options.output.note(
-                "The node that leads \(name) tries them within a second; humon subscriptions parked \(name) says what is left.")
+                "The node that leads \(name) retries them within a second; humon subscriptions parked \(name) lists the rest.")
         }
     }
 }

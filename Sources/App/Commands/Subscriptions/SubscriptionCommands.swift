@@ -4,7 +4,7 @@ internal import ArgumentParser
 struct SubscriptionCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscriptions",
-        abstract: "Look at those who follow the log, and let them try again what they could not handle.",
+        abstract: "List the subscriptions to the log, and retry their parked streams.",
         discussion: "EXAMPLE: humon subscriptions list",
         subcommands: [ListSubscriptions.self, ListParkedStreams.self, RetryParkedStreams.self]
     )

@@ -1,0 +1,74 @@
+internal import Logging
+internal import Postgres
+
+extension Database {
+    /// Runs the body with the rights of the role that may only read.
+    /// - Throws: ``NotUsable``, `PostgresError`, and the errors of the body
+    func reading<Value: Sendable>(
+        connections: Int = 1, logger: Logger, _ body: @Sendable (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        try await using(asReader(connections: connections), logger: logger, body)
+    }
+
+    /// - Throws: ``NotUsable`` if this version did not migrate the database, or if the user lacks the role; `PostgresError`; the
+    ///   errors of the body
+    func using<Value: Sendable>(
+        _ configuration: PostgresConfiguration, logger: Logger, _ body: @Sendable (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await withPostgres(configuration, logger: logger) { client in
+                // Problems of the connection show before any work is done.
+                try await client.query("SELECT FROM log.inline_read_models LIMIT 0")
+                return try await body(client)
+            }
+        } catch let error as PostgresError {
+            if let reason = await Self.reason(error, configuration, logger: logger) { throw reason }
+            throw error
+        }
+    }
+
+    /// PostgreSQL refuses a role while it opens the connection, which looks as if the database were away. So this asks for the
+    /// membership on a connection without the role.
+    private static func reason(
+        _ error: PostgresError, _ configuration: PostgresConfiguration, logger: Logger
+    ) async -> NotUsable? {
+        switch error {
+        case .refused(let refusal):
+            return [.undefinedTable, .insufficientPrivilege, .invalidSchemaName].contains(refusal.sqlState) ? .notMigrated : nil
+        case .unavailable:
+            guard let role = configuration.role else { return nil }
+            var plain = configuration
+            (plain.role, plain.connections) = (nil, 1)
+            let found = try? await withPostgres(plain, logger: logger) { client in
+                try await client.query(
+                    """
+                    SELECT (SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = \(role)),
+                        current_user
+                    """
+                ).decode((Bool?, String).self)[0]
+            }
+            guard let (isMember, user) = found else { return nil }
+            return switch isMember {
+            case nil: .notMigrated
+            case false?: .notMember(user: user, role: role)
+            case true?: nil
+            }
+        case .connectionLost, .deadlineExceeded, .rolledBack, .decoding, .unusableURL: return nil
+        }
+    }
+}
+
+/// The reason why a command cannot use a database.
+enum NotUsable: Error, Hashable, CustomStringConvertible {
+    case notMigrated
+    case notMember(user: String, role: String)
+
+    var description: String {
+        switch self {
+        case .notMigrated:
+            "The database lacks tables of this version of humon, or the role \(Database.readerRole): run humon migrate."
+        case .notMember(let user, let role):
+            "The user \(user) lacks the rights of this command: run GRANT \(role) TO \"\(user)\"."
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import Encoding
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@testable import App
+
+@Suite struct `The command line` {
+    private static func humon(
+        _ directory: URL, _ environment: [String: String] = [:], _ arguments: String...
+    ) async throws -> HumonProcess.Result {
+        try await HumonProcess.run(arguments, in: directory, environment: environment)
+    }
+
+    /// Runs a command at a terminal with a width. The output contains the lines of standard output and standard error.
+    private static func humon(
+        _ arguments: String, in directory: URL, _ environment: [String: String], columns: Int
+    ) async throws -> String {
+        let command = "stty cols \(columns); \(HumonProcess.executable.path) \(arguments)"
+        let result = try await HumonProcess.run(
+            ["-q", "-e", "-c", command, "/dev/null"], in: directory, environment: environment,
+            executable: URL(fileURLWithPath: "/usr/bin/script"))
+        #expect(result.status == 0, "\(result.output)")
+        return result.output.replacing("\r\n", with: "\n")
+    }
+
+    @Test func `with --version prints the version of the program alone`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let result = try await Self.humon(directory, [:], "--version")
+            #expect((result.status, result.output, result.error) == (0, Version.current + "\n", ""))
+        }
+        #expect(Version.current.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+    }
+
+    @Test func `with --database uses that database instead of DATABASE_URL and DATABASE_URL_FILE`() async throws {
+        try await TestDatabase.with { database in
+            try await HumonProcess.withDirectory { directory in
+                for environment in [
+                    ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon"], ["DATABASE_URL_FILE": "/nowhere"], [:],
+                ] {
+                    let result = try await Self.humon(directory, environment, "log", "stats", "--database", database.url)
+                    #expect((result.status, result.output) == (0, "The log is empty.\n"), "\(result.error)")
+                }
+                let empty = try await Self.humon(directory, [:], "log", "stats", "--database", "")
+                #expect(empty.status == 64)
+            }
+        }
+    }
+
+    @Test(arguments: [["doctor"], ["serve"], ["log", "stats"], ["migrate"], ["doctor", "--json"], ["log", "stats", "--limit"]])
+    func `never shows the password of the URL after --database`(arguments: [String]) async throws {
+        try await HumonProcess.withDirectory { directory in
+            for url in ["postgres://humon:hush-hush@127.0.0.1:1/humon", "postgres://humon:hush-hush@:x:/?a=b", "hush-hush"] {
+                let result = try await HumonProcess.run(
+                    arguments + ["--database", url], in: directory, environment: ["TB_APP_SECRET": "secret"])
+                #expect(result.status != 0)
+                #expect(!result.error.contains("hush") && !result.output.contains("hush"), "\(result.error)\(result.output)")
+            }
+        }
+    }
+
+    @Test func `offers --database in every command that uses the database`() throws {
+        func leaves(_ command: CommandReference, _ words: [String]) -> [(words: String, names: [String])] {
+            let below = (command.subcommands ?? []).filter { $0.commandName != "help" }
+            guard below.isEmpty else { return below.flatMap { leaves($0, words + [$0.commandName]) } }
+            let names = (command.arguments ?? []).flatMap { $0.names ?? [] }.map(\.text)
+            return [(words.joined(separator: " "), names)]
+        }
+        let commands = leaves(try CommandReference.root(), [])
+        #expect(commands.count > 20)
+        let without = commands.filter { !$0.names.contains("--database") }.map(\.words)
+        #expect(Set(without) == ["settings", "completion"])
+    }
+
+    @Test func `fits tables to the width of the terminal and colours them there`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                var environment = ["DATABASE_URL": database.url, "TERM": "xterm"]
+                let demo = try await Self.humon(directory, environment, "demo", "--events", "3")
+                #expect(demo.status == 0, "\(demo.error)")
+                environment["NO_COLOR"] = ""
+                let narrow = try await Self.humon("log tail", in: directory, environment, columns: 90)
+                let wide = try await Self.humon("log tail --color=never", in: directory, environment, columns: 300)
+                let longest = wide.split(separator: "\n").map(\.displayWidth).max() ?? 0
+                #expect(longest > 100 && longest <= 300)
+                #expect(narrow.contains("\u{1B}[1mposition\u{1B}[0m"))
+                #expect(narrow.contains("too narrow for these columns: version,actor,request_id."), "\(narrow)")
+                let lines = narrow.replacing(/\x1B\[\d+m/, with: "").split(separator: "\n").dropFirst()
+                #expect(lines.count > 3)
+                for line in lines { #expect(line.displayWidth <= 90, "\(line)") }
+
+                for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+                    let plain = try await Self.humon(
+                        "projections list --no-headers", in: directory, environment.merging([name: value]) { $1 }, columns: 90)
+                    #expect(!plain.contains("\u{1B}"), "\(name): \(plain)")
+                    let forced = try await Self.humon(
+                        "projections list --color=always", in: directory, environment.merging([name: value]) { $1 }, columns: 90)
+                    #expect(forced.contains("\u{1B}[32mready\u{1B}[0m"), "\(name): \(forced)")
+                }
+                let piped = try await Self.humon(directory, environment, "log", "tail", "--color=always")
+                #expect(piped.output.contains("\u{1B}[1m"))
+                let chosen = try await Self.humon(
+                    directory, environment, "projections", "list", "--columns", "state,name", "--no-headers")
+                #expect(chosen.output == "ready  users\nready  events\nready  attendances\n")
+                let unknown = try await Self.humon(directory, environment, "projections", "list", "--columns", "state,tea")
+                #expect(unknown.status == 64)
+                #expect(unknown.error.contains("There is no column \"tea\". The columns are: name, version"), "\(unknown.error)")
+            }
+        }
+    }
+}
+
+@Suite struct `humon settings` {
+    private static func rows(_ text: String) throws -> [String: JSON] {
+        let rows = try text.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
+        return Dictionary(rows.map { ($0["name"]?.word ?? "", $0) }) { first, _ in first }
+    }
+
+    @Test func `shows each value with its source, and no secret`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let token = "0123456789abcdef-hush"
+            try "\(token)\n".write(to: directory.appending(path: "token"), atomically: true, encoding: .utf8)
+            try "HUMON_HOST=127.0.0.2\nHUMON_PORT=1\nTB_APP_SECRET=hush\n".write(
+                to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
+            let environment = [
+                "DATABASE_URL": "postgres://humon:hush@127.0.0.1/humon", "HUMON_PORT": "8090", "HUMON_ADMIN_TOKEN_FILE": "token",
+                "HUMON_TRACES": "http://humon:hush@127.0.0.1:4318/v1/traces",
+            ]
+            let result = try await HumonProcess.run(["settings", "--json"], in: directory, environment: environment)
+            #expect(result.status == 0, "\(result.error)")
+            let rows = try Self.rows(result.output)
+            #expect(rows.count == Settings.Declarations.all.count)
+            for (name, value, source) in [
+                ("HUMON_PORT", "8090", "environment"), ("HUMON_HOST", "127.0.0.2", ".env"), ("HUMON_REQUESTS", "256", "default"),
+                ("DATABASE_URL", "(hidden)", "environment"), ("TB_APP_SECRET", "(hidden)", ".env"),
+                ("HUMON_ADMIN_TOKEN", "(hidden)", "file"), ("HUMON_ADMIN_TOKEN_FILE", "token", "environment"),
+                ("HUMON_TRACES", "(hidden)", "environment"),
+            ] {
+                #expect(rows[name]?["value"]?.word == value, "\(name)")
+                #expect(rows[name]?["source"]?.word == source, "\(name)")
+            }
+            #expect(rows["HUMON_SOCKET"]?["value"] == .null)
+            #expect(rows["HUMON_PORT"]?["default"]?.word == "8080")
+            #expect(rows["HUMON_PORT"]?["help"]?.word.isEmpty == false)
+            let table = try await HumonProcess.run(["settings"], in: directory, environment: environment)
+            #expect(table.output.contains(/HUMON_PORT +8090 +environment +8080 +The port/))
+            #expect(!(result.output + table.output).contains("hush"))
+        }
+    }
+
+    @Test func `lists all settings and exits with 2 if some are unusable or unknown`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let result = try await HumonProcess.run(
+                ["settings", "--json"], in: directory,
+                environment: ["HUMON_PORT": "tea", "HUMON_PROT": "1", "HUMON_ADMIN_TOKEN": "hush"])
+            #expect(result.status == 2)
+            let rows = try Self.rows(result.output)
+            #expect(rows.count == Settings.Declarations.all.count)
+            #expect(rows["HUMON_PORT"]?["value"]?.word == "(unusable)")
+            #expect(result.error.contains("HUMON_PROT is not a setting of humon"), "\(result.error)")
+            #expect(result.error.contains("HUMON_PORT must be a whole number from 0 to 65535."))
+            #expect(!(result.output + result.error).contains("hush"))
+        }
+    }
+
+    @Test func `finds each declared setting once`() {
+        let names = Settings.Declarations.all.map(\.name)
+        #expect(names.count == Mirror(reflecting: Settings.Declarations.shared).children.count)
+        #expect(Set(names).count == names.count)
+    }
+}

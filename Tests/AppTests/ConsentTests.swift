@@ -1,0 +1,150 @@
+import Encoding
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `A command that deletes data or cannot be undone` {
+    private typealias Humon = @Sendable (String...) async throws -> HumonProcess.Result
+
+    /// A database whose read models were rebuilt, so that their old tables exist.
+    private static func withRebuilt(
+        _ body: @Sendable (TestDatabase, URL, Humon) async throws -> Void
+    ) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let humon: Humon = { (arguments: String...) in
+                    try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": database.url])
+                }
+                for arguments in [["demo", "--events", "5"], ["projections", "rebuild", "--all"]] {
+                    let result = try await HumonProcess.run(
+                        arguments, in: directory, environment: ["DATABASE_URL": database.url])
+                    #expect(result.status == 0, "\(result.error)")
+                }
+                try await body(database, directory, humon)
+            }
+        }
+    }
+
+    private static func schemas(_ database: TestDatabase) async throws -> [String] {
+        try await database.withClient { client in
+            try await client.query(
+                "SELECT nspname::text || ' ' || oid FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%' ORDER BY 1"
+            ).decode(String.self)
+        }
+    }
+
+    @Test(arguments: [["projections", "prune", "--all"], ["projections", "rollback", "events"]])
+    func `without a terminal changes nothing unless --yes is given`(arguments: [String]) async throws {
+        try await Self.withRebuilt { database, directory, _ in
+            let before = try await Self.schemas(database)
+            let environment = ["DATABASE_URL": database.url]
+            let refused = try await HumonProcess.run(arguments, in: directory, environment: environment)
+            #expect(refused.status == 2)
+            #expect(refused.output.isEmpty)
+            #expect(
+                refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"), "\(refused.error)")
+            let trial = try await HumonProcess.run(
+                arguments + ["--dry-run", "--yes", "--json"], in: directory, environment: environment)
+            #expect(trial.status == 0, "\(trial.error)")
+            #expect(trial.output.contains(#""state":"would be "#), "\(trial.output)")
+            #expect(try await Self.schemas(database) == before)
+
+            let agreed = try await HumonProcess.run(arguments + ["--yes"], in: directory, environment: environment)
+            #expect(agreed.status == 0, "\(agreed.error)")
+            #expect(try await Self.schemas(database) != before)
+        }
+    }
+
+    @Test func `lists in a dry run of prune what prune drops, and asks for nothing if nothing is there`() async throws {
+        try await Self.withRebuilt { _, _, humon in
+            let trial = try await humon("projections", "prune", "--all", "--dry-run")
+            let pruned = try await humon("projections", "prune", "--all", "--yes")
+            #expect(trial.output.contains("events_v1_before"))
+            #expect(
+                trial.output.replacing("would be dropped", with: "dropped").replacing(/\ +/, with: " ")
+                    == pruned.output.replacing(/\ +/, with: " "))
+            let empty = try await humon("projections", "prune", "--all")
+            #expect((empty.status, empty.output) == (0, "There was nothing to drop.\n"))
+            let none = try await humon("projections", "rollback", "users", "--dry-run")
+            #expect((none.status, none.error.contains("has no tables to go back to")) == (1, true), "\(none.error)")
+        }
+    }
+
+    @Test func `asks at a terminal and obeys the answer`() async throws {
+        try await Self.withRebuilt { database, directory, _ in
+            let before = try await Self.schemas(database)
+            for (answer, status, isChanged) in [("n", 2, false), ("y", 0, true)] {
+                let command = "script -q -e -c '\(HumonProcess.executable.path) projections prune events' /dev/null"
+                let result = try await HumonProcess.run(
+                    ["-c", "printf '\(answer)\\n' | \(command)"], in: directory, environment: ["DATABASE_URL": database.url],
+                    executable: URL(fileURLWithPath: "/bin/sh"))
+                #expect(result.output.contains("This drops events_v1_before."), "\(result.output)")
+                #expect(result.output.contains("Go on? [y/N] "))
+                #expect(result.status == status, "\(result.output)")
+                #expect(try await (Self.schemas(database) != before) == isChanged)
+            }
+        }
+    }
+
+    @Test func `imports no log without consent, and checks the whole archive in a dry run`() async throws {
+        try await TestDatabase.withTwo(migrated: false) { database, other in
+            try await HumonProcess.withDirectory { directory in
+                func humon(_ url: String, _ arguments: String...) async throws -> HumonProcess.Result {
+                    try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": url])
+                }
+                for arguments in [["demo", "--events", "5"], ["log", "export", "log.gz"]] {
+                    let result = try await HumonProcess.run(
+                        arguments, in: directory, environment: ["DATABASE_URL": database.url])
+                    #expect(result.status == 0, "\(result.error)")
+                }
+                let refused = try await humon(other.url, "log", "import", "log.gz")
+                #expect(refused.status == 2)
+                #expect(refused.error.contains("Nothing was changed."), "\(refused.error)")
+                let unmigrated = try await humon(other.url, "log", "import", "log.gz", "--dry-run")
+                #expect((unmigrated.status, unmigrated.error.contains("run humon migrate")) == (1, true), "\(unmigrated.error)")
+
+                #expect(try await humon(other.url, "migrate").status == 0)
+                let before = try await Self.contents(other)
+                let trial = try await humon(other.url, "log", "import", "log.gz", "--dry-run")
+                #expect(trial.status == 0, "\(trial.error)")
+                #expect(trial.output.contains("recorded"))
+                #expect(trial.error.hasSuffix("The archive is sound. Nothing was imported.\n"), "\(trial.error)")
+                #expect(try await Self.contents(other) == before)
+                var damaged = try Data(contentsOf: directory.appending(path: "log.gz"))
+                damaged[damaged.count / 2] ^= 0x10
+                try damaged.write(to: directory.appending(path: "damaged"))
+                #expect(try await humon(other.url, "log", "import", "damaged", "--dry-run").status == 1)
+
+                let imported = try await humon(other.url, "log", "import", "log.gz", "--yes")
+                #expect(imported.status == 0, "\(imported.error)")
+                #expect(try await Self.contents(other) != before)
+            }
+        }
+    }
+
+    /// The number of recorded events, and the last value of each sequence.
+    private static func contents(_ database: TestDatabase) async throws -> [Int64] {
+        try await database.withClient { client in
+            try await client.query(
+                """
+                SELECT count(*) FROM log.recorded_events
+                UNION ALL SELECT last_value FROM log.user_ids UNION ALL SELECT last_value FROM log.event_ids
+                """
+            ).decode(Int64.self)
+        }
+    }
+
+    @Test func `says in a dry run of demo how many events it would create`() async throws {
+        try await TestDatabase.with { database in
+            try await HumonProcess.withDirectory { directory in
+                let trial = try await HumonProcess.run(
+                    ["demo", "--events", "7", "--dry-run"], in: directory, environment: ["DATABASE_URL": database.url])
+                #expect(trial.status == 0, "\(trial.error)")
+                #expect(trial.output == "The demo would create 7 events in the database that DATABASE_URL names.\n")
+                #expect(try await Self.contents(database)[0] == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import TestDatabase
+import Testing
+
+@testable import App
+
+/// `UPDATE_DOCS=1 swift test --filter ReferencePagesTests` writes the pages.
+@Suite struct `The reference pages` {
+    private static func check(_ path: String, _ expected: String) throws {
+        let file = Repository.root.appending(path: path)
+        if ProcessInfo.processInfo.environment["UPDATE_DOCS"] == "1" {
+            try expected.write(to: file, atomically: true, encoding: .utf8)
+        }
+        let found = ((try? String(contentsOf: file, encoding: .utf8)) ?? "").split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let wanted = expected.split(separator: "\n", omittingEmptySubsequences: false)
+        for change in wanted.difference(from: found) {
+            switch change {
+            case .insert(let line, let text, _): Issue.record("\(path) lacks line \(line + 1): \(text)")
+            case .remove(let line, let text, _): Issue.record("\(path) has an outdated line \(line + 1): \(text)")
+            }
+        }
+    }
+
+    @Test func `docs settings md lists each setting with its format, default and help`() throws {
+        let rows = Settings.Declarations.all.map { setting in
+            let help = setting.help + (setting.isSecret ? " Secret." : "")
+            return "| `\(setting.name)` | \(setting.format) | \(setting.documentedDefault) | \(help) |"
+        }
+        try Self.check(
+            "docs/settings.md",
+            """
+            # Settings
+
+            For operators who configure humon. `humon settings` shows the values in force and their sources.
+
+            The sources, the strongest first: `--database` on the command line, the environment, `.env` in the working directory,
+            the default. An empty value counts as not set. An unusable value, or an unknown name with the prefix `HUMON_`, stops a
+            command with a message.
+
+            `humon settings` hides secrets. A setting with the suffix `_FILE` names a file that holds a secret; the file may end with a
+            line break. Every user of a machine can read the command lines of its processes (`ps`), so keep the password of a
+            database out of `--database`: put it into `DATABASE_URL`, `DATABASE_URL_FILE` or `~/.pgpass`.
+
+            A test holds this page equal to `Sources/App/Settings/Settings+Declarations.swift`. `UPDATE_DOCS=1 swift test --filter
+            ReferencePagesTests` writes it.
+
+            | name | format | default | meaning |
+            |---|---|---|---|
+            \(rows.joined(separator: "\n"))
+
+            """)
+    }
+
+    @Test func `docs cli md lists each command with its options`() throws {
+        try Self.check(
+            "docs/cli.md",
+            """
+            # Command line
+
+            For operators who use the `humon` command. `humon help COMMAND` prints the same text for one command.
+
+            A test holds this page equal to the commands in `Sources/App/Commands`. `UPDATE_DOCS=1 swift test --filter
+            ReferencePagesTests` writes it. `humon --version` prints the version, `--help` (`-h`) the help of a command.
+
+            **Database.** A command works on the database of `--database`, or else of `DATABASE_URL`, or else on the private PostgreSQL in
+            `HUMON_DATA`. Without a running server the command starts the private PostgreSQL and stops it at the end; meanwhile no
+            server can start on that directory. `serve`, `migrate`, `demo` and `log import` create a private PostgreSQL if none exists.
+            [Settings](settings.md) says where a password belongs.
+
+            **Output.** People get aligned tables that fit the terminal: it cuts long texts with `…` and leaves out columns, which a note on
+            standard error names. `--columns` chooses columns, `--no-headers` leaves out the headings. Lines that go to a file or
+            pipe have any length. With `--json` each line is one object: the name of a column is the name of its member. JSON has times
+            as RFC 3339 in UTC, durations in seconds, sizes in bytes. Progress and advice go to standard error. humon shows control
+            characters of stored data as JSON escapes, and addresses, places and devices as `(hidden)` unless you give `--reveal`.
+
+            **Consent.** Commands that delete data or cannot be undone ask on a terminal. Without a terminal they require `--yes`, else they
+            change nothing and exit with 2. `--dry-run` changes nothing and prints what the command would do.
+
+            **Exit codes.** Scripts can rely on them.
+
+            | code | meaning |
+            |---|---|
+            | 0 | success; also if the reader of the output is gone, as in `humon log tail \\| head` |
+            | 1 | failure; standard error says why |
+            | 2 | the command ran and its answer is no: differences, violations, missing migrations, no result, no consent |
+            | 64 | unusable command line |
+            | 130, 143 | ended by Ctrl-C, by SIGTERM; a private PostgreSQL that the command started is stopped first |
+
+            \(try CommandReference.root().markdown())
+            """)
+    }
+}
