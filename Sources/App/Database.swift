@@ -85,7 +85,7 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// A configuration with the rights of the reading role, whose transactions refuse to write, for commands that only read.
+    /// A configuration with the rights of the reading role, for commands that only read. Its transactions refuse to write.
     func asReader(connections: Int) -> PostgresConfiguration {
         var configuration = asApplication(connections: connections)
         configuration.role = Self.readerRole
@@ -103,6 +103,7 @@ struct Database: Sendable {
 
     /// Whether migrations are missing. Needs no right to migrate. Returns `false` after an error of PostgreSQL, because the command itself
     /// will meet that error.
+    /// - Throws: errors of the connection pool that are no `PostgresError`
     func lacksMigrations(logger: Logger) async throws -> Bool {
         do {
             return try await withPostgres(asOwner, logger: logger) { client in

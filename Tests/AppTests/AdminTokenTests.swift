@@ -14,7 +14,7 @@ import Testing
         return lines.first { $0["check"] == "index" }
     }
 
-    @Test func `lets Prometheus and the doctor in, and a caller without it gets 401`() async throws {
+    @Test func `Prometheus and the doctor get in with the token, and a caller without it gets 401`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let file = directory.appending(path: "token")

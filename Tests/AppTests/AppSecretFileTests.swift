@@ -3,7 +3,7 @@ import Testing
 
 @testable import App
 
-@Suite struct `The file of a secret that humon makes` {
+@Suite struct `The file of a generated secret` {
     private static func withDirectory(_ body: (URL) throws -> Void) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "humon-secret-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [("", ""), ("HUMON_PORT=1", "HUMON_PORT=1\n"), ("HUMON_PORT=1\n", "HUMON_PORT=1\n")])
-    func `keeps what stands in it, and is its owner's alone`(before: String, kept: String) throws {
+    func `the file keeps its content and gets the mode 0600`(before: String, kept: String) throws {
         try Self.withDirectory { directory in
             let file = directory.appending(path: ".env")
             if !before.isEmpty { try before.write(to: file, atomically: false, encoding: .utf8) }
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `is not written by way of a link, or into anything but a file`() throws {
+    @Test func `links and special files are refused`() throws {
         try Self.withDirectory { directory in
             let (file, other) = (directory.appending(path: ".env"), directory.appending(path: "other"))
             try "keep me".write(to: other, atomically: false, encoding: .utf8)

@@ -12,12 +12,12 @@ import Testing
         ("90s", "2013-09-15T23:58:30.123Z"), ("30m", "2013-09-15T23:30:00.123Z"), ("2h", "2013-09-15T22:00:00.123Z"),
         ("7d", "2013-09-09T00:00:00.123Z"), ("9999999999d", "0000-01-01T00:00:00.000Z"),
     ])
-    func `is a moment, a date, or how long ago`(text: String, moment: String) throws {
+    func `a time is a moment, a date or an age`(text: String, moment: String) throws {
         #expect(try TimeArgument.parse(text, now: Self.now).description == moment)
     }
 
     @Test(arguments: ["", "d", "h", "-2h", "2w", "2 h", "yesterday", "2013-13-01", "2013-09-15T17:00", "99999999999s", "٣d"])
-    func `is refused with a sentence where it is none`(text: String) {
+    func `a text that is no time is refused`(text: String) {
         #expect(throws: ValidationError.self) { try TimeArgument.parse(text, now: Self.now) }
     }
 }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import App
 
-@Suite struct `A check of the doctor's` {
+@Suite struct `The states of a doctor check` {
     private static let gigabyte: Int64 = 1_000_000_000
 
-    @Test func `of the database wants a recent one that is near`() {
+    @Test func `the database must have a supported version and answer fast`() {
         func state(_ number: Int32, _ seconds: Double) -> Check.State {
             ServerChecks.database(version: "x", number: number, querySeconds: seconds).state
         }
@@ -14,7 +14,7 @@ import Testing
         #expect(state(170_000, 0.2) == .warn)
     }
 
-    @Test func `of the disk wants room for a rebuild`() {
+    @Test func `the disk must have room for a rebuild`() {
         func state(database: Int64, free: Int64?) -> Check.State {
             ServerChecks.disk(databaseBytes: database, logBytes: 1, freeBytes: free).state
         }
@@ -24,7 +24,7 @@ import Testing
         #expect(state(database: 1, free: Self.gigabyte / 10) == .bad)
     }
 
-    @Test func `of the clock takes the way there and back into account`() {
+    @Test func `the clock check allows for the round-trip time`() {
         func state(_ ahead: Double, _ uncertainty: Double, _ newestAhead: Double? = nil) -> Check.State {
             ServerChecks.clock(ahead: ahead, uncertainty: uncertainty, newestAhead: newestAhead).state
         }

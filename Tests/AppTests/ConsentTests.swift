@@ -8,7 +8,7 @@ import Testing
 @Suite struct `A command that deletes data or cannot be undone` {
     private typealias Humon = @Sendable (String...) async throws -> HumonProcess.Result
 
-    /// A database whose read models were rebuilt, so that their old tables exist.
+    /// A database after a rebuild of all read models, so that the old tables exist.
     private static func withRebuilt(
         _ body: @Sendable (TestDatabase, URL, Humon) async throws -> Void
     ) async throws {

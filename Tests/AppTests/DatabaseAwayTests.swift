@@ -7,8 +7,8 @@ import TestExposition
 import TestServer
 import Testing
 
-@Suite struct `With the database away` {
-    @Test func `reads go on from index and say how old it is, writes are answered 503, and both are as ever when it is back`()
+@Suite struct `A database that is away` {
+    @Test func `reads come from the index with their age, writes get 503, and both recover with the database`()
         async throws
     {
         try await HumonProcess.withDirectory { directory in
@@ -33,7 +33,7 @@ import Testing
                     #expect((old.status, old.headers["humon-position"]) == (200, ["2"]))
                     #expect(try (3...60).contains(#require(old.headers["age"].first.flatMap { Int($0) })))
                 }
-                // What is not known may be there all the same, and what is asked for is not to be promised.
+                // An id that the index does not know may exist, and a position that it has not reached cannot be promised.
                 #expect(try await exchange("GET", base + "/v1/events/7").status == 503)
                 #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "3")]).status == 503)
                 #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "2")]).status == 200)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `and no memory requests are answered 503, and all goes on by itself, nothing acknowledged lost`() async throws {
+    @Test func `a server without an index answers 503, recovers by itself and loses no acknowledged write`() async throws {
         try await HumonProcess.withDirectory { directory in
             let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
             let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
@@ -81,7 +81,7 @@ import Testing
                 let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
                 #expect(try await exchange("POST", base + "/v1/users", headers: headers).status == 200)
 
-                // Writers go on while PostgreSQL is killed and comes back; each keeps what was acknowledged to it.
+                // Writers continue while PostgreSQL is killed and restarted. Each writer keeps its acknowledged ids.
                 let acknowledged = try await withThrowingTaskGroup(of: [Int].self) { group in
                     for writer in 0..<8 {
                         group.addTask { try await write(base, headers, writer) }
@@ -117,7 +117,7 @@ import Testing
     }
 }
 
-/// Creates events one after the other, tries again after a 503, and answers the ids of those that were acknowledged.
+/// Creates events one after the other and tries again after a 503. Returns the ids of the acknowledged events.
 private func write(_ base: String, _ headers: [(String, String)], _ writer: Int) async throws -> [Int] {
     var ids: [Int] = []
     var refusals = 0
@@ -137,8 +137,8 @@ private func write(_ base: String, _ headers: [(String, String)], _ writer: Int)
     return ids
 }
 
-@Suite struct `A private PostgreSQL that is killed under its server` {
-    @Test func `is started again, with all that was acknowledged`() async throws {
+@Suite struct `A killed private PostgreSQL` {
+    @Test func `a killed private PostgreSQL is restarted with all acknowledged writes`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": "secret"]) { _, port in
                 let url = "http://127.0.0.1:\(port)/v1/users"

@@ -14,7 +14,7 @@ import Testing
             try await HumonProcess.run(["demo", "--events", "3"] + arguments, in: directory, environment: environment)
         }
 
-        /// The same at a terminal, where a person types a line.
+        /// Runs the demo at a terminal where a person types a line.
         func demo(typing line: String) async throws -> HumonProcess.Result {
             let command = "script -q -e -c '\(HumonProcess.executable.path) demo --events 3' /dev/null"
             return try await HumonProcess.run(
@@ -22,7 +22,7 @@ import Testing
                 executable: URL(fileURLWithPath: "/bin/sh"))
         }
 
-        /// What a user of the API records.
+        /// Records an event of a user of the API.
         func signUp() async throws {
             try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                 let url = "http://127.0.0.1:\(port)/v1/users"
@@ -31,7 +31,7 @@ import Testing
             }
         }
 
-        /// The number of recorded events, and the last number that each sequence gave.
+        /// The number of recorded events, and the last value of each sequence.
         func contents() async throws -> [Int64] {
             try await database.withClient { client in
                 try await client.query(
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `writes into an empty log, and again where it finds its own events alone`() async throws {
+    @Test func `the demo writes into an empty log, and into a log with only its own events`() async throws {
         try await Self.withPlace { place in
             var recorded: Int64 = 0
             for _ in 0..<2 {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a log with other events, writes nothing, and says how it goes on`() async throws {
+    @Test func `a log with other events is refused without a change, and the message names --yes`() async throws {
         try await Self.withPlace { place in
             try await place.signUp()
             let before = try await place.contents()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `asks at a terminal, and does what it is told`() async throws {
+    @Test func `the demo asks at a terminal and obeys the answer`() async throws {
         try await Self.withPlace { place in
             try await place.signUp()
             let before = try await place.contents()

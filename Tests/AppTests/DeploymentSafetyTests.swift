@@ -50,7 +50,7 @@ import Yams
             #expect(service["mem_limit"] is String, "\(name)")
             #expect(service["cpus"] != nil, "\(name)")
             #expect(service["pids_limit"] is Int, "\(name)")
-            // The database writes beside its volumes: its socket, and what its entrypoint prepares.
+            // The database also writes outside of its volumes: its socket, and files of its entrypoint.
             #expect(service["read_only"] as? Bool == true || name == "database", "\(name)")
             let options = (service["logging"] as? [String: Any])?["options"] as? [String: Any]
             #expect(options?["max-size"] != nil && options?["max-file"] != nil, "\(name)")

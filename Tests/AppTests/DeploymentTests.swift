@@ -7,7 +7,7 @@ import Yams
 
 @Suite struct `The files of a deployment` {
     private static let root = Repository.root
-    /// Made on the machine, and ignored by git.
+    /// Files that are created on the machine and ignored by git.
     private static let made = ["./secrets/", "./tls"]
 
     private static func text(_ path: String) throws -> String {
@@ -34,7 +34,7 @@ import Yams
         }
     }
 
-    @Test func `name only settings that there are`() throws {
+    @Test func `deployment files name only existing settings`() throws {
         let known = Set(Settings.Declarations.all.map(\.name))
         for file in try Self.files() where !file.hasPrefix("deploy/grafana") {
             for line in try Self.text(file).split(separator: "\n") where line.first(where: { $0 != " " }) != "#" {
@@ -46,7 +46,7 @@ import Yams
     }
 
     @Test(arguments: ["docker-compose.yml", "docker-compose.tls.yml"])
-    func `mount only what exists`(file: String) throws {
+    func `containers mount only existing files`(file: String) throws {
         let services = try #require(try Self.composed(file)["services"])
         for (name, service) in services {
             for volume in (service as? [String: Any])?["volumes"] as? [String] ?? [] where volume.hasPrefix("./") {
@@ -57,7 +57,7 @@ import Yams
         }
     }
 
-    @Test func `declare every secret, network and service that they name`() throws {
+    @Test func `compose files declare all secrets, networks and services that they name`() throws {
         let document = try Self.composed("docker-compose.yml")
         let (services, secrets) = (try #require(document["services"]), try #require(document["secrets"]))
         let networks = try #require(document["networks"])
@@ -74,7 +74,7 @@ import Yams
         for secret in secrets.keys { #expect(makes.contains(secret), "nobody makes \(secret)") }
     }
 
-    @Test func `copy into the image only what exists`() throws {
+    @Test func `the Dockerfile copies only existing files`() throws {
         for line in try Self.text("Dockerfile").split(separator: "\n") where line.hasPrefix("COPY ") && !line.contains("--from") {
             for source in line.split(separator: " ").dropFirst().dropLast() where !source.contains("*") {
                 #expect(Self.exists(String(source)), "\(line)")
@@ -82,7 +82,7 @@ import Yams
         }
     }
 
-    @Test func `name only files that exist`() throws {
+    @Test func `deployment files name only existing files`() throws {
         for file in try Self.files() {
             for path in try Self.text(file).matches(of: /\b((?:deploy|docs|scripts|Sources)\/[A-Za-z0-9_@\/.-]*[A-Za-z0-9])/).map(
                 {
@@ -94,7 +94,7 @@ import Yams
         }
     }
 
-    @Test func `add to answers of nginx in one place, since a location that adds to them inherits nothing`() throws {
+    @Test func `nginx adds headers in one place, because a location with own headers inherits none`() throws {
         for file in try Self.files() where file.hasPrefix("deploy/nginx") {
             let lines = try Self.text(file).split(separator: "\n")
             for line in lines where line.contains("add_header ") && !line.hasPrefix("#") {
@@ -105,7 +105,7 @@ import Yams
         }
     }
 
-    @Test func `for Patroni let nobody take over who lacks what was acknowledged`() throws {
+    @Test func `Patroni promotes only replicas with all acknowledged writes`() throws {
         let document = try #require(try Yams.load(yaml: Self.text("deploy/patroni/patroni.yml")) as? [String: Any])
         let settings = try #require((document["bootstrap"] as? [String: Any])?["dcs"] as? [String: Any])
         #expect(settings["synchronous_mode"] as? Bool == true)

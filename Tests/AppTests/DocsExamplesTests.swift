@@ -6,7 +6,7 @@ import Testing
 @Suite struct `The operating guide` {
     private static let root = Repository.root
 
-    /// Without what is another every time: moments, durations, sizes, ids, versions of PostgreSQL; and the width of columns.
+    /// Replaces the values that differ in each run: moments, durations, sizes, ids, versions of PostgreSQL, and the width of columns.
     private static func normalised(_ text: String) -> [String] {
         text.replacing(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{3}Z/, with: "(moment)")
             .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/, with: "(id)")
@@ -18,7 +18,7 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    @Test func `shows what the commands really answer`() async throws {
+    @Test func `the operating guide shows the real output of its commands`() async throws {
         let written = try String(contentsOf: Self.root.appending(path: "docs/operating.md"), encoding: .utf8)
         try await HumonProcess.withDirectory { directory in
             let result = try await HumonProcess.run(
@@ -28,8 +28,8 @@ import Testing
             #expect(expected.count > 300)
             for difference in found.difference(from: expected) {
                 switch difference {
-                case .insert(let line, let text, _): Issue.record("line \(line + 1) is really: \(text)")
-                case .remove(let line, let text, _): Issue.record("line \(line + 1) of the guide is not answered: \(text)")
+                case .insert(let line, let text, _): Issue.record("line \(line + 1) should be: \(text)")
+                case .remove(let line, let text, _): Issue.record("line \(line + 1) of the guide is no real output: \(text)")
                 }
             }
         }

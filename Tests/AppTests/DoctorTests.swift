@@ -8,7 +8,7 @@ import TestServer
 import Testing
 
 @Suite struct `The doctor` {
-    /// The lines of a screen, by the names of their checks.
+    /// The lines of a report, by the names of their checks.
     private static func screen(_ directory: URL, _ environment: [String: String]) async throws -> (
         status: Int32, lines: [String: JSON]
     ) {
@@ -22,7 +22,7 @@ import Testing
         ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
         + Modules.registered.projections.map { "read model \(type(of: $0).name)" } + ["index", "subscriptions", "clock"]
 
-    /// A way to break something, the line that says so, its hint, and the way back.
+    /// A defect: the script that causes it, the check that reports it, the result and hint of that check, and the cure.
     private struct Ailment {
         var script: String
         var check: String
@@ -82,7 +82,7 @@ import Testing
             script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations)", check: "migrations",
             result: "missing: 0",
             hint: "Run humon migrate.", cure: "SELECT 1"),
-        // From here on there is no way back.
+        // The following defects have no cure.
         Ailment(
             script:
                 "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change; DELETE FROM log.recorded_events WHERE position = 7",
@@ -95,7 +95,7 @@ import Testing
             hint: "Run humon migrate.", cure: "SELECT 1"),
     ]
 
-    @Test func `finds a sound database sound, and what is broken in it, with a hint`() async throws {
+    @Test func `a sound database has no bad check, and each defect gives a bad check with a hint`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
@@ -104,7 +104,7 @@ import Testing
                 let (status, lines) = try await Self.screen(directory, environment)
                 #expect(status == 0)
                 #expect(Set(lines.keys) == Set(Self.names))
-                // The tests' cluster runs without fsync, which makes no line bad.
+                // The cluster of the tests runs without fsync, which is only a warning.
                 for (name, line) in lines where name != "durability" { #expect(line["state"] == "ok", "\(line.text)") }
                 #expect(lines["durability"]?["state"] == "warn")
                 #expect(lines["durability"]?.text.contains("fsync") == true)
@@ -118,7 +118,7 @@ import Testing
                         #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
                         #expect(line["result"]?.word.contains(ailment.result) == true, "\(ailment.script): \(line.text)")
                         #expect(line["hint"]?.word.contains(ailment.hint) == true, "\(ailment.script): \(line.text)")
-                        // One screen, whatever it is that is broken.
+                        // Every report has the same lines.
                         #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
                         try await client.withConnection { try await $0.execute(script: ailment.cure) }
                     }
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `compares the index of a running server with the read model`() async throws {
+    @Test func `the doctor compares the index of a running server with the read model`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
@@ -139,7 +139,7 @@ import Testing
                     #expect((status, lines["index"]?["state"]) == (0, "ok"))
                     #expect(lines["index"]?.text.contains("holds all 20 events as the read model has them at position") == true)
 
-                    // The read model now lies; the index does not, so they differ.
+                    // The read model is now wrong and the index is right, so they differ.
                     _ = try await database.withClient {
                         try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7")
                     }
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `needs no more than the role of those who look`() async throws {
+    @Test func `the doctor needs only the reading role`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let demo = try await HumonProcess.run(
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `says all it can where there is no database, no migration or no usable setting`() async throws {
+    @Test func `the doctor prints every check without a database, without migrations and without usable settings`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let away = try await Self.screen(
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `sees the disk of a private cluster`() async throws {
+    @Test func `the doctor checks the disk of a private cluster`() async throws {
         try await HumonProcess.withDirectory { directory in
             _ = try await HumonProcess.run(["demo", "--events", "5"], in: directory)
             let (_, lines) = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])

@@ -5,8 +5,8 @@ import Testing
 
 @testable import App
 
-@Suite struct `The doctor waits` {
-    /// A socket that takes connections and never answers, until the body ends; then its port refuses them.
+@Suite struct `The time limits of the doctor` {
+    /// A socket that accepts connections and never answers while the body runs. Afterwards its port refuses connections.
     private final class SilentServer {
         private let descriptor: Int32
         let port: Int
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `for no server that refuses the connection`() async throws {
+    @Test func `a server that refuses the connection costs the doctor no waiting time`() async throws {
         let server = try SilentServer()
         server.stop()
         let port = server.port
@@ -48,12 +48,12 @@ import Testing
             let result = try await HumonProcess.run(
                 ["doctor"], in: directory, environment: environment.merging(["HUMON_ADMIN_PORT": "\(port)"]) { $1 })
             #expect(result.output.contains("no server answers on http://127.0.0.1:\(port), so there is nothing to compare"))
-            // It took 100 seconds when each refused connection was tried again; half a second is usual.
+            // With retries of refused connections this took 100 seconds; half a second is usual.
             #expect(.now - start < .seconds(50))
         }
     }
 
-    @Test func `not much longer for one that does not answer, and meanwhile shows all before it`() async throws {
+    @Test func `a server that does not answer delays only its own check`() async throws {
         let server = try SilentServer()
         let port = server.port
         try await Self.withDatabase { directory, environment in
@@ -71,7 +71,7 @@ import Testing
         server.stop()
     }
 
-    @Test func `for no check longer than its deadline`() async throws {
+    @Test func `a check ends at its deadline`() async throws {
         await #expect(throws: Deadline.Exceeded.self) {
             try await Deadline.run(within: 0.05) { try await Task.sleep(for: .seconds(600)) }
         }

@@ -2,9 +2,9 @@ import Foundation
 import TestServer
 import Testing
 
-@Suite struct `The lines for a shell on the page of the API` {
-    /// The page's own preparation with this server's values, twelve events of that device, and then each line as it stands.
-    @Test func `work, each of them, from top to bottom`() async throws {
+@Suite struct `The curl commands of the API page` {
+    /// Runs the preparation of the page with the values of this server, creates twelve events, and then runs each line unchanged.
+    @Test func `all curl commands work, from top to bottom`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory) { server, port in
                 let page = try await HumonProcess.run(

@@ -3,8 +3,8 @@ import TestServer
 import Testing
 
 @Suite struct `The first start on a private PostgreSQL` {
-    /// Moments after the directory was made: before, in and after initdb, and while the server starts.
-    @Test func `can be repeated at once when it was killed, at any moment`() async throws {
+    /// The delays after the creation of the directory lie before, in and after initdb, and in the start of the server.
+    @Test func `a first start that was killed at any moment can be repeated`() async throws {
         for moment in 0..<8 {
             try await HumonProcess.withDirectory { directory in
                 let data = directory.appending(path: "data").path
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `beside another one is refused, and names the process of that one`() async throws {
+    @Test func `a second first start is refused and names the other process`() async throws {
         for _ in 0..<3 {
             try await HumonProcess.withDirectory { directory in
                 let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory) }

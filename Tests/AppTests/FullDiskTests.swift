@@ -4,10 +4,10 @@ import TestServer
 import Testing
 
 #if os(Linux)
-    /// A file system of its own, in memory, that only the server and its PostgreSQL see: it goes with them.
+    /// A file system in memory that only the server and its PostgreSQL see. It disappears with them.
     private struct SmallDisk {
         static let megabytes = 200
-        /// Mounting needs root, and a container that permits it.
+        /// A mount needs root, and a container that permits it.
         static let isPossible: Bool = {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
@@ -37,7 +37,7 @@ import Testing
 
         private var filler: String { "/proc/\(server.identifier)/root\(directory.path)/disk/filler" }
 
-        /// To the last byte.
+        /// Fills the disk to the last byte.
         func fill() throws {
             let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
             try #require(file >= 0)
@@ -51,7 +51,7 @@ import Testing
 
         func free() throws { try FileManager.default.removeItem(atPath: filler) }
 
-        /// A command of humon that sees the disk.
+        /// Runs a command of humon that sees the disk.
         func humon(_ arguments: [String]) async throws -> HumonProcess.Result {
             try await HumonProcess.run(
                 ["--mount", "--target", "\(server.identifier)", "--wd=\(directory.path)", HumonProcess.executable.path]
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Suite struct `A disk that is full` {
+    @Suite struct `A full disk` {
         private static func create(_ base: String, _ number: Int) async throws -> (status: Int, id: Int?) {
             let headers = [("tb-device-token", "phone"), ("content-type", "application/json")]
             let body = #"{"name":"Party \#(number)","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
@@ -69,7 +69,7 @@ import Testing
         }
 
         @Test(.enabled(if: SmallDisk.isPossible, "root can mount here"))
-        func `has writes refused with 503, loses nothing acknowledged, and is written to again when there is room`()
+        func `a full disk refuses writes with 503, loses no acknowledged write, and accepts writes again later`()
             async throws
         {
             try await HumonProcess.withDirectory { directory in

@@ -16,7 +16,7 @@ import Testing
             }
     }
 
-    @Test func `of every command says what it does, with an example that is one of it`() throws {
+    @Test func `the help of every command has an abstract and a valid example`() throws {
         let commands = Self.commands()
         #expect(commands.count > 15)
         for (words, type) in commands {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `comes with completions that bash understands`() async throws {
+    @Test func `humon completion prints scripts that the shells understand`() async throws {
         try await HumonProcess.withDirectory { directory in
             for shell in ["zsh", "fish"] {
                 let script = try await HumonProcess.run(["completion", shell], in: directory)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import App
 
-/// A log of two users, an event with an update, and an attendance; and what can be wrong with it.
+/// A log of two users, an event with an update, and an attendance; and possible violations in it.
 private struct Hostile: Sendable {
     struct Line: Sendable {
         var stream: String
@@ -33,7 +33,7 @@ private struct Hostile: Sendable {
         Line(stream: "attendance-1-2", type: "AttendanceAdded", data: #"{"event":1,"user":2}"#),
     ]
 
-    /// The position of the fault, from 1, the reason that an error must contain, and the change that makes the fault.
+    /// The position of the violation, from 1, the reason that an error must contain, and the change that causes the violation.
     var position: Int
     var reason: String
     var change: @Sendable (inout Line) -> Void
@@ -92,8 +92,8 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         from: { rest.withLock { $0.take() } }, decodedBy: Backend.domainEvents, sequences: Backend.sequences)
 }
 
-@Suite struct `A hostile log` {
-    @Test func `is refused by an import with its position, and leaves nothing behind`() async throws {
+@Suite struct `A log with invalid data` {
+    @Test func `an import refuses invalid data with its position and keeps the log empty`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
                 for hostile in Hostile.all {
@@ -104,7 +104,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                     #expect(error?.reason.contains(hostile.reason) == true, "\(hostile.reason): \(error as Any)")
                     #expect(try await LogReader(client: client).tail() == 0)
                 }
-                // Without its fault it goes in, and this program reads all of it.
+                // Without the violation the import succeeds, and this program reads the whole log.
                 try await load(archive(Hostile.lines), into: client)
                 var verification = try await LogVerification(of: LogReader(client: client), decodedBy: Backend.domainEvents)
                 try await verification.examineTables(client, sequences: Backend.sequences)
@@ -116,7 +116,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         }
     }
 
-    /// As an earlier program may have imported it, or a person with rights recorded it.
+    /// Writes the data as an earlier program may have imported it, or a person with rights recorded it.
     private static func insert(_ lines: [Hostile.Line], _ client: PostgresClient) async throws {
         for (index, line) in lines.enumerated() {
             try await client.query(
@@ -128,7 +128,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         }
     }
 
-    @Test func `is told by a verification and refused by a rebuild, each with the position`() async throws {
+    @Test func `a verification reports invalid data and a rebuild refuses it, both with the position`() async throws {
         for hostile in Hostile.all {
             try await TestDatabase.with { database in
                 try await database.withClient { client in
@@ -141,7 +141,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                 try await database.withClient(role: "humon_app", connections: 4) { client in
                     do {
                         try await Backend.readModels(client).prepare()
-                        // Metadata is in no read model.
+                        // No read model contains metadata.
                         #expect(hostile.reason.contains("actor"), "\(hostile.reason)")
                     } catch let error as FormatError {
                         #expect(error.description.hasPrefix("position \(hostile.position): "), "\(error)")
@@ -153,7 +153,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         }
     }
 
-    @Test func `lets no server start, which says where it stops and what to do`() async throws {
+    @Test func `a server does not start, and names the position and the remedy`() async throws {
         let hostile = Hostile.all[0]
         try await TestDatabase.with { database in
             try await database.withClient { client in try await Self.insert(hostile.lines, client) }
@@ -175,7 +175,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         }
     }
 
-    @Test func `whose positions end near the largest number is refused with a sentence`() async throws {
+    @Test func `positions near the largest number are refused with a message`() async throws {
         for position in [.max, .max - 1, (1 << 53) + 1] as [Int64] {
             try await TestDatabase.with { database in
                 try await database.withClient { client in
@@ -197,7 +197,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         }
     }
 
-    @Test func `with times that no calendar has is told with the position`() async throws {
+    @Test func `times outside of the calendar are reported with their positions`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
                 try await Self.insert(Hostile.lines, client)
@@ -221,13 +221,13 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
     }
 }
 
-@Suite struct `A progress bar` {
+@Suite struct `The range of a progress bar` {
     @Test(
         arguments: [
             (0, 1), (1, 1), (0, Int64.max), (.max - 1, .max), (.max, .max), (922_337_203_685_477_581, .max), (.min, .max),
             (.max, 1),
         ] as [(Int64, Int64)])
-    func `takes every number for what is done and for how much there is`(done: Int64, total: Int64) {
+    func `a progress bar accepts all numbers`(done: Int64, total: Int64) {
         for isDrawn in [true, false] {
             for seconds in [0, 1e-9, 1, 1e300] {
                 let kept = max(0, min(done, total))

@@ -19,7 +19,7 @@ import Testing
 
     private static func isWholeAnswer(_ text: String) -> Bool { text.hasSuffix("}") }
 
-    /// The last answer on its connection, with a name for the log and in words of the API.
+    /// The last response on a connection, with a request id and a body of the API.
     private static func expectRefusal(_ answer: RawConnection.Received, _ status: String, _ message: String) {
         #expect(answer.text.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer.text)")
         #expect(answer.text.hasSuffix("\r\n\r\n{\"message\":\"\(message)\"}"), "\(answer.text)")
@@ -29,7 +29,7 @@ import Testing
         #expect(answer.isEnded)
     }
 
-    @Test func `of time to send is told so, and closed`() async throws {
+    @Test func `a client that sends too slowly gets 408 and is closed`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_ARRIVAL_TIMEOUT_SECONDS": "1"]) { server, port, _ in
             let (silent, head, body) = (
                 try RawConnection(port: port), try RawConnection(port: port), try RawConnection(port: port)
@@ -40,7 +40,7 @@ import Testing
             #expect((late.text, late.isEnded) == ("", true))
             Self.expectRefusal(try await head.receive(), "408 Request Timeout", "The request did not arrive in time")
             Self.expectRefusal(try await body.receive(), "408 Request Timeout", "The request did not arrive in time")
-            // One that keeps a byte coming is no better, and one that has asked before neither.
+            // Neither a byte now and then nor an earlier request on the connection gives more time.
             let patient = try RawConnection(port: port)
             try patient.send(Self.read)
             _ = try await patient.receive(until: Self.isWholeAnswer)
@@ -52,7 +52,7 @@ import Testing
             }
             Self.expectRefusal(try await patient.receive(), "408 Request Timeout", "The request did not arrive in time")
             #expect(!server.error.contains("a request failed"))
-            // Told like any other answer, by its route where that is known.
+            // Logged like any other response, with its route if it is known.
             let metrics = try await exchange("GET", "http://127.0.0.1:\(try #require(server.adminPort))/metrics").body
             for labels in [
                 #"route="/v1/attendances",method="POST",status="408"} 1"#, #"route="unknown",method="unknown",status="408"} 2"#,
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `of room is told how much there is`() async throws {
+    @Test func `a request that is too large gets a response with the limit`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_URL_LIMIT_BYTES": "1000", "HUMON_HEADER_LIMIT_BYTES": "4000"]) {
             _, port, _ in
             func answer(_ text: String) async throws -> RawConnection.Received {
@@ -89,10 +89,10 @@ import Testing
         }
     }
 
-    @Test func `of the server is refused at once, and nobody else is for long`() async throws {
+    @Test func `requests above the limit get 503 immediately, and the server recovers`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_REQUESTS": "2", "HUMON_INDEX_MEGABYTES": "0"]) {
             server, port, database in
-            // Those that are under way wait for the database.
+            // The open requests wait for the database.
             let busy = [try RawConnection(port: port), try RawConnection(port: port)]
             let refused = try RawConnection(port: port)
             try await database.withClient { client in
@@ -112,7 +112,7 @@ import Testing
                     try refused.send("HEAD /v1/events/1 HTTP/1.1\r\nHost: humon\r\n\r\n")
                     let head = try await refused.receive { $0.hasSuffix("\r\n\r\n") }
                     #expect(head.text.hasPrefix("HTTP/1.1 503 ") && head.text.hasSuffix("\r\n\r\n"), "\(head.text)")
-                    // Those who look after the server are answered.
+                    // The operators' address answers.
                     #expect(try await exchange("GET", "http://127.0.0.1:\(port)/health").status == 200)
                     try await connection.query("ROLLBACK")
                 }
@@ -122,18 +122,18 @@ import Testing
             }
             let metrics = try await exchange("GET", "http://127.0.0.1:\(try #require(server.adminPort))/metrics").body
             #expect(metrics.contains("\nhumon_http_requests_shed_total 2\n"))
-            // The connection that was refused is as good as any.
+            // The connection with the refused request is still usable.
             try refused.send(Self.read)
             #expect(try await refused.receive(until: Self.isWholeAnswer).text.contains("200 OK"))
         }
     }
 
-    @Test func `with two thousand slow sockets stops nobody`() async throws {
+    @Test func `two thousand slow sockets stop no other client`() async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         limit.rlim_cur = limit.rlim_max
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        // Long enough that nobody is served because they have been sent away, on however slow a machine.
+        // So long that the server closes none of them during the test, even on a slow machine.
         try await HumonProcess.withServer(environment: ["HUMON_ARRIVAL_TIMEOUT_SECONDS": "45"]) { _, port, _ in
             var slow: [RawConnection] = []
             for number in 0..<2_000 {

@@ -3,7 +3,7 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `A server that listens` {
+@Suite struct `The addresses of a server` {
     private static let read = "GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\nX-Request-Id: mine\r\n\r\n"
 
     private static func withDirectory(_ body: (URL, [String: String]) async throws -> Void) async throws {
@@ -23,7 +23,7 @@ import Testing
         try await HumonProcess.run(["-c", command], in: directory, executable: URL(fileURLWithPath: "/bin/sh"))
     }
 
-    @Test func `on a Unix socket lets in whom it says, and believes them`() async throws {
+    @Test func `a Unix socket has the mode of the setting, and its clients are trusted proxies`() async throws {
         try await Self.withDirectory { directory, environment in
             let path = directory.appending(path: "humon.socket").path
             let environment = environment.merging(["HUMON_SOCKET": path, "HUMON_SOCKET_MODE": "606"]) { $1 }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `takes no file for a socket`() async throws {
+    @Test func `a path of a regular file is refused`() async throws {
         try await Self.withDirectory { directory, environment in
             let file = directory.appending(path: "notes")
             try "keep me".write(to: file, atomically: true, encoding: .utf8)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `with TLS speaks HTTP/2 and HTTP/1.1, and takes a renewed certificate`() async throws {
+    @Test func `TLS serves HTTP/2 and HTTP/1.1, and loads a renewed certificate`() async throws {
         try await Self.withDirectory { directory, environment in
             func makeCertificate(_ days: Int) async throws {
                 let made = try await Self.shell(
@@ -90,11 +90,11 @@ import Testing
             #expect(try await curl("--http1.1 --tlsv1.0 --tls-max 1.1 \(format)").hasSuffix(" 000"))
             #expect(try await curl("--http2") == #"{"message":"No Events Found"}"#)
 
-            // Who does not go on with the handshake is not waited for.
+            // A client that does not continue the handshake does not delay the shutdown.
             let silent = try RawConnection(port: try #require(Int(address)))
             #expect(try await silent.receive(within: .seconds(15)).isEnded)
 
-            // Nor who asks, lets nothing of the answer come, with a window of 0 bytes, and does not acknowledge that this is the end.
+            // Neither does a client with a window of 0 bytes that does not acknowledge GOAWAY.
             let stalled = try await Self.shell(
                 #"""
                 { printf 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
@@ -103,7 +103,7 @@ import Testing
                 { timeout 40 openssl s_client -quiet -alpn h2 -connect 127.0.0.1:\#(address); echo "ended $?" >&2; } | od -An -tx1
                 """#, in: directory)
             #expect(stalled.error.contains("ended 0"), "the server has not closed it")
-            // RST_STREAM of the one stream there is.
+            // RST_STREAM of the only stream.
             #expect(stalled.output.split { $0.isWhitespace }.joined(separator: " ").contains("00 00 04 03 00 00 00 00 01"))
             #expect(try await curl("--http2 \(format)") == "2 200")
 
@@ -123,7 +123,7 @@ import Testing
         (["HUMON_TLS_CERTIFICATE": "none.pem", "HUMON_TLS_KEY": "none.pem"], "Certificate path not found: none.pem"),
         (["HUMON_TLS_CERTIFICATE": "notes", "HUMON_TLS_KEY": "notes"], "cannot be used"),
     ])
-    func `does not with a certificate that it cannot use`(tls: [String: String], sentence: String) async throws {
+    func `an unusable certificate stops the start`(tls: [String: String], sentence: String) async throws {
         try await Self.withDirectory { directory, environment in
             try "notes".write(to: directory.appending(path: "notes"), atomically: true, encoding: .utf8)
             let result = try await HumonProcess.run(["serve"], in: directory, environment: environment.merging(tls) { $1 })

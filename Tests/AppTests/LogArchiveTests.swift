@@ -7,7 +7,7 @@ import Testing
 @testable import App
 
 @Suite struct `humon log export` {
-    /// Everything of the log that must survive.
+    /// A digest of all data that must survive.
     private static let contents: SQL = """
         SELECT md5(string_agg(row, ';' ORDER BY row)) FROM (
             SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text) AS row
@@ -20,7 +20,7 @@ import Testing
         try await database.withClient { client in try await client.query(contents).decode(String?.self)[0] }
     }
 
-    @Test func `makes a private file, and humon log import the same log of it`() async throws {
+    @Test func `an export is a private file, and its import gives the same log`() async throws {
         try await TestDatabase.withTwo(migrated: false) { database, other in
             try await HumonProcess.withDirectory { directory in
                 let (here, there) = (["DATABASE_URL": database.url], ["DATABASE_URL": other.url])
@@ -43,7 +43,7 @@ import Testing
                 }
                 #expect(rest.isEmpty)
 
-                // What is cut off, damaged or followed by something never gets in.
+                // A truncated or damaged archive, or one with bytes after its end, is refused.
                 let good = try Data(contentsOf: file)
                 var damaged = good
                 damaged[good.count / 2] ^= 0x10
@@ -64,7 +64,7 @@ import Testing
                 #expect(try await Self.contents(other) == Self.contents(database))
                 let verified = try await humon(there, "log", "verify")
                 #expect(verified.status == 0, "\(verified.output)")
-                // On such a log the service starts, and numbers go on.
+                // On the imported log the service starts, and the sequences continue.
                 let grown = try await humon(there, "demo", "--events", "5")
                 #expect(grown.status == 0, "\(grown.error)")
                 let second = try await humon(there, "log", "import", "--yes", "log.gz")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `goes through a pipe, and a new cluster takes it`() async throws {
+    @Test func `an export goes through a pipe into a new cluster`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url]
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `is given up at a signal, even where nothing comes in, and nothing is imported`() async throws {
+    @Test func `a signal ends an import that waits for input, and keeps the log empty`() async throws {
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in
                 let pipe = directory.appending(path: "pipe").path
@@ -103,7 +103,7 @@ import Testing
                 let process = try HumonProcess(
                     ["log", "import", "--yes", "pipe"], in: directory, environment: ["DATABASE_URL": database.url])
                 try await database.withClient { client in
-                    // The log's lock is held: it waits for the first line.
+                    // The import holds the lock of the log and waits for the first line.
                     let isWaiting: SQL = """
                         SELECT count(*) > 0 FROM pg_locks JOIN pg_database AS d ON d.oid = database
                         WHERE locktype = 'advisory' AND granted AND d.datname = current_database()
@@ -137,7 +137,7 @@ import Testing
         try await PrivateFile.write(at: path, isOverwriting: isOverwriting) { try $0.write(contentsOf: Data(text.utf8)) }
     }
 
-    @Test func `appears whole or not at all`() async throws {
+    @Test func `a private file appears complete or not at all`() async throws {
         try await Self.withDirectory { directory in
             let path = "\(directory)/tea"
             await #expect(throws: NoTea.self) {
@@ -153,10 +153,10 @@ import Testing
         }
     }
 
-    @Test func `takes no other's place, unless it is to`() async throws {
+    @Test func `an existing file is replaced only with --force`() async throws {
         try await Self.withDirectory { directory in
             let path = "\(directory)/tea"
-            // Not even that of one which appears while it is written.
+            // Neither is a file that another process creates meanwhile.
             await #expect(throws: PrivateFile.Failure.self) {
                 try await PrivateFile.write(at: path, isOverwriting: false) { _ in
                     try Data("first".utf8).write(to: URL(fileURLWithPath: path))

@@ -5,7 +5,7 @@ import TestServer
 import Testing
 
 @Suite struct `humon log verify` {
-    @Test func `reads the whole log, and says everything that is wrong with it`() async throws {
+    @Test func `a verification reads the whole log and reports all violations`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url]

@@ -6,7 +6,7 @@ import TestDatabase
 import TestServer
 import Testing
 
-/// `humon` on a database with a small demo in it, by a login that may only look.
+/// `humon` on a database with a small demo, with a login that has only the reading role.
 private struct Tool: Sendable {
     let directory: URL
     let environment: [String: String]
@@ -45,7 +45,7 @@ private struct Tool: Sendable {
         try await HumonProcess.run(arguments, in: directory, environment: environment)
     }
 
-    /// What `--json` answers, object by object.
+    /// The objects that `--json` prints.
     func objects(_ arguments: String..., status: Int32 = 0) async throws -> [JSON] {
         let result = try await HumonProcess.run(arguments + ["--json"], in: directory, environment: environment)
         #expect(result.status == status, "\(arguments): \(result.error)")
@@ -54,8 +54,8 @@ private struct Tool: Sendable {
     }
 }
 
-@Suite struct `Looking at streams` {
-    @Test func `shows what is there, what it was and what changed, with personal data only where it is asked for`() async throws {
+@Suite struct `The stream commands` {
+    @Test func `the commands show streams, states and changes, and personal data only with --reveal`() async throws {
         try await Tool.with { tool in
             let list = try await tool.objects("streams", "list", "--category", "event", "--limit", "3")
             #expect(list.map { $0["stream"] } == ["event-1", "event-10", "event-11"])
@@ -102,8 +102,8 @@ private struct Tool: Sendable {
     }
 }
 
-@Suite struct `Looking into the log` {
-    @Test func `finds, counts and traces`() async throws {
+@Suite struct `The log commands` {
+    @Test func `the commands search, count and trace events`() async throws {
         try await Tool.with { tool in
             let tail = try await tool.objects("log", "tail", "-n", "2")
             #expect(tail.map { $0["type"] } == ["AttendanceAdded", "EventUpdated"])
@@ -144,7 +144,7 @@ private struct Tool: Sendable {
         }
     }
 
-    @Test func `follows what is recorded, and ends with its reader or at Ctrl-C`() async throws {
+    @Test func `log tail -f follows new events, and ends with its reader or at Ctrl-C`() async throws {
         try await Tool.with { tool in
             let subscription = try HumonProcess(
                 ["log", "tail", "-f", "-n", "1", "--json", "--category", "user"], in: tool.directory,
@@ -153,7 +153,7 @@ private struct Tool: Sendable {
             let script = "exec 3>&1; { \(HumonProcess.executable.path) log tail -f -n 1; echo $? >&3; } | head -n 1"
             let left = try HumonProcess(
                 ["-c", script], in: tool.directory, environment: tool.environment, executable: URL(fileURLWithPath: "/bin/sh"))
-            // Ends although nothing more is recorded.
+            // The command ends although no further event is recorded.
             #expect(await left.untilExit() == 0)
             #expect(left.output.hasSuffix("\n0\n"), "\(left.output) \(left.error)")
 
@@ -174,8 +174,8 @@ private struct Tool: Sendable {
     }
 }
 
-@Suite struct `A database that cannot be looked at` {
-    @Test func `is told so, with what to do`() async throws {
+@Suite struct `A database that cannot be read` {
+    @Test func `an unreadable database gives a message with the remedy`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let none = try await HumonProcess.run(["log", "tail"], in: directory)

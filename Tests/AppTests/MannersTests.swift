@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `A command on a private PostgreSQL` {
     @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
-    func `stops it when somebody ends the command`(signal: Int32, code: Int32) async throws {
+    func `a signal to the command stops the private PostgreSQL`(signal: Int32, code: Int32) async throws {
         try await HumonProcess.withDirectory { directory in
             let process = try HumonProcess(["demo", "--events", "1000000"], in: directory)
             for _ in 0..<1_200 where !process.error.contains(" of 1,000,000") { try await Task.sleep(for: .milliseconds(50)) }
@@ -18,12 +18,12 @@ import Testing
         }
     }
 
-    @Test func `stops it when nobody reads its output any more, and all is well`() async throws {
+    @Test func `a closed pipe stops the private PostgreSQL with exit code 0`() async throws {
         try await HumonProcess.withDirectory { directory in
             let demo = try await HumonProcess.run(["demo", "--events", "10"], in: directory)
             #expect(demo.status == 0, "\(demo.error)")
             let script = "exec 3>&1; { \(HumonProcess.executable.path) migrate --check; echo $? >&3; } | true"
-            // `true` is gone long before PostgreSQL is up.
+            // `true` ends long before PostgreSQL runs.
             let closed = try await HumonProcess.run(["-c", script], in: directory, executable: URL(fileURLWithPath: "/bin/sh"))
             #expect(closed.output == "0\n", "\(closed.error)")
             #expect(!FileManager.default.fileExists(atPath: directory.appending(path: "data/cluster/postmaster.pid").path))
@@ -32,7 +32,7 @@ import Testing
 }
 
 @Suite struct `Missing migrations` {
-    @Test func `are told one by one, and the exit code says no`() async throws {
+    @Test func `migrate --check lists missing migrations and exits with 2`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url]

@@ -5,14 +5,14 @@ import TestExposition
 import TestServer
 import Testing
 
-@Suite struct `The metrics` {
-    /// What does not change while nothing is wrong with a server, and what it is.
+@Suite struct `The metrics of a server` {
+    /// The metrics that do not change while a server is healthy, with their values.
     private static let steady = [
         "humon_build_info", "humon_http_buffer_limit_bytes", "humon_index_limit_bytes", "humon_index_phase",
         "humon_index_stands_before_unreadable", "humon_postgres_up", "humon_writer_queue_limit",
         "process_max_fds", "process_start_time_seconds", "process_threads", "process_virtual_memory_bytes",
     ]
-    /// What a test of its own moves, where it can be brought about.
+    /// The metrics that another test changes.
     private static let elsewhere = [
         "humon_http_buffer_refusals_total", "humon_http_buffered_bytes", "humon_http_requests_shed_total",
         "humon_http_slow_readers_closed_total", "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total",
@@ -26,7 +26,7 @@ import Testing
 
         func scrape() async throws -> Exposed { try Exposed(await exchange("GET", operators + "/metrics").body) }
 
-        /// Once it is so.
+        /// Waits for the condition.
         func scrape(when condition: (Exposed) -> Bool) async throws -> Exposed {
             var exposed = try await scrape()
             try await eventually("metrics that are as they should be", every: .milliseconds(50)) {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// What a node tells at first, while its writer is held up, and at last.
+    /// The metrics of a node at the start, while its writer is blocked, and at the end.
     private static func scrapes(_ node: Node) async throws -> [Exposed] {
         let before = try await node.scrape()
         #expect(try await node.send("POST", "/v1/users") == 200)
@@ -78,7 +78,7 @@ import Testing
         return [before, during, after]
     }
 
-    /// All its connections end, one of them while a read waits for what is asked there.
+    /// Ends all connections of the server, one of them during a read.
     private static func cutOff(_ node: Node) async throws {
         let read = try await node.database.withClient { client in
             try await client.withTransaction { connection in
@@ -97,7 +97,7 @@ import Testing
         #expect(try await [404, 503].contains(read.value))
     }
 
-    /// Nobody can append; writes come in one after the other, and are answered afterwards.
+    /// Blocks appends, sends writes one after the other, and then lets them continue.
     private static func whileHeldUp(_ node: Node, _ body: @Sendable () async throws -> Exposed) async throws -> Exposed {
         let (exposed, writes) = try await node.database.withClient { client in
             try await client.withTransaction { connection in
@@ -114,7 +114,7 @@ import Testing
         return exposed
     }
 
-    @Test func `each tell what happens`() async throws {
+    @Test func `each metric follows its cause`() async throws {
         try await Self.withNode { node in
             let scrapes = try await Self.scrapes(node)
             let names = Set(scrapes.flatMap(\.metrics.keys))
@@ -133,7 +133,7 @@ import Testing
             #expect(during["humon_log_position"] == 2)
             #expect(during[#"humon_subscription_lag_events{subscription="feed"}"#] == 1)
             #expect(during[#"humon_read_model_lag_events{read_model="events_v1"}"#] == 0)
-            // One listens, and one says which formats this program reads.
+            // One connection listens, and one announces the formats that this program reads.
             #expect(during[#"humon_postgres_connections{client="readers",state="leased"}"#] == 2)
             #expect(after[#"humon_writer_appends_total{outcome="recorded"}"#] == 8)
             #expect(after["humon_writer_batch_size_sum"] == 8)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `are all in docs/metrics.md, and nothing else is`() async throws {
+    @Test func `docs/metrics.md lists exactly the metrics`() async throws {
         try await Self.withNode { node in
             let rows = try Repository.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
                 .map { "\($0.1)|\($0.2)|\($0.4)" }
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: ["deploy/grafana/humon.json", "deploy/prometheus/alerts.yml"])
-    func `are all that the dashboard and the alerts ask for`(file: String) async throws {
+    func `the dashboard and the alerts use only existing metrics`(file: String) async throws {
         let documented = try Repository.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
         let names = Set(
             documented.flatMap { row -> [String] in

@@ -5,8 +5,8 @@ import Testing
 
 @testable import App
 
-@Suite struct `What is printed` {
-    /// What the body writes.
+@Suite struct `The output of a command` {
+    /// The text that the body writes.
     private func written(
         _ format: Output.Format, zone: TimeZone = .gmt, width: Int? = nil, columns: [String]? = nil, hasHeadings: Bool = true,
         _ body: (Output) throws -> Void
@@ -27,7 +27,7 @@ import Testing
             [.text("user-1"), .count(-1), .bytes(999), .none, .state(.bad, "behind")],
         ])
 
-    @Test func `stands in columns for people, numbers to the right`() throws {
+    @Test func `a table for people has aligned columns, with numbers on the right`() throws {
         #expect(
             try written(.text(isColoured: false)) { try $0.write(Self.table) } == """
                 stream       events    size  last at                   state
@@ -37,7 +37,7 @@ import Testing
                 """)
     }
 
-    @Test func `is one object a line for programs, from the same table`() throws {
+    @Test func `a table for programs has one object per line`() throws {
         let lines = try written(.json) { try $0.write(Self.table) }
         #expect(
             lines == """
@@ -47,7 +47,7 @@ import Testing
                 """)
     }
 
-    @Test func `has colours where they are wanted, and nowhere else`() throws {
+    @Test func `only coloured output contains escape sequences`() throws {
         let coloured = try written(.text(isColoured: true)) { try $0.write(Self.table) }
         #expect(coloured.contains("\u{1B}[1mstream\u{1B}[0m     "))
         #expect(coloured.contains("\u{1B}[32mok\u{1B}[0m\n"))
@@ -56,7 +56,7 @@ import Testing
         #expect(!(try written(.json) { try $0.write(Self.table) }).contains("\u{1B}"))
     }
 
-    @Test func `has only the columns that the user named, in that order, for people and programs`() throws {
+    @Test func `a table has only the columns that the user named, in that order`() throws {
         let columns = ["state", "stream"]
         #expect(
             try written(.text(isColoured: false), columns: columns) { try $0.write(Self.table) }
@@ -66,18 +66,18 @@ import Testing
                 == "{\"state\":\"ok\",\"stream\":\"event-12\"}\n{\"state\":\"behind\",\"stream\":\"user-1\"}\n")
     }
 
-    @Test func `shows a column for programs to a person who names it`() throws {
+    @Test func `a column for programs is shown to a person who names it`() throws {
         let table = Table(columns: ["a", Column("b", isForPrograms: true)], rows: [[.text("1"), .text("2")]])
         #expect(try written(.text(isColoured: false)) { try $0.write(table) } == "a\n1\n")
         #expect(try written(.text(isColoured: false), columns: ["b", "a"]) { try $0.write(table) } == "b  a\n2  1\n")
     }
 
-    @Test func `without headings starts with the first row, whose width headings do not change`() throws {
+    @Test func `a table without headings starts with the first row and ignores the width of the headings`() throws {
         let table = Table("a_long_heading", "b", rows: [[.text("x"), .text("y")]])
         #expect(try written(.text(isColoured: false), hasHeadings: false) { try $0.write(table) } == "x  y\n")
     }
 
-    @Test func `aligns wide characters, emoji and combining marks by the columns of the terminal`() throws {
+    @Test func `a table aligns wide characters, emoji and combining marks`() throws {
         let table = Table(
             "name", "end",
             rows: ["東京", "🏳️‍🌈 👩‍👩‍👧", "Cafe\u{301}", "한국", "abcdefgh"].map { [.text($0), .text("|")] })
@@ -97,20 +97,22 @@ import Testing
         ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("東京", 4), ("ﾃｽﾄ", 3), ("Ａ", 2), ("👍🏽", 2), ("☀", 1), ("☀\u{FE0F}", 2),
         ("🇩🇪", 2), ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("\u{200B}", 0), ("א", 1), ("𠮷", 2), ("…", 1),
     ])
-    func `is as wide as the terminal shows it`(text: String, width: Int) { #expect(text.displayWidth == width) }
+    func `the width of a text is its number of columns on a terminal`(text: String, width: Int) {
+        #expect(text.displayWidth == width)
+    }
 
     @Test(arguments: [
         ("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("東京都", 5, "東京…"), ("東京都", 4, "東…"),
         ("e\u{301}e\u{301}e", 2, "e\u{301}…"),
         ("abc", 1, "…"), ("abc", 0, ""),
     ])
-    func `is cut between characters, never within one`(text: String, limit: Int, cut: String) {
+    func `a text is cut between characters`(text: String, limit: Int, cut: String) {
         #expect(text.cut(toWidth: limit) == cut)
         #expect(text.cut(toWidth: limit).displayWidth <= limit)
     }
 
     @Test(arguments: [24, 40, 62, 80, 200])
-    func `fits the width of the terminal, and cuts texts but no number and no time`(width: Int) throws {
+    func `a table fits the width of the terminal and cuts neither numbers nor times`(width: Int) throws {
         let table = Table(
             columns: ["name", "position", "recorded_at", Column("actor", yields: true), "data"],
             rows: [
@@ -130,7 +132,7 @@ import Testing
         #expect(lines[1].contains("someone") == (width >= 80))
     }
 
-    @Test func `keeps all columns that the user named, however narrow the terminal is`() throws {
+    @Test func `a narrow terminal gets all columns that the user named`() throws {
         let table = Table("a", "b", rows: [[.number(Int64(1_234_567)), .number(Int64(1_234_567))]])
         let text = try written(.text(isColoured: false), width: 10, columns: ["a", "b"]) { try $0.write(table) }
         #expect(text.contains("1234567  1234567"))
@@ -140,7 +142,7 @@ import Testing
         (OutputOptions.Colors.always, [:], true), (.always, ["NO_COLOR": "1"], true), (.never, [:], false),
         (.auto, [:], false), (.auto, ["NO_COLOR": "1"], false),
     ])
-    func `has colours as the option says, and by default none outside of a terminal`(
+    func `the option decides about colours, and a file gets none by default`(
         colors: OutputOptions.Colors, environment: [String: String], areWanted: Bool
     ) {
         let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -148,7 +150,7 @@ import Testing
         #expect(colors.areWanted(on: Terminal(descriptor: descriptor), environment: environment) == areWanted)
     }
 
-    @Test func `comes row by row below one heading`() throws {
+    @Test func `rows that come one by one have one heading`() throws {
         let lines = try written(.text(isColoured: false)) { output in
             var rows = output.rows([Column("position", width: 10), "type"])
             try rows.write([[.number(Int64(9)), .text("a")]])
@@ -157,7 +159,7 @@ import Testing
         #expect(lines == "  position  type\n         9  a\n   1000000  b\n")
     }
 
-    @Test func `is a line a field for one thing, with the members of its data`() throws {
+    @Test func `a record has one line per field and per member of its data`() throws {
         let record: Record = ["recorded_at": .time(Self.moment), "data": .json(["name": "Chess", "end": .null]), "actor": .none]
         #expect(
             try written(.text(isColoured: false), zone: try #require(TimeZone(secondsFromGMT: -12_600))) { try $0.write(record) }
@@ -167,7 +169,7 @@ import Testing
                 == #"{"recorded_at":"2013-09-16T00:00:00.123Z","data":{"name":"Chess","end":null},"actor":null}"# + "\n")
     }
 
-    @Test func `gives a terminal nothing to obey`() throws {
+    @Test func `stored control characters are escaped`() throws {
         let evil = "a\u{1B}[2J\u{9B}31m\nb\u{202E}c\u{7F}\t"
         let record: Record = ["name": .text(evil), evil: .json([evil: .string(evil)])]
         for format in [Output.Format.text(isColoured: false), .json] {
@@ -192,11 +194,11 @@ import Testing
         (.rate(99.94), "99.9"),
         (.rate(12_345.6), "12,346"), (.rate(.nan), ""), (.flag(true), "yes"), (.count(Int64.min), "-9,223,372,036,854,775,808"),
     ])
-    func `is a figure that people can read`(field: Field, text: String) {
+    func `a figure for people has a unit and few digits`(field: Field, text: String) {
         #expect(field.text(in: .gmt) == text)
     }
 
-    @Test func `is a progress with rate and what is left`() {
+    @Test func `a progress line has the amount, the rate and the remaining time`() {
         #expect(
             ProgressBar.line("events", 5_000, of: 20_000, seconds: 2.5, isDrawn: false)
                 == "events: 5,000 of 20,000, 2,000 a second, 8.0 s to go")
@@ -205,7 +207,7 @@ import Testing
     }
 
     @Test(arguments: [1, 10, 30, 45, 70, 200])
-    func `is a progress that leaves the last column of the terminal free`(width: Int) {
+    func `a progress line is narrower than the terminal`(width: Int) {
         let line = ProgressBar.line("events", 5_000, of: 20_000, seconds: 2.5, isDrawn: true, width: width)
         #expect(line.displayWidth < width)
         #expect(line.contains("events: ") == (width >= 10))

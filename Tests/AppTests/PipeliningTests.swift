@@ -3,7 +3,7 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `Requests that do not wait for answers` {
+@Suite struct `Pipelined requests` {
     private static func withServer(_ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void) async throws {
         try await HumonProcess.withServer { server, port, database in
             for (path, body) in [
@@ -36,7 +36,7 @@ import Testing
     private static let attendance = request("POST /v1/attendances", #"{"event":{"id":1}}"#)
     private static let unknown = request("GET /v1/events/9")
 
-    @Test func `are answered in their order, those that are answered at once too`() async throws {
+    @Test func `pipelined requests get their responses in order, immediate ones too`() async throws {
         try await Self.withServer { _, port, _ in
             let connection = try RawConnection(port: port)
             let kinds = [(Self.held, "200 OK"), (Self.attendance, "200 OK"), (Self.unknown, "404 Not Found")]
@@ -58,12 +58,12 @@ import Testing
         }
     }
 
-    @Test func `are not read any more where nobody reads their answers`() async throws {
+    @Test func `the server stops reading from a client that reads no responses`() async throws {
         try await Self.withServer { _, port, _ in
             let connection = try RawConnection(port: port)
             try connection.send(Self.held)
             let size = try await connection.receive { $0.hasSuffix("}}") }.text.utf8.count
-            // Much more than lies in the buffers of both sides.
+            // Much more than the buffers of both sides hold.
             let limit = 100_000_000
             let taken = try await connection.sendUntilNoMoreIsTaken(String(repeating: Self.held, count: 1_000), atMost: limit)
             #expect(taken < limit)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `end with one that says so`() async throws {
+    @Test func `Connection: close ends the connection after that response`() async throws {
         try await Self.withServer { _, port, _ in
             for last in ["GET /v1/events/1", "GET /v1/events/9"] {
                 let connection = try RawConnection(port: port)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `are all answered when nothing more will come`() async throws {
+    @Test func `all requests before a half-close get responses`() async throws {
         try await Self.withServer { _, port, _ in
             for last in [Self.attendance, Self.held, Self.unknown] {
                 let connection = try RawConnection(port: port)
@@ -97,14 +97,14 @@ import Testing
         }
     }
 
-    @Test func `are all answered to who says that they are all and then reads slowly`() async throws {
+    @Test func `a client that half-closes and reads slowly gets all responses`() async throws {
         try await Self.withServer { _, port, _ in
             let large = Self.request("GET /docs")
             let first = try RawConnection(port: port)
             try first.send(large)
             let size = try await first.receive { $0.hasSuffix("</html>\n") }.text.utf8.count
             let connection = try RawConnection(port: port)
-            // More than lies in the buffers of both sides.
+            // More than the buffers of both sides hold.
             let count = 20_000_000 / size
             try connection.send(String(repeating: large, count: count))
             connection.endSending()
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `are not carried out behind the last`() async throws {
+    @Test func `requests after the last one are not executed`() async throws {
         try await Self.withServer { _, port, database in
             let connection = try RawConnection(port: port)
             let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `are answered before what is no HTTP behind them`() async throws {
+    @Test func `requests before invalid HTTP get their responses`() async throws {
         try await Self.withServer { _, port, database in
             let connection = try RawConnection(port: port)
             try await database.withClient { client in
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `end with a wish for another protocol`() async throws {
+    @Test func `an upgrade request ends the pipeline`() async throws {
         try await Self.withServer { _, port, _ in
             let upgrade = Self.request("GET /v1/events/1")
                 .replacing("Host: humon\r\n", with: "Host: humon\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `end at once when the client closes, and nobody calls that a slow request`() async throws {
+    @Test func `a client that closes ends its requests and is not logged as slow`() async throws {
         try await Self.withServer { server, port, _ in
             for request in ["", Self.held, Self.unknown] {
                 let connection = try RawConnection(port: port)

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `list, rebuild, verify, roll back and prune, and say what they did`() async throws {
+    @Test func `the commands list, rebuild, verify, roll back and prune read models`() async throws {
         try await Self.withDemo { database, humon in
             let list = try await humon(["list", "--json"])
             #expect(
@@ -45,7 +45,7 @@ import Testing
             #expect(verified.status == 0, "\(verified.error)")
             #expect(try Self.objects(verified.output).map { $0["state"] } == Self.each("equal"))
 
-            // A row that lies is found, told without what is personal, and put right.
+            // A wrong row is found, printed without personal data, and repaired.
             _ = try await database.withClient { client in
                 try await client.query("UPDATE events_v1.events SET name = 'A lie', lat = 1 WHERE id = 7")
             }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `refuse what they do not understand`() async throws {
+    @Test func `unusable arguments are refused`() async throws {
         try await Self.withDemo { _, humon in
             for (arguments, sentence) in [
                 (["rebuild"], "Name read models, or give --all."),
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `rebuild, interrupted, say so elsewhere and go on where they were, beside a server`() async throws {
+    @Test func `an interrupted rebuild shows its status and continues beside a server`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
@@ -102,7 +102,7 @@ import Testing
                 try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                     let rebuild = ["projections", "rebuild", "--all"]
                     #expect(try await HumonProcess.run(rebuild, in: directory, environment: environment).status == 0)
-                    // Whoever still reads the tables that a cutover left holds up the next one, just before its end.
+                    // A reader of the tables that a cutover replaced delays the next cutover, just before its end.
                     try await database.withClient(connections: 2) { client in
                         try await client.withTransaction { connection in
                             try await connection.query("SELECT 1::bigint FROM events_v1_previous.events LIMIT 1")
@@ -128,7 +128,7 @@ import Testing
                     let shadows = try Self.objects(status.output)
                     #expect(shadows.map { $0["state"] } == Self.each("interrupted"))
                     #expect(shadows.map { $0["position"] } == shadows.map { $0["tail"] })
-                    // The server has gone on meanwhile.
+                    // The server has continued meanwhile.
                     let url = "http://127.0.0.1:\(port)/v1/users"
                     let signedUp = try await exchange("POST", url, headers: [("tb-app-secret", "secret")])
                     #expect(signedUp.status == 200, "\(signedUp)")

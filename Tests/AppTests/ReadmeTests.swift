@@ -12,7 +12,7 @@ import Testing
         try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
     }
 
-    /// A block of commands, and the answer that stands behind it, if one does.
+    /// A block of commands, and the documented response after it.
     private struct Example {
         var commands: String
         var answer: String?
@@ -23,7 +23,7 @@ import Testing
         for block in try text().matches(of: /```(sh|json|text)\n((?s:.*?))\n```/) {
             switch block.1 {
             case "sh": examples.append(Example(commands: String(block.2)))
-            // Long answers are broken between members for the reader.
+            // The page breaks long responses between members.
             case "json": examples[examples.count - 1].answer = String(block.2.replacing(/\n\s*/, with: ""))
             case _: examples[examples.count - 1].answer = String(block.2)
             }
@@ -31,7 +31,7 @@ import Testing
         return examples
     }
 
-    @Test func `has examples that answer as they say, from top to bottom`() async throws {
+    @Test func `the examples give the documented responses, from top to bottom`() async throws {
         let examples = try Self.examples()
         try #require(examples.count > 10)
         try await HumonProcess.withDirectory { directory in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `and the other documents name only files that exist`() throws {
+    @Test func `the documents name only existing files`() throws {
         for document in [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/event-log.md", "docs/operating.md", "docs/log-archive.md",
             "docs/deploying.md", "docs/metrics.md", "docs/security.md", "docs/settings.md", "docs/cli.md",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import App
 
-@Suite struct `The log of requests` {
+@Suite struct `The request log` {
     private static let secrets = ["s3cret-of-the-app", "phone-of-somebody", "12.345678", "key-of-mine"]
 
     private static func withServer(
@@ -40,7 +40,7 @@ import Testing
         _ = try await exchange("GET", base + "/v1/\(secrets[1])", headers: [("idempotency-key", secrets[3])])
     }
 
-    @Test func `has one object a request at the level info`() async throws {
+    @Test func `the level info writes one object per request in JSON`() async throws {
         try await Self.withServer(["HUMON_LOG_LEVEL": "info", "HUMON_LOG_FORMAT": "json"]) { server, base in
             try await Self.send(base)
             let lines = try await Self.lines(server, 3)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `has one line a request in text`() async throws {
+    @Test func `the level info writes one line per request in text`() async throws {
         try await Self.withServer(["HUMON_LOG_LEVEL": "info"]) { server, base in
             try await Self.send(base)
             let line = try #require(try await Self.lines(server, 3).first)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `has none by default`() async throws {
+    @Test func `the default level writes no requests`() async throws {
         try await Self.withServer([:]) { server, base in
             try await Self.send(base)
             #expect(!server.error.contains("mine-1"), "\(server.error)")

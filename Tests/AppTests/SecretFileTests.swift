@@ -10,7 +10,8 @@ import Testing
         return file.path
     }
 
-    @Test func `serve as well as those in the environment, and the welcome shows the way to them alone`() async throws {
+    @Test func `secrets from files work like secrets from the environment, and the welcome shows only their paths`() async throws
+    {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = [
@@ -28,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `stop the start with a sentence when they cannot be read, are empty, or are not the only word`() async throws {
+    @Test func `an unreadable or empty file, and a secret that is set twice, stop the start with a message`() async throws {
         try await HumonProcess.withDirectory { directory in
             let cases = [
                 (["TB_APP_SECRET_FILE": "/nowhere"], "The file that TB_APP_SECRET_FILE names cannot be read."),

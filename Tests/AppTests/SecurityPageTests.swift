@@ -9,12 +9,12 @@ import Testing
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Its parts, one for each of the ten.
+    /// The sections of the ten risks.
     private static func parts() throws -> [Substring] {
         try text("docs/security.md").split(separator: "\n## ").dropFirst().map { $0 }
     }
 
-    @Test func `has all ten, each with tests and with what is left open`() throws {
+    @Test func `the page has all ten risks, each with tests and open points`() throws {
         let parts = try Self.parts()
         #expect(parts.map { $0.prefix { $0 != ":" } } == (1...10).map { "API\($0)" })
         for part in parts {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `names only tests that exist`() throws {
+    @Test func `the page names only existing tests`() throws {
         let lines = try Self.parts().flatMap { $0.split(separator: "\n") }.filter { $0.hasPrefix("- ") }
         try #require(lines.count > 40)
         for line in lines {

@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 @Suite struct `humon serve without a DATABASE_URL` {
-    @Test func `brings its own PostgreSQL, makes a secret, and prints a curl that works`() async throws {
+    @Test func `serve starts a private PostgreSQL, generates a secret and prints a curl command that works`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory) { server, _ in
                 let command = try #require(server.output.firstMatch(of: /\n  (curl .*)\n/)).1
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `stops its PostgreSQL at SIGTERM and has everything again at the next start`() async throws {
+    @Test func `SIGTERM stops the private PostgreSQL, and the next start has all data`() async throws {
         try await HumonProcess.withDirectory { directory in
             let environment = ["TB_APP_SECRET": "secret"]
             let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `survives being killed, with its PostgreSQL left running`() async throws {
+    @Test func `a start after kill -9 takes over the running private PostgreSQL`() async throws {
         try await HumonProcess.withDirectory { directory in
             let environment = ["TB_APP_SECRET": "secret"]
             let killed = try HumonProcess(["serve"], in: directory, environment: environment)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a second start on its directory, and lets a visitor in`() async throws {
+    @Test func `a second server on the directory is refused, and a command may use it`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory) { server, port in
                 let second = try await HumonProcess.run(["serve"], in: directory)
@@ -72,8 +72,8 @@ import Testing
     }
 }
 
-@Suite struct `A start that cannot be` {
-    @Test func `since another server has the port for operators names the settings`() async throws {
+@Suite struct `A start that fails` {
+    @Test func `a taken operators' port gives a message with the settings`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory) { server, _ in
                 let environment = [
@@ -102,7 +102,7 @@ import Testing
         (["HUMON_READS": "friends"], "HUMON_READS must be one of public, devices."),
         (["HUMON_POSTGRES_BIN": "/nowhere"], "No PostgreSQL 15 or later found (in /nowhere)."),
     ])
-    func `ends with a sentence, and no secret in it`(environment: [String: String], sentence: String) async throws {
+    func `unusable settings give a message without a secret`(environment: [String: String], sentence: String) async throws {
         try await HumonProcess.withDirectory { directory in
             let result = try await HumonProcess.run(["serve"], in: directory, environment: environment)
             #expect(result.status != 0)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `because of .env ends with a sentence as well`() async throws {
+    @Test func `an unusable value in .env gives a message`() async throws {
         try await HumonProcess.withDirectory { directory in
             try "HUMON_COLOUR=red\n".write(to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
             let result = try await HumonProcess.run(["serve"], in: directory)

@@ -4,10 +4,10 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `A server that is told to stop` {
+@Suite struct `A server that stops` {
     private static let read = "GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\n\r\n"
 
-    /// A sign-up whose body is still to come.
+    /// A sign-up without its body.
     private static func openRequest(_ token: String, bodyLength: Int) -> String {
         """
         POST /v1/attendances HTTP/1.1\r
@@ -22,7 +22,7 @@ import Testing
 
     private static func isWholeAnswer(_ text: String) -> Bool { text.hasSuffix("No Events Found\"}") }
 
-    @Test func `says so at once, and serves on while that is seen`() async throws {
+    @Test func `health says 503 immediately, and requests are served during the drain`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "10"]) { server, port, _ in
             let adminPort = try #require(server.adminPort)
             let known = try RawConnection(port: port)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `finishes what it was asked, accepts nothing new, and closes who is silent`() async throws {
+    @Test func `open requests are finished, new connections are refused and idle ones closed`() async throws {
         try await HumonProcess.withServer { server, port, _ in
             let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
@@ -72,14 +72,14 @@ import Testing
         }
     }
 
-    @Test func `finishes what clients asked that have gone`() async throws {
+    @Test func `requests of clients that disconnected are finished`() async throws {
         try await HumonProcess.withServer { server, port, database in
             let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
             let metrics = "http://127.0.0.1:\(try #require(server.adminPort))/metrics"
             try await database.withClient { client in
                 try await client.withConnection { connection in
-                    // Where the first thing is looked up that a command with a key needs.
+                    // The first table that a command with a key reads.
                     try await connection.query("BEGIN")
                     try await connection.query("LOCK TABLE log.commands IN ACCESS EXCLUSIVE MODE")
                     do {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `cuts off what does not end, and says so`() async throws {
+    @Test func `requests that do not end are cut off with a message`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_SHUTDOWN_SECONDS": "1"]) { server, port, _ in
             let busy = try RawConnection(port: port)
             try busy.send(Self.openRequest("phone", bodyLength: 10))
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `ends at once when it is told again`() async throws {
+    @Test func `a second signal ends the server immediately`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "60"]) { server, _, _ in
             server.send(SIGTERM)
             try await eventually("the server to say that it stops") { server.error.contains("stopping") }
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `leaves no request without an answer`() async throws {
+    @Test func `every request gets a response`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "1"]) { server, port, _ in
             let answered = try await withThrowingTaskGroup(of: Int.self) { clients in
                 for _ in 0..<16 {

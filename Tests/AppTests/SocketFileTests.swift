@@ -13,7 +13,7 @@ import Testing
         try body(directory)
     }
 
-    @Test func `belongs to the first server before that one listens, and to the next after it`() throws {
+    @Test func `the first server owns the file before it listens, and the next one after its end`() throws {
         try Self.withDirectory { directory in
             let path = directory.appending(path: "humon.sock").path
             do {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `has a lock that a killed server's does not hold up, and that follows no link`() throws {
+    @Test func `a lock of a killed server does not block the next one, and a lock that is a link is refused`() throws {
         try Self.withDirectory { directory in
             let path = directory.appending(path: "humon.sock").path
             try "".write(toFile: path + ".lock", atomically: false, encoding: .utf8)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `is served by one of two servers that start at the same time, and the other one says why it ends`() async throws {
+    @Test func `one of two simultaneous servers gets the file, and the other one explains its end`() async throws {
         try await TestDatabase.with(migrated: true) { database in
             try await HumonProcess.withDirectory { directory in
                 let path = directory.appending(path: "humon.sock").path

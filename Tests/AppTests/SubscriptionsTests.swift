@@ -5,7 +5,7 @@ import TestServer
 import Testing
 
 @Suite struct `humon subscriptions` {
-    @Test func `lists them, what they parked, and marks it to be retried`() async throws {
+    @Test func `the commands list subscriptions and parked streams, and mark streams for a retry`() async throws {
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url]

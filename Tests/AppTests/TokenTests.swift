@@ -2,7 +2,7 @@ import Foundation
 import TestServer
 import Testing
 
-@Suite struct `A device token that is no UTF-8` {
+@Suite struct `A device token that is not UTF-8` {
     private static func status(_ method: String, _ path: String, token: [UInt8], body: String, port: Int) async throws -> String {
         let connection = try RawConnection(port: port)
         let head = """
@@ -16,12 +16,12 @@ import Testing
             """
         try connection.send(Array(head.utf8) + token + Array("\r\n\r\n\(body)".utf8))
         let received = try await connection.receive()
-        // The words behind the number are the library's.
+        // The text after the number comes from the library.
         return String(received.text.prefix(12))
     }
 
-    /// They would be one token: the server's libraries make U+FFFD of each.
-    @Test func `signs nobody up, and is nobody's in a write`() async throws {
+    /// The libraries of the server replace each invalid byte by U+FFFD, so different tokens would become equal.
+    @Test func `such a token neither signs up nor writes`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": "s3cret"]) { _, port in
                 for byte in [0xFE, 0xFF, 0x80] as [UInt8] {

@@ -14,13 +14,13 @@ import Tracing
 
 @testable import App
 
-/// What takes spans, as a collector of OpenTelemetry does: a real server on a real port.
+/// A collector of OpenTelemetry: a server that receives spans.
 private final class Collector: Sendable {
     private let received = Mutex<[JSON]>([])
-    /// What it answers.
+    /// The status of its responses.
     let status = Mutex(HTTPResponse.Status.ok)
 
-    /// Requests are bodies of OTLP.
+    /// The received bodies of OTLP.
     static func with(_ body: @Sendable (Collector, String) async throws -> Void) async throws {
         let collector = Collector()
         let route = Route(
@@ -51,7 +51,7 @@ private final class Collector: Sendable {
         }
     }
 
-    /// Once there are so many.
+    /// Waits for this number of spans.
     func spans(_ count: Int) async throws -> [CollectedSpan] {
         try await eventually("\(count) spans") { spans.count >= count }
         return spans
@@ -114,7 +114,7 @@ extension JSON? {
 
     private static let party = #"{"name":"Secret party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
 
-    @Test func `have a span a request, below the caller's, and below it one a query and one an append`() async throws {
+    @Test func `a request has a span below the caller's span, with child spans for queries and appends`() async throws {
         try await Collector.with { collector, url in
             try await Self.withNode(["HUMON_TRACES": url]) { node, _ in
                 let parent = "00-\(Self.trace)-b7ad6b7169203331-01"
@@ -138,7 +138,7 @@ extension JSON? {
                 let append = try #require(children.first { $0["name"] == "append event" })
                 #expect(append.attributes["humon.log.position"] == "2")
                 let query = try #require(spans.first { $0.attributes["db.query.text"]?.contains("WHERE device = $1") == true })
-                // The newest position is asked for with the user, in one round trip.
+                // One round trip reads the newest position together with the user.
                 #expect(query["name"] == "BATCH")
                 for span in spans {
                     let (start, end) = (try #require(span["startTimeUnixNano"]), try #require(span["endTimeUnixNano"]))
@@ -155,7 +155,7 @@ extension JSON? {
         }
     }
 
-    @Test func `begin here where none comes in, and are left out as the caller leaves them out`() async throws {
+    @Test func `a request without a trace starts one, and the caller's sampling decision is obeyed`() async throws {
         try await Collector.with { collector, url in
             let environment = ["HUMON_TRACES": url, "HUMON_LOG_LEVEL": "info", "HUMON_LOG_FORMAT": "json"]
             try await Self.withNode(environment) { node, process in
@@ -173,7 +173,7 @@ extension JSON? {
         }
     }
 
-    @Test func `are dropped and counted where the collector does not take them, and requests do not wait`() async throws {
+    @Test func `spans that the collector does not accept are dropped and counted, and requests do not wait`() async throws {
         try await Collector.with { collector, url in
             collector.status.withLock { $0 = .badRequest }
             try await Self.withNode(["HUMON_TRACES": url]) { node, _ in
@@ -187,7 +187,7 @@ extension JSON? {
         }
     }
 
-    @Test func `go to the log by setting, and nowhere by default`() async throws {
+    @Test func `spans go to the log by setting, and nowhere by default`() async throws {
         try await Self.withNode(["HUMON_TRACES": "log"]) { node, process in
             #expect(try await node.send("GET", "/v1/events/7", traceparent: "00-\(Self.trace)-b7ad6b7169203331-01") == 404)
             try await eventually("the request's span") { process.error.contains("name=\"GET /v1/events/{id}\"") }

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `keep one user a device, one attendance a person, every version of an event, and contiguous positions`()
+    @Test func `two servers keep one user per device, one attendance per user, all versions and contiguous positions`()
         async throws
     {
         try await Self.withFleet { fleet, database in
@@ -73,7 +73,7 @@ import Testing
 
             try await database.withClient { client in
                 let reader = LogReader(client: client)
-                // Reading checks that positions are contiguous.
+                // The reader checks that positions are contiguous.
                 let recorded = try await reader.read(after: 0, limit: 1_000)
                 #expect(recorded.count == 153)
                 let versions = try await reader.read(stream: StreamName("event-1")).map(\.envelope.version)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `see what was written through the other at once`() async throws {
+    @Test func `each server shows the writes of the other one to a read with Humon-Position`() async throws {
         try await Self.withFleet { fleet, _ in
             for number in 0..<20 {
                 let token = "device-\(number)"
@@ -99,10 +99,10 @@ import Testing
     }
 }
 
-@Suite struct `Every read model` {
-    @Test func `dropped and rebuilt has every row and every answer unchanged`() async throws {
+@Suite struct `A rebuild of all read models` {
+    @Test func `a rebuild changes no row and no response`() async throws {
         try await HumonProcess.withDirectory { directory in
-            // From memory the answers would be the same in any case.
+            // Without the index, because its responses would be the same in any case.
             let environment = ["HUMON_INDEX_MEGABYTES": "0"]
             try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                 let demo = try await HumonProcess.run(["demo", "--events", "300", "--seed", "5"], in: directory)

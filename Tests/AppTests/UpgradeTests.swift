@@ -4,9 +4,9 @@ import TestDatabase
 import TestServer
 import Testing
 
-/// `Tests/Fixtures` holds a database as an older program left it. Every later program must migrate it and go on with it.
-@Suite struct `A database that an older humon filled` {
-    /// All that is recorded, by its bytes.
+/// `Tests/Fixtures` holds a database of an older program. Every later program must migrate it and continue it.
+@Suite struct `A database of an older humon` {
+    /// A digest of all recorded bytes.
     private static let contents: SQL = """
         SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text) AS row
         FROM log.recorded_events WHERE position <= 57 ORDER BY position
@@ -26,7 +26,7 @@ import Testing
         return (answer.status, answer.body)
     }
 
-    @Test func `is migrated, served as it was, goes on, and keeps every recorded byte`() async throws {
+    @Test func `an old database is migrated, served and extended, and keeps every recorded byte`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
@@ -79,7 +79,7 @@ import Testing
             let shown = try await send("GET", base + "/events/\(id)", by: "nobody")
             #expect((shown.status, shown.body) == (200, String(answer)))
         }
-        // People are known by their devices, and commands by their keys.
+        // A device identifies a user, and a key identifies a command.
         let known = try await send("POST", base + "/users", by: "device-4")
         #expect(known.body == #"{"id":4,"device_token":"device-4","auth_token":"device-4"}"#)
         let change = #"{"name":"Moved gathering 5","lat":5.5,"lon":5.75,"started_at":"2014-01-01T00:00:00Z"}"#

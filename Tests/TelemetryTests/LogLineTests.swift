@@ -6,7 +6,7 @@ import Testing
 
 @testable import Telemetry
 
-/// What a log writes into a pipe.
+/// The lines that a log writes into a pipe.
 private final class Pipe: Sendable {
     let ends: (read: Int32, write: Int32)
     let sink: LogSink
@@ -24,7 +24,7 @@ private final class Pipe: Sendable {
         close(ends.write)
     }
 
-    /// All that have come so far.
+    /// All lines so far.
     func lines() -> [String] {
         sink.flush()
         _ = fcntl(ends.read, F_SETFL, O_NONBLOCK)
@@ -36,7 +36,7 @@ private final class Pipe: Sendable {
     }
 }
 
-@Suite struct `A line of the log` {
+@Suite struct `A log line` {
     private static let hostile = [
         "a\nb", "\u{1B}[31m", "\"quoted\"", "back\\slash", "\u{0}", "\u{7F}\u{85}\u{2028}\u{202E}", "", "🎉",
         String(decoding: [0xFF, 0xC3, 0x28, 0x22, 0x0A] as [UInt8], as: UTF8.self),
@@ -47,7 +47,7 @@ private final class Pipe: Sendable {
     }
 
     @Test(arguments: hostile)
-    func `is one object in JSON, whatever it tells`(text: String) throws {
+    func `any message gives one JSON object`(text: String) throws {
         let pipe = Pipe()
         Self.logger(.json, pipe).error("\(text)", metadata: ["id": "\(text)", "\(text)": "1", "list": [.string(text)]])
         let lines = pipe.lines()
@@ -60,7 +60,7 @@ private final class Pipe: Sendable {
     }
 
     @Test(arguments: hostile)
-    func `is one line of text that no terminal obeys, whatever it tells`(text: String) throws {
+    func `any message gives one line of text without control characters`(text: String) throws {
         let pipe = Pipe()
         Self.logger(.text, pipe).error("\(text)", metadata: ["id": "\(text)"])
         let lines = pipe.lines()
@@ -68,7 +68,7 @@ private final class Pipe: Sendable {
         #expect(lines[0].unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) && $0 != "\u{202E}" })
     }
 
-    @Test func `tells time, level and message, then what comes with it by name`() throws {
+    @Test func `a text line has time, level and message, then the metadata by name`() throws {
         let pipe = Pipe()
         Self.logger(.text, pipe).warning("it rains", metadata: ["b": "2 3", "a": "1"])
         Self.logger(.json, pipe).warning("it rains", metadata: ["b": "2 3", "a": "1", "level": "high"])
@@ -77,7 +77,7 @@ private final class Pipe: Sendable {
         #expect(lines[1].hasSuffix(#","level":"warning","message":"it rains","a":"1","b":"2 3","metadata.level":"high"}"#))
     }
 
-    @Test func `is dropped and counted where nobody reads, and nobody waits for it`() throws {
+    @Test func `a line without a reader is dropped and counted, and the logger does not wait`() throws {
         let pipe = Pipe()
         let logger = Self.logger(.json, pipe)
         let text = String(repeating: "x", count: 1_000)
@@ -93,7 +93,7 @@ private final class Pipe: Sendable {
         #expect(try JSON(utf8: lines[lines.count - 2].utf8)["lines"] == JSON(pipe.sink.dropped))
     }
 
-    @Test func `is counted where the disk is full, and the first line that fits again says how many were lost`() throws {
+    @Test func `lines that a full disk loses are counted, and the next line names their number`() throws {
         // Every write to this device fails as on a full disk.
         let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
         try #require(descriptor >= 0)
@@ -116,14 +116,14 @@ private final class Pipe: Sendable {
     }
 }
 
-@Suite struct `What a logger carries along` {
+@Suite struct `The metadata of a logger` {
     private let pipe = Pipe()
 
     private var logger: Logger { Logger(label: "test") { _ in LineLogHandler(.text, sink: pipe.sink) } }
 
     private var told: [Substring] { pipe.lines().compactMap { $0.split(separator: "error ").last } }
 
-    @Test func `is told with every message, and what comes with a message with that one`() {
+    @Test func `the metadata of a logger is in every message, that of a message in its own`() {
         var logger = logger
         logger[metadataKey: "request"] = "1"
         logger.error("first", metadata: ["method": "GET"])
@@ -131,14 +131,14 @@ private final class Pipe: Sendable {
         #expect(told == ["first method=GET request=1", "second request=1"])
     }
 
-    @Test func `gives way to what comes with a message`() {
+    @Test func `the metadata of a message wins over that of the logger`() {
         var logger = logger
         logger[metadataKey: "request"] = "1"
         logger.error("first", metadata: ["request": "2"])
         #expect(told == ["first request=2"])
     }
 
-    @Test func `is its own, not that of the logger it was copied from`() {
+    @Test func `a copied logger has metadata of its own`() {
         let logger = logger
         var other = logger
         other[metadataKey: "request"] = "1"
@@ -146,7 +146,7 @@ private final class Pipe: Sendable {
         #expect(told == ["first"])
     }
 
-    @Test func `changes nothing about which messages are told`() {
+    @Test func `metadata does not change the log level`() {
         var logger = logger
         logger.logLevel = .error
         logger.warning("first")

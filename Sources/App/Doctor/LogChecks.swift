@@ -6,6 +6,7 @@ internal import Postgres
 struct LogChecks: Sendable {
     let client: PostgresClient
 
+    /// - Throws: `PostgresError`
     func rights() async throws -> Check {
         let violations = try await LogRights.violations(client)
         guard !violations.isEmpty else {
@@ -17,6 +18,7 @@ struct LogChecks: Sendable {
             "grants", .bad, violations.map(\.reason).joined(separator: "; "), hint: hints.joined(separator: " "))
     }
 
+    /// - Throws: `PostgresError`
     func newest() async throws -> Check {
         let reader = LogReader(client: client)
         let verification = try await LogVerification(
@@ -34,6 +36,7 @@ struct LogChecks: Sendable {
         )
     }
 
+    /// - Throws: `PostgresError`
     func formats() async throws -> Check {
         let registry = FormatRegistry(Backend.formats, client: client)
         if let conflict = try await registry.conflict() {
@@ -47,6 +50,7 @@ struct LogChecks: Sendable {
                 : "this program and servers of \(others) other \(others == 1 ? "version" : "versions") read what each writes")
     }
 
+    /// - Throws: `PostgresError`
     func sequences() async throws -> Check {
         let reader = LogReader(client: client)
         let start = max(0, try await reader.tail() - DoctorReport.newestPositions)

@@ -41,6 +41,7 @@ struct ReadModelChecks: Sendable {
         }
     }
 
+    /// - Throws: `PostgresError`
     func subscriptions() async throws -> Check {
         let subscriptions = try await Subscriptions(client: client).statuses()
         guard !subscriptions.isEmpty else { return Check("subscriptions", .ok, "the log has no subscription") }

@@ -16,6 +16,7 @@ struct ServerChecks: Sendable {
 
     let client: PostgresClient
 
+    /// - Throws: `PostgresError`
     func database() async throws -> Check {
         let (version, number) = try await client.query(
             "SELECT current_setting('server_version'), current_setting('server_version_num')::integer"
@@ -31,6 +32,7 @@ struct ServerChecks: Sendable {
         return Check("database", .warn, result, hint: "Bring humon nearer to the database, or see what keeps it busy.")
     }
 
+    /// - Throws: `PostgresError`
     func durability() async throws -> Check {
         let off = try await Backend.unsafeSettings(client)
         guard !off.isEmpty else { return Check("durability", .ok, "what is acknowledged is on disk") }
@@ -52,6 +54,7 @@ struct ServerChecks: Sendable {
     }
 
     /// - Parameter directory: of the private cluster; nil for a database elsewhere
+    /// - Throws: `PostgresError`
     func disk(directory: String?) async throws -> Check {
         let size = try await client.query("SELECT pg_database_size(current_database())").decode(Int64.self)[0]
         let logSize = try await LogReader(client: client).size()
@@ -74,6 +77,7 @@ struct ServerChecks: Sendable {
         return Int64(clamping: UInt64(statistics.f_bavail) * UInt64(statistics.f_frsize))
     }
 
+    /// - Throws: `PostgresError`
     func clock() async throws -> Check {
         let (answer, seconds, askedAt) = try await fastest {
             try await client.query("SELECT (extract(epoch FROM clock_timestamp()))::float8").decode(Double.self)[0]

@@ -13,7 +13,7 @@ struct ConsentOptions: ParsableArguments {
     /// Returns if the user agrees.
     /// - Parameters:
     ///   - consequence: sentences that say what the command is about to do
-    ///   - alternative: a sentence that says what else the user can do; empty if there is no alternative
+    ///   - alternative: a sentence that names another way for the user; empty if no other way exists
     /// - Throws: ``NegativeResult`` if the answer is no, or if neither `--yes` nor a terminal is present; `CancellationError`
     func require(_ consequence: String, alternative: String = "") async throws {
         guard !yes else { return }

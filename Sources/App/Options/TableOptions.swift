@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// A command whose result is one table.
+/// A command that prints one table.
 protocol TableCommand: SendableMetatype {
     static var columns: [Column] { get }
 }

@@ -70,6 +70,7 @@ extension Setting {
         let source: SettingSource
     }
 
+    /// - Throws: ``SettingsError``
     func resolve(from sources: SettingSources) throws(SettingsError) -> any ResolvedSetting {
         guard let found = try sources.text(of: name, orInFileOf: fileName) else {
             return Resolved(value: defaultValue(), text: isSecret ? "" : defaultText(), source: .byDefault)

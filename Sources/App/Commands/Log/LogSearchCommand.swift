@@ -36,7 +36,7 @@ extension Log {
         @Option(help: "Only events recorded before this time: \(TimeArgument.help)", transform: TimeArgument.parse)
         var until: Timestamp?
 
-        @Option(help: "Only events whose data contains exactly this text.")
+        @Option(help: "Only events with exactly this text in their data.")
         var text: String?
 
         @Option(help: "The maximum number of events.", transform: LimitArgument.parse)
