@@ -103,7 +103,7 @@ struct Database: Sendable {
 
     /// Whether migrations are missing. Needs no right to migrate. Returns `false` after an error of PostgreSQL, because the command itself
     /// will meet that error.
-    /// - Throws: errors of the connection pool that are no `PostgresError`
+    /// - Throws: `CancellationError`
     func lacksMigrations(logger: Logger) async throws -> Bool {
         do {
             return try await withPostgres(asOwner, logger: logger) { client in

@@ -194,7 +194,7 @@ import Testing
                 #expect(Set(away.lines.keys) == Set(Self.names))
                 #expect(away.lines["settings"]?["state"] == "ok")
                 #expect(away.lines["database"]?["state"] == "bad")
-                #expect(away.lines["clock"]?["result"] == "not looked at: no database was reached")
+                #expect(away.lines["clock"]?["result"] == "not checked: no database was reached")
 
                 let none = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
                 #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)

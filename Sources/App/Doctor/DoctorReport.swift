@@ -63,7 +63,7 @@ enum DoctorReport {
 
     /// The check with this name and all later ones, so that the screen always has the same lines.
     private static func notLookedAt(_ reason: String, from first: String) -> [Check] {
-        names.drop { $0 != first }.map { Check($0, .warn, "not looked at: \(reason)") }
+        names.drop { $0 != first }.map { Check($0, .warn, "not checked: \(reason)") }
     }
 }
 

@@ -16,7 +16,7 @@ struct IndexCheck: Sendable {
     private var address: String { settings.adminAddress(port: settings.adminPort) }
 
     func look() async -> Check {
-        guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not looked at: HUMON_ADMIN_PORT is 0") }
+        guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not checked: HUMON_ADMIN_PORT is 0") }
         let (status, answer): (UInt, JSON)
         do {
             (status, answer) = try await Deadline.run(ask)

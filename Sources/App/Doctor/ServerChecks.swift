@@ -6,12 +6,12 @@ internal import Postgres
 /// Checks PostgreSQL, its machine, and the migrations.
 struct ServerChecks: Sendable {
     static let oldestVersion: Int32 = 150_000
-    /// Beyond this every request feels it.
+    /// A slower database delays every request.
     static let slowQuerySeconds = 0.05
     static let clockToleranceSeconds = 1.0
-    /// Then appends may be refused, and PostgreSQL stop.
+    /// With less space PostgreSQL may refuse appends or stop.
     static let leastFreeBytes: Int64 = 512 << 20
-    /// Beyond the database's own size, which a rebuild of all read models does not exceed.
+    /// In addition to the size of the database, which is an upper limit for a rebuild of all read models.
     static let comfortableFreeBytes: Int64 = 1 << 30
 
     let client: PostgresClient
@@ -29,15 +29,15 @@ struct ServerChecks: Sendable {
         let result = "PostgreSQL \(version); a query takes \(Field.duration(seconds: querySeconds))"
         if number < oldestVersion { return Check("database", .bad, result, hint: "Upgrade PostgreSQL to 15 or later.") }
         guard querySeconds > slowQuerySeconds else { return Check("database", .ok, result) }
-        return Check("database", .warn, result, hint: "Bring humon nearer to the database, or see what keeps it busy.")
+        return Check("database", .warn, result, hint: "Move humon nearer to the database, or look for the load on it.")
     }
 
     /// - Throws: `PostgresError`
     func durability() async throws -> Check {
         let off = try await Backend.unsafeSettings(client)
-        guard !off.isEmpty else { return Check("durability", .ok, "what is acknowledged is on disk") }
+        guard !off.isEmpty else { return Check("durability", .ok, "acknowledged writes are on disk") }
         return Check(
-            "durability", .warn, "a crash may take acknowledged writes back: \(off.joined(separator: ", ")) off",
+            "durability", .warn, "a crash can lose acknowledged writes: \(off.joined(separator: ", ")) off",
             hint: "Set \(off.joined(separator: ", ")) = on in PostgreSQL's configuration, and reload it.")
     }
 
@@ -49,12 +49,12 @@ struct ServerChecks: Sendable {
         } catch let error as MigrationError {
             return Check("migrations", .bad, error.description, hint: "Run the version of humon that this database belongs to.")
         } catch {
-            return Check("migrations", .bad, "cannot be looked at: \(error)", hint: "Run humon migrate.")
+            return Check("migrations", .bad, "the check failed: \(error)", hint: "Run humon migrate.")
         }
     }
 
-    /// - Parameter directory: of the private cluster; nil for a database elsewhere
-    /// - Throws: `PostgresError`
+    /// - Parameter directory: the directory of the private cluster; `nil` for another database
+    /// - Throws: `PostgresError`; `POSIXError` if the file system has no figures
     func disk(directory: String?) async throws -> Check {
         let size = try await client.query("SELECT pg_database_size(current_database())").decode(Int64.self)[0]
         let logSize = try await LogReader(client: client).size()
@@ -63,9 +63,9 @@ struct ServerChecks: Sendable {
 
     static func disk(databaseBytes: Int64, logBytes: Int64, freeBytes: Int64?) -> Check {
         let sizes = "the database has \(Field.size(bytes: databaseBytes)), \(Field.size(bytes: logBytes)) of it the log"
-        guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space cannot be seen from here") }
+        guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space is visible only on its machine") }
         let result = "\(Field.size(bytes: freeBytes)) free; \(sizes)"
-        let hint = "Make room on the disk of HUMON_DATA, or move it to a larger one."
+        let hint = "Free space on the disk of HUMON_DATA, or move the directory to a larger disk."
         if freeBytes < leastFreeBytes { return Check("disk", .bad, result, hint: hint) }
         guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, result) }
         return Check("disk", .warn, "\(result): too little for a rebuild of the read models", hint: hint)
@@ -89,10 +89,10 @@ struct ServerChecks: Sendable {
     }
 
     /// - Parameters:
-    ///   - ahead: of the database's clock, in seconds; the truth lies within the uncertainty of it
-    ///   - newestAhead: how far the newest recorded time is ahead of it
+    ///   - ahead: the lead over the database's clock, in seconds, measured to within the uncertainty
+    ///   - newestAhead: the lead of the newest recorded time over the database's clock, in seconds
     static func clock(ahead: Double, uncertainty: Double, newestAhead: Double?) -> Check {
-        let hint = "See that both machines set their clocks by NTP."
+        let hint = "Synchronise the clocks of both machines by NTP."
         guard abs(ahead) - uncertainty <= clockToleranceSeconds else {
             let direction = ahead > 0 ? "ahead of" : "behind"
             return Check(
@@ -107,7 +107,7 @@ struct ServerChecks: Sendable {
         return Check("clock", .ok, "at most \(Field.duration(seconds: difference)) between this machine and the database")
     }
 
-    /// The best of a few, since the first one prepares.
+    /// The fastest of five runs, because the first run prepares the statement.
     private func fastest<Value>(_ body: () async throws -> Value) async throws -> (value: Value, seconds: Double, at: Date) {
         var best: (value: Value, seconds: Double, at: Date)?
         for _ in 0..<5 {
@@ -117,7 +117,7 @@ struct ServerChecks: Sendable {
             let seconds = (clock.now - start) / .seconds(1)
             if seconds < best?.seconds ?? .infinity { best = (value, seconds, date) }
         }
-        guard let best else { preconditionFailure("five tries have a best") }
+        guard let best else { preconditionFailure("five runs have a fastest one") }
         return best
     }
 }

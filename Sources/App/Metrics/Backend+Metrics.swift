@@ -3,7 +3,7 @@ internal import Postgres
 internal import Telemetry
 
 extension Backend {
-    /// So long a scrape waits for PostgreSQL, which it must be able to say is away.
+    /// The maximum time that a scrape waits for PostgreSQL, so that it can report an unreachable database.
     private static let patience = Duration.seconds(2)
 
     func metrics() async -> [Metric] {
@@ -13,7 +13,7 @@ extension Backend {
         return log.statistics.metrics + PostgresStatistics.metrics(of: clients) + LogStatus.metrics(of: await status())
     }
 
-    /// nil where PostgreSQL does not say in time.
+    /// Returns `nil` if PostgreSQL does not answer in time.
     private func status() async -> LogStatus? {
         await withTaskGroup(of: LogStatus?.self) { group in
             group.addTask { try? await LogStatus(of: Self.projections, client: readers) }
@@ -28,7 +28,7 @@ extension Backend {
 }
 
 extension LogStatus {
-    /// - Parameter status: nil where PostgreSQL is away
+    /// - Parameter status: `nil` if PostgreSQL did not answer
     fileprivate static func metrics(of status: LogStatus?) -> [Metric] {
         let subscriptions = status?.subscriptions ?? []
         return [

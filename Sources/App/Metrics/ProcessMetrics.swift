@@ -9,8 +9,8 @@ enum ProcessMetrics {
         let pages = words(of: text("/proc/self/statm")[...])
         let status = self.status
         return [
-            .gauge("process_resident_memory_bytes", "Resident index.", value(bytes(pages: pages, at: 1))),
-            .gauge("process_virtual_memory_bytes", "Virtual index.", value(bytes(pages: pages, at: 0))),
+            .gauge("process_resident_memory_bytes", "Resident memory.", value(bytes(pages: pages, at: 1))),
+            .gauge("process_virtual_memory_bytes", "Virtual memory.", value(bytes(pages: pages, at: 0))),
             .counter(
                 "process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds(status)),
             .gauge("process_open_fds", "Open file descriptors.", value(openDescriptors)),
@@ -42,7 +42,7 @@ enum ProcessMetrics {
 
     private static func value(_ value: Double?) -> [(Labels, Double)] { value.map { [(Labels(), $0)] } ?? [] }
 
-    /// What stands behind the program's name, which may contain anything: from the state on.
+    /// The fields of proc(5) after the name of the program, which may contain any character; the first field is the state.
     private static var status: [Substring] {
         let text = text("/proc/self/stat")
         return text.lastIndex(of: ")").map { words(of: text[text.index(after: $0)...]) } ?? []
@@ -60,7 +60,7 @@ enum ProcessMetrics {
     private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
 
     private static var openDescriptors: Double? {
-        // One of them lists the others.
+        // One descriptor is open for the listing itself.
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { Double($0.count - 1) }
     }
 
@@ -69,7 +69,7 @@ enum ProcessMetrics {
         return line.map { words(of: $0) }.flatMap { $0.count > 3 ? Double($0[3]) : nil }
     }
 
-    /// Found once: the clock may be set meanwhile, and the process has not begun anew for that.
+    /// Computed once, because a later change of the clock would change the result.
     private static let startSeconds: Double? = {
         let now = Date().timeIntervalSince1970
         guard let ticks = number(status, at: 19), let uptime = number(words(of: text("/proc/uptime")[...]), at: 0) else {

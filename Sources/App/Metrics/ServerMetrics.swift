@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import Telemetry
 
 extension ServerConfiguration {
-    /// The metrics of what the server refuses and keeps in memory.
+    /// The metrics of refused requests and of buffered bytes.
     var metrics: [Metric] {
         [
             .counter(
