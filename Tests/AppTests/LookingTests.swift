@@ -180,7 +180,7 @@ private struct Tool: Sendable {
             try await HumonProcess.withDirectory { directory in
                 let none = try await HumonProcess.run(["log", "tail"], in: directory)
                 #expect(none.status == 1)
-                #expect(none.error.contains("There is no database in"))
+                #expect(none.error.contains("has no database yet"))
                 let empty = try await HumonProcess.run(
                     ["log", "tail"], in: directory, environment: ["DATABASE_URL": database.url])
                 #expect(empty.status == 1)

@@ -23,7 +23,8 @@ struct Check: Sendable, Hashable {
     /// Runs the check. A body that throws an error or exceeds the ``Deadline`` gives a bad check.
     static func looking(at name: String, _ body: @escaping @Sendable () async throws -> Check) async -> Check {
         do { return try await Deadline.run(body) } catch {
-            return Check(name, .bad, "the check failed: \(error)", hint: "Solve the problems of the other lines, then check again.")
+            return Check(
+                name, .bad, "the check failed: \(error)", hint: "Solve the problems of the other lines, then check again.")
         }
     }
 }

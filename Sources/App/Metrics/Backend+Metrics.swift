@@ -34,22 +34,22 @@ extension LogStatus {
         return [
             .gauge(
                 "humon_postgres_up",
-                "1 if PostgreSQL answered this scrape within 2 s, for which a connection must be free; else what it knows is missing.",
+                "1 if PostgreSQL answered this scrape within 2 s, including the wait for a free connection; if 0, its other metrics are missing.",
                 status == nil ? 0 : 1),
             .gauge(
                 "humon_log_position", "Position of the last recorded event.",
                 status.map { [(Labels(), Double($0.position))] } ?? []),
             .gauge(
-                "humon_read_model_lag_events", "Recorded events that a read model does not show yet.",
+                "humon_read_model_lag_events", "Recorded events that a read model does not contain yet.",
                 (status?.readModelLags ?? [:]).sorted { $0.key < $1.key }.map { (["read_model": $0.key], Double($0.value)) }),
             .gauge(
-                "humon_subscription_lag_events", "Recorded events that a subscription has not come to yet.",
+                "humon_subscription_lag_events", "Recorded events that a subscription has not handled yet.",
                 subscriptions.map { (["subscription": $0.name], Double($0.lag)) }),
             .gauge(
                 "humon_subscription_led", "1 if some node leads the subscription.",
                 subscriptions.map { (["subscription": $0.name], $0.leasedUntil == nil ? 0 : 1) }),
             .gauge(
-                "humon_subscription_parked_streams", "Streams that a subscription could not go on with.",
+                "humon_subscription_parked_streams", "Streams that a subscription failed to handle and parked.",
                 subscriptions.map { (["subscription": $0.name], Double($0.parkedStreams)) }),
         ]
     }
@@ -60,13 +60,14 @@ extension WriterStatistics {
         [
             .gauge("humon_writer_queue_length", "Appends that no transaction has taken yet.", Double(queued)),
             .gauge(
-                "humon_writer_queue_limit", "So many may wait; a further one is refused.", Double(EventLog.queueLimit)),
+                "humon_writer_queue_limit", "Maximum number of waiting appends; further ones are refused.",
+                Double(EventLog.queueLimit)),
             .counter(
-                "humon_writer_appends_total", "Appends that this node was asked for, by what became of them.",
+                "humon_writer_appends_total", "Append requests of this node, by outcome.",
                 Outcome.allCases.map { (["outcome": $0.label], Double(outcomes[$0] ?? 0)) }),
             .histogram("humon_writer_batch_size", "Appends in one transaction.", batches),
             .histogram(
-                "humon_writer_commit_duration_seconds", "From the making of a transaction to its commit.", commits),
+                "humon_writer_commit_duration_seconds", "Time from the start of a transaction to its commit.", commits),
         ]
     }
 }
@@ -93,21 +94,21 @@ extension PostgresStatistics {
         }
         return [
             .gauge(
-                "humon_postgres_connections", "Connections of the pool, by what they are used for.",
+                "humon_postgres_connections", "Connections of the pool, by use.",
                 clients.flatMap { name, statistics in
                     Use.allCases.map { (["client": name, "state": $0.rawValue], Double(statistics.connections[$0] ?? 0)) }
                 }),
             .gauge("humon_postgres_waiting_callers", "Callers that wait for a connection.", each(\.waiting)),
             .histogram(
-                "humon_postgres_query_duration_seconds", "From the call of what is sent together to its answer.",
+                "humon_postgres_query_duration_seconds", "Time from the call of a pipeline of statements to its last result.",
                 clients.map { (["client": $0.name], $0.statistics.queries) }),
             .counter(
-                "humon_postgres_query_failures_total", "Of those, what was not answered, by why.",
+                "humon_postgres_query_failures_total", "Pipelines of statements that failed, by reason.",
                 clients.flatMap { name, statistics in
                     Failure.allCases.map { (["client": name, "reason": $0.label], Double(statistics.failures[$0] ?? 0)) }
                 }),
             .counter("humon_postgres_connections_opened_total", "Connections that were opened.", each(\.opened)),
-            .counter("humon_postgres_connections_lost_total", "Connections that ended unasked.", each(\.lost)),
+            .counter("humon_postgres_connections_lost_total", "Connections that PostgreSQL or the network ended.", each(\.lost)),
             .counter(
                 "humon_postgres_connection_failures_total", "Attempts to open a connection that failed.", each(\.failedToOpen)),
         ]

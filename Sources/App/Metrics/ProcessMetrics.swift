@@ -12,14 +12,14 @@ enum ProcessMetrics {
             .gauge("process_resident_memory_bytes", "Resident memory.", value(bytes(pages: pages, at: 1))),
             .gauge("process_virtual_memory_bytes", "Virtual memory.", value(bytes(pages: pages, at: 0))),
             .counter(
-                "process_cpu_seconds_total", "Processor time spent, the system's on its behalf included.", cpuSeconds(status)),
+                "process_cpu_seconds_total", "User and system processor time.", cpuSeconds(status)),
             .gauge("process_open_fds", "Open file descriptors.", value(openDescriptors)),
-            .gauge("process_max_fds", "How many there may be.", value(descriptorLimit)),
+            .gauge("process_max_fds", "Maximum number of open file descriptors.", value(descriptorLimit)),
             .gauge("process_threads", "Threads.", value(number(status, at: 17))),
             .gauge(
-                "process_start_time_seconds", "When the process was started, in seconds since 1970.",
+                "process_start_time_seconds", "Start time of the process, in seconds since 1970-01-01 UTC.",
                 value(startSeconds)),
-            .gauge("humon_build_info", "1; its labels say what is running.", [(build, 1)]),
+            .gauge("humon_build_info", "1; the labels describe the running program.", [(build, 1)]),
         ]
     }
 

@@ -6,18 +6,18 @@ extension ServerConfiguration {
     var metrics: [Metric] {
         [
             .counter(
-                "humon_http_requests_shed_total", "Requests refused at once with 503, since too many were under way.",
+                "humon_http_requests_shed_total", "Requests refused immediately with 503, because too many were in flight.",
                 Double(inFlight.refusals)),
             .gauge(
-                "humon_http_buffered_bytes", "Bytes of responses that clients have not read, and of request bodies that arrive.",
+                "humon_http_buffered_bytes", "Bytes of responses that clients have not read, and of arriving request bodies.",
                 Double(budget.usedBytes)),
-            .gauge("humon_http_buffer_limit_bytes", "Bytes that they may take.", Double(budget.limitBytes)),
+            .gauge("humon_http_buffer_limit_bytes", "Maximum number of buffered bytes.", Double(budget.limitBytes)),
             .counter(
-                "humon_http_buffer_refusals_total", "Requests refused with 503 because those bytes were in use.",
+                "humon_http_buffer_refusals_total", "Requests refused with 503 because the buffers were full.",
                 Double(budget.refusals)),
             .counter(
                 "humon_http_slow_readers_closed_total",
-                "Connections closed because their client read nothing while those bytes ran short.",
+                "Connections closed because the client read no bytes while the buffers were nearly full.",
                 Double(budget.closedConnections)),
         ]
     }
