@@ -66,6 +66,7 @@ public final class EmbeddedCluster: Service {
     }
 
     /// Whether a cluster was ever created in the directory.
+    /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``
     public static func exists(in directory: String) throws -> Bool { try Layout(directory: directory).clusterVersion != nil }
 
     private func start(_ settings: [String: String]) async throws {
@@ -85,7 +86,7 @@ public final class EmbeddedCluster: Service {
     }
 
     /// Starts PostgreSQL again whenever it has died, until the task is cancelled or the service group shuts down.
-    public func run() async throws {
+    public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             while (try? await Task.sleep(for: .seconds(Self.watchIntervalSeconds))) != nil {
                 guard !layout.isPostmasterAlive else { continue }
@@ -98,6 +99,7 @@ public final class EmbeddedCluster: Service {
     }
 
     /// Stops PostgreSQL, waits for it, and lets go of the directory.
+    /// - Throws: ``EmbeddedPostgresError``; the directory is free all the same
     public func stop() async throws {
         defer { lock.release() }
         try await tools.stop()

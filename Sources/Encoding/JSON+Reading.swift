@@ -16,9 +16,11 @@ extension JSON {
     public static let depthLimit = 64
 
     /// Reads one JSON text (RFC 8259) in UTF-8.
+    /// - Throws: ``JSONSyntaxError``
     public init(utf8 bytes: some Collection<UInt8>) throws(JSONSyntaxError) { try self.init(utf8: Array(bytes)) }
 
-    /// The same, without a copy.
+    /// Reads one JSON text (RFC 8259) in UTF-8, without a copy of the bytes.
+    /// - Throws: ``JSONSyntaxError``
     public init(utf8 bytes: [UInt8]) throws(JSONSyntaxError) {
         let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONReader.Failure> in
             var reader = JSONReader(bytes: buffer)

@@ -35,7 +35,7 @@ import Testing
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
                 let client = PostgresClient(database.configuration(), logger: .quiet)
-                let running = Task { try await client.run() }
+                let running = Task { await client.run() }
                 let waiting = Task { try await client.query("SELECT 'answered'::text FROM pg_advisory_xact_lock_shared(42)") }
                 #expect(try await lock.isWaitedFor())
                 running.cancel()
@@ -49,7 +49,7 @@ import Testing
                 #expect(error?.description == "no connection to PostgreSQL: the client is closed")
                 try await lock.release()
                 #expect(try await waiting.value.column(String.self) == ["answered"])
-                try await running.value
+                await running.value
                 await #expect(throws: PostgresError.self) { try await client.withConnection { _ in } }
             }
         }

@@ -82,7 +82,7 @@ import Testing
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
                 let client = PostgresClient(database.configuration(connections: 1), logger: .quiet)
-                let running = Task { try await client.run() }
+                let running = Task { await client.run() }
                 try await client.query("SELECT 1")
                 let callers = 3 * ConnectionThread.depthLimit
                 let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
@@ -92,7 +92,7 @@ import Testing
                 try await lock.release()
                 // The callers that asked after the client had closed.
                 #expect(await failed.value <= ConnectionThread.depthLimit)
-                try await running.value
+                await running.value
             }
         }
     }

@@ -74,7 +74,8 @@ public final class InFlightRequests: Service, Sendable {
         }
     }
 
-    public func run() async throws {
+    /// Waits for the graceful shutdown, and then until no request is in flight or the task is cancelled.
+    public func run() async {
         try? await gracefulShutdown()
         while count > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
     }

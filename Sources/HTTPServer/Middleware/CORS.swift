@@ -54,7 +54,7 @@ public struct CORS: Middleware {
     }
 
     /// Answers a preflight.
-    public func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
+    public func prepare(_ request: inout Request, _ context: RequestContext) -> Response? {
         guard request.method == .options, request.headers.contains(.accessControlRequestMethod),
             allowedOrigin(request) != nil
         else { return nil }

@@ -16,7 +16,7 @@ public protocol Middleware: Sendable {
 }
 
 extension Middleware {
-    public func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? { nil }
+    public func prepare(_ request: inout Request, _ context: RequestContext) -> Response? { nil }
     public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {}
     public func finishNeedsTask(_ response: Response, for request: Request) -> Bool { false }
 }

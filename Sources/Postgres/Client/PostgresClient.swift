@@ -83,7 +83,7 @@ public final class PostgresClient: Service, PostgresQuerying {
 
     /// Opens the connections and keeps them until the task is cancelled or the service group shuts down; queued statements are
     /// answered first.
-    public func run() async throws { await pool.run() }
+    public func run() async { await pool.run() }
 
     /// How many callers wait for a connection.
     var waitingCallers: Int { pool.waitingCallers }
@@ -109,10 +109,10 @@ public func withPostgres<Value: Sendable>(
 ) async throws -> Value {
     let client = PostgresClient(configuration, logger: logger)
     // Not a child: a body that is cancelled may still clean up with it.
-    let running = Task { try await client.run() }
+    let running = Task { await client.run() }
     let result: Result<Value, any Error>
     do { result = .success(try await body(client)) } catch { result = .failure(error) }
     running.cancel()
-    _ = await running.result
+    await running.value
     return try result.get()
 }

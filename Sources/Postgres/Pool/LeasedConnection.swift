@@ -3,6 +3,8 @@ internal import Synchronization
 
 /// What answers statements: a client, or a connection that was leased.
 public protocol PostgresQuerying: Sendable {
+    /// Runs one statement.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     @discardableResult
     func query(_ statement: SQL) async throws -> Rows
 }
@@ -32,10 +34,12 @@ public final class LeasedConnection: PostgresQuerying {
     /// once PostgreSQL was silent for too long.
     var mustBeClosed: Bool { isSpoiled.withLock { $0 } }
 
+    /// - Throws: ``PostgresError``, or `CancellationError`
     @discardableResult
     public func query(_ statement: SQL) async throws -> Rows { try await run([statement])[0] }
 
     /// Several statements that go out together; see ``PostgresClient/run(_:)-(_)``. Never sent a second time.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
         try await tracing.trace(statements) {
@@ -56,22 +60,26 @@ public final class LeasedConnection: PostgresQuerying {
     }
 
     /// Several statements in one text, such as a migration.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func execute(script: String) async throws {
         try await perform(.script(script), stallSeconds: configuration.maintenanceTimeoutSeconds)
     }
 
     /// `COPY … TO STDOUT`: the closure gets each row on the connection's own thread; the buffer is gone when it returns.
+    /// - Throws: ``PostgresError``, `CancellationError`, and what the closure throws
     public func copyOut(_ statement: String, row: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
         try await perform(.copyOut(statement, row: row), stallSeconds: configuration.maintenanceTimeoutSeconds)
     }
 
     /// `COPY … FROM STDIN`: the closure gives the next piece of the data, on the connection's own thread, and nil at the end.
+    /// - Throws: ``PostgresError``, `CancellationError`, and what the closure throws
     public func copyIn(_ statement: String, next: @escaping @Sendable () throws -> [UInt8]?) async throws {
         try await perform(.copyIn(statement, next: next), stallSeconds: configuration.maintenanceTimeoutSeconds)
     }
 
     /// What other sessions send with NOTIFY while the body runs. The sequence ends when the connection does; when more than
     /// `limit` wait unread the oldest are dropped.
+    /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
     public func withNotifications<Value>(
         on channel: String,
         limit: Int = 256,

@@ -68,6 +68,7 @@ public struct CopiedRows: Sendable {
 extension LeasedConnection {
     /// Reads all rows of a table by binary COPY and hands them over in batches of `count` rows. The closure runs on the connection's
     /// own thread, for the last batch too, so it may block; PostgreSQL waits meanwhile.
+    /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
     public func copyRows(
         of table: String, in schema: String, columns: [String], atOnce count: Int,
         _ body: @escaping @Sendable (CopiedRows) throws -> Void

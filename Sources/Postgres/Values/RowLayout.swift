@@ -102,6 +102,7 @@ public struct EncodedRows: Sendable {
 
 extension LeasedConnection {
     /// Writes rows by COPY, one for each table.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func copy(_ batches: [EncodedRows]) async throws {
         for (command, batches) in Dictionary(grouping: batches, by: \.copyCommand).sorted(by: { $0.key < $1.key }) {
             let pieces = Pieces([EncodedRows.header] + batches.map(\.tuples) + [EncodedRows.trailer])

@@ -18,6 +18,7 @@ public struct Rows: Sendable, RandomAccessCollection {
     var commandTag: String { String(cString: PQcmdStatus(result.pointer)) }
 
     /// All rows, column by column: `rows.decode((Int64, String?).self)`.
+    /// - Throws: ``PostgresError/decoding(column:cause:)``
     public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> [(
         repeat each Column
     )] {

@@ -34,7 +34,7 @@ extension PostgresEncodable {
 
 /// A value that can be read from a column.
 public protocol PostgresDecodable {
-    /// - Throws: ``CellError`` where the column is NULL, of a type that this one does not take, or a value that it cannot hold.
+    /// - Throws: ``CellError``, if the column holds NULL, another type, or a value out of range
     init(_ cell: Cell) throws(CellError)
 }
 
@@ -51,7 +51,8 @@ public struct Cell {
         return bytes
     }
 
-    /// A text, or JSON, as it is.
+    /// The bytes of a text or a JSON column, unchanged.
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public func utf8() throws(CellError) -> [UInt8] {
         Array(try bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json))
     }
@@ -105,6 +106,7 @@ extension Bool: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.bool }
     public static var postgresArrayType: UInt32 { 1000 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) { self = try cell.integer(UInt8.self, of: TypeNumber.bool) != 0 }
 }
 
@@ -112,6 +114,7 @@ extension Int16: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.int2 }
     public static var postgresArrayType: UInt32 { 1005 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) { self = try cell.integer(Int16.self, of: TypeNumber.int2) }
 }
 
@@ -119,6 +122,7 @@ extension Int32: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.int4 }
     public static var postgresArrayType: UInt32 { 1007 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) { self = try cell.integer(Int32.self, of: TypeNumber.int4) }
 }
 
@@ -126,6 +130,7 @@ extension Int64: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.int8 }
     public static var postgresArrayType: UInt32 { 1016 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) { self = try cell.integer(Int64.self, of: TypeNumber.int8) }
 }
 
@@ -133,6 +138,7 @@ extension Double: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.float8 }
     public static var postgresArrayType: UInt32 { 1022 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(bigEndian: bitPattern) }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) {
         self.init(bitPattern: try cell.integer(UInt64.self, of: TypeNumber.float8))
     }
@@ -142,6 +148,7 @@ extension String: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.text }
     public static var postgresArrayType: UInt32 { 1009 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: utf8) }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) {
         self.init(
             decoding: try cell.bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json), as: UTF8.self)
@@ -152,6 +159,7 @@ extension UUID: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.uuid }
     public static var postgresArrayType: UInt32 { 2951 }
     public func encode(into bytes: inout [UInt8]) { withUnsafeBytes(of: uuid) { bytes.append(contentsOf: $0) } }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) {
         let bytes = try cell.bytes(of: TypeNumber.uuid)
         guard bytes.count == MemoryLayout<uuid_t>.size else { throw .length }
@@ -168,6 +176,7 @@ extension Timestamp: PostgresEncodable, PostgresDecodable {
     public func encode(into bytes: inout [UInt8]) {
         bytes.append(bigEndian: (milliseconds - Self.postgresEpochMilliseconds) * 1_000)
     }
+    /// - Throws: ``CellError``, if the column holds NULL, another type, or a time outside the years 0000 to 9999
     public init(_ cell: Cell) throws(CellError) {
         let microseconds = try cell.integer(Int64.self, of: TypeNumber.timestamptz)
         // Cut, not rounded towards the year 2000.
@@ -184,6 +193,7 @@ public struct Bytea: Sendable, Hashable, PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.bytea }
     public static var postgresArrayType: UInt32 { 1001 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes) }
+    /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) { self.init(bytes: try cell.bytes(of: TypeNumber.bytea)) }
 }
 
@@ -195,6 +205,7 @@ extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
 }
 
 extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
+    /// - Throws: ``CellError``, if the column holds neither NULL nor a value of the wrapped type
     public init(_ cell: Cell) throws(CellError) { self = cell.bytes == nil ? nil : try Wrapped(cell) }
 }
 
