@@ -8,11 +8,11 @@ import Users
 @testable import Attendances
 
 @Suite struct `Folding the domain events of attendances` {
-    @Test func `gives nothing for nothing`() {
+    @Test func `no domain events give no attendance rows`() {
         #expect(AttendancesProjection().fold([]).isEmpty)
     }
 
-    @Test func `gives a row for each, in order`() {
+    @Test func `each attendance event gives one row, in the order of the log`() {
         let added = [(12, 2), (12, 1), (11, 2)].map { event, user in
             AttendanceAdded(event: EventID(rawValue: event), user: UserID(rawValue: user))
         }

@@ -5,8 +5,10 @@ import Testing
 
 @testable import Attendances
 
-@Suite struct `Faulty stored attendances` {
-    @Test(arguments: [1, 2] as [UInt64]) func `are read as what they say, or refused with a named error`(seed: UInt64) throws {
+@Suite struct `Decoding faulty stored attendances` {
+    @Test(arguments: [1, 2] as [UInt64]) func `faulty attendance data is decoded faithfully or refused with a named error`(
+        seed: UInt64
+    ) throws {
         var mutations = Mutations(seed: seed)
         for _ in 0..<5_000 {
             let data = mutations.next(of: [#"{"event":12,"user":1}"#, #"{"event":9223372036854775807,"user":2147483648}"#])
@@ -17,7 +19,7 @@ import Testing
                     try AttendanceDomainEvent.decode(type: "AttendanceAdded", format: 1, data: event.stored.data.utf8) == event)
                 try event.check(in: stream, version: 1)
             } catch is FormatError {
-                // Refused with a sentence.
+                // The error is a sentence that names the violation.
             }
         }
     }

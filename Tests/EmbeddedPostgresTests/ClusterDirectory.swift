@@ -4,7 +4,7 @@ import Logging
 import Postgres
 import TestDatabase
 
-/// Lends the path of a directory that does not exist yet, and removes it afterwards.
+/// Passes the path of a directory that does not exist yet, and removes the directory afterwards.
 func withClusterDirectory<Value: Sendable>(
     named name: String = "humon-cluster", _ body: (String) async throws -> Value
 ) async throws -> Value {

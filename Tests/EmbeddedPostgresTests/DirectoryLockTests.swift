@@ -5,7 +5,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite struct `The lock of a directory` {
+@Suite struct `The lock of a cluster directory` {
     private static func withDirectory(_ body: (_ directory: String, _ lock: String) async throws -> Void) async throws {
         try await withClusterDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -17,10 +17,10 @@ import Testing
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
-    @Test func `names the process that took it, even to a process that comes at the same moment`() async throws {
+    @Test func `a second start gets the process id of the lock's owner, even before the owner has written it`() async throws {
         try await Self.withDirectory { directory, path in
             try "1\n".write(toFile: path, atomically: false, encoding: .utf8)
-            // As another start is, between its lock and the number of its process.
+            // The state of another start between taking the lock and writing its process id.
             let gate = await Gate(directory)
             let other = open(path, O_RDWR | O_CLOEXEC)
             defer { close(other) }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `is held by one of many that want it at the same time, and all others name it`() async throws {
+    @Test func `one of many concurrent starts gets the lock, and the others get the owner's process id`() async throws {
         try await Self.withDirectory { directory, path in
             for _ in 0..<20 {
                 let results = await withTaskGroup(of: Result<DirectoryLock, any Error>.self) { group in
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `is asked for by others without making a start fail`() async throws {
+    @Test func `a start succeeds while other processes ask whether the lock is held`() async throws {
         try await Self.withDirectory { directory, path in
             let asked = Mutex(0)
             let asking = Task {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `is not taken by way of a link`() async throws {
+    @Test func `a lock file that is a symbolic link is refused`() async throws {
         try await Self.withDirectory { directory, path in
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(directory)/other")
             await #expect(throws: EmbeddedPostgresError.self) { _ = try await DirectoryLock.take(path, in: directory) }

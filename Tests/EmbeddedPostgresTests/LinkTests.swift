@@ -4,8 +4,8 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite struct `The directories of a private PostgreSQL` {
-    @Test func `have settings that are replaced as a whole, by way of no link`() async throws {
+@Suite struct `Symbolic links in the directories of a private PostgreSQL` {
+    @Test func `settings replace a symbolic link and do not write through it`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { _ in }
             let (settings, other) = ("\(directory)/cluster/postgresql.auto.conf", "\(directory)/other")
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `are not given to the account by way of a link`() async throws {
+    @Test func `a symbolic link in place of the socket directory is refused and its target keeps its owner`() async throws {
         try await withClusterDirectory { directory in
             let other = URL(fileURLWithPath: directory).deletingLastPathComponent().appending(path: "other").path
             for path in [directory, other] {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `are read only where ordinary files stand, and never waited for`() throws {
+    @Test func `a symbolic link or a pipe in place of a file is refused without waiting`() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "humon-\(UUID().uuidString.prefix(8))").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -51,8 +51,10 @@ import Testing
         #expect(try files.text(of: "long")?.utf8.count == 65_536)
     }
 
-    /// Only root writes for another account.
-    @Test(.enabled(if: getuid() == 0)) func `are not written where they belong to another account`() async throws {
+    /// Only root can write files for another account.
+    @Test(.enabled(if: getuid() == 0)) func `files are not written into a directory that belongs to another account`()
+        async throws
+    {
         try await withClusterDirectory { directory in
             let other = URL(fileURLWithPath: directory).deletingLastPathComponent().appending(path: "other").path
             for path in [directory, other] {

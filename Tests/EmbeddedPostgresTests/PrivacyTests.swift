@@ -4,8 +4,8 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `A private PostgreSQL is private` {
-    @Test func `it listens on no TCP port`() async throws {
+@Suite struct `The privacy of a private PostgreSQL` {
+    @Test func `a private PostgreSQL listens on no TCP port`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster in
                 #expect(try await cluster.query("SELECT current_setting('listen_addresses')") == [""])
@@ -19,7 +19,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["cluster", "socket"]) func `only its account enters its directories`(name: String) async throws {
+    @Test(arguments: ["cluster", "socket"]) func `only the account of PostgreSQL can enter the directories of the cluster`(
+        name: String
+    ) async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { _ in
                 let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
@@ -29,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `its socket is only its account's, even where someone loosened the directory`() async throws {
+    @Test func `a start restores the mode of a socket directory that was opened to others`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster async throws in
                 #expect(try await cluster.query("SELECT current_setting('unix_socket_permissions')") == ["0700"])

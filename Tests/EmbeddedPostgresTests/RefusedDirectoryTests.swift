@@ -5,8 +5,8 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite struct `A private PostgreSQL is refused` {
-    @Test func `in a directory too long for a socket`() async throws {
+@Suite struct `Refusing to start a private PostgreSQL` {
+    @Test func `a directory whose socket path would be too long is refused`() async throws {
         try await withClusterDirectory(named: String(repeating: "a", count: 100)) { directory in
             let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
             #expect(
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `but not in the longest that a socket can have`() async throws {
+    @Test func `a directory with the longest possible socket path is accepted`() async throws {
         try await withClusterDirectory(named: "") { parent in
             let name = String(repeating: "a", count: Layout.socketDirectoryLimit - parent.utf8.count - "/socket".utf8.count)
             try await withCluster(in: parent + name) { cluster async throws in
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// Only root, whose PostgreSQL runs as another account, can be shut out of a directory of its own.
-    @Test(.enabled(if: getuid() == 0)) func `in a directory that the account of PostgreSQL cannot reach`() async throws {
+    /// PostgreSQL runs as another account only for root, so only root can own a directory that PostgreSQL cannot reach.
+    @Test(.enabled(if: getuid() == 0)) func `a directory that the account of PostgreSQL cannot reach is refused`() async throws {
         try await withClusterDirectory(named: "mine/cluster") { directory in
             let closed = URL(fileURLWithPath: directory).deletingLastPathComponent().path
             try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: true)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `where a file stands in the way`() async throws {
+    @Test func `a file in place of the directory is refused`() async throws {
         try await withClusterDirectory { directory in
             let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `where PostgreSQL's programs are not`() async throws {
+    @Test func `a start without PostgreSQL's programs is refused`() async throws {
         try await withClusterDirectory { directory in
             let configuration = EmbeddedCluster.Configuration(directory: directory, programs: "/nowhere")
             let error = await #expect(throws: EmbeddedPostgresError.self) {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `where only too old programs are`() async throws {
+    @Test func `a start with programs of an unsupported version only is refused`() async throws {
         try await withClusterDirectory(named: "bin") { programs in
             try writeProgram(at: "\(programs)/postgres", saying: "postgres (PostgreSQL) 14.9 (Debian 14.9-1)")
             try writeProgram(at: "\(programs)/pg_ctl", saying: "")
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `when the cluster was made by a version that is not there`() async throws {
+    @Test func `a cluster of a PostgreSQL version that is not installed is refused`() async throws {
         try await withClusterDirectory { directory in
             try FileManager.default.createDirectory(atPath: "\(directory)/cluster", withIntermediateDirectories: true)
             try "99\n".write(toFile: "\(directory)/cluster/PG_VERSION", atomically: true, encoding: .utf8)

@@ -5,7 +5,7 @@ import TestDatabase
 import Testing
 
 @Suite struct `Starting a private PostgreSQL` {
-    @Test func `creates it the first time, and answers where it is`() async throws {
+    @Test func `the first start creates the cluster and returns its URL`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster async throws in
                 #expect(cluster.url.contains("host='\(directory)/socket'"))
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `again finds what was written before`() async throws {
+    @Test func `a second start finds the data that was written before`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster in
                 _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `twice is refused with a sentence that names the process`() async throws {
+    @Test func `a start in a directory that is in use is refused with the owner's process id`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster async throws in
                 let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `tells others that it runs, and that it no longer does`() async throws {
+    @Test func `the cluster's URL is known to other processes exactly while the cluster runs`() async throws {
         try await withClusterDirectory { directory in
             #expect(try await EmbeddedCluster.urlOfRunning(in: directory) == nil)
             try await withCluster(in: directory) { cluster async throws in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `that failed can be tried again by the same process`() async throws {
+    @Test func `a start that failed can be tried again by the same process`() async throws {
         try await withClusterDirectory { directory in
             let configuration = EmbeddedCluster.Configuration(directory: directory, programs: "/nowhere")
             for _ in 0..<2 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `works in a directory with spaces, apostrophes and other letters in its name`() async throws {
+    @Test func `a directory with spaces, apostrophes and non-ASCII letters in its name works`() async throws {
         try await withClusterDirectory(named: "it's my ⌘") { directory in
             try await withCluster(in: directory) { cluster async throws in
                 #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `works as a relative path`() async throws {
+    @Test func `a relative directory path works`() async throws {
         try await withClusterDirectory { directory in
             let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")
             try await withCluster(in: up + directory) { cluster in

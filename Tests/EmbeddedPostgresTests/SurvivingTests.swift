@@ -5,8 +5,8 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite struct `A private PostgreSQL survives` {
-    @Test func `the death of its postmaster, and starts again at once`() async throws {
+@Suite struct `Recovering a private PostgreSQL` {
+    @Test func `a postmaster that dies is started again at once`() async throws {
         try await withClusterDirectory { directory in
             let cluster = try await start(in: directory)
             _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
@@ -18,12 +18,12 @@ import Testing
         }
     }
 
-    @Test func `the death of its owner, who left it running`() async throws {
+    @Test func `a start takes over a PostgreSQL that a killed owner left running`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster in
                 _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
             }
-            // As a killed owner leaves it: it runs and nobody holds the lock.
+            // The state after the owner was killed: PostgreSQL runs and no process holds the lock.
             let layout = try Layout(directory: directory)
             try await ClusterCommands(
                 programs: .find(in: nil, majorVersion: layout.clusterVersion), account: .toRunPostgres(), layout: layout
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `half a cluster that a killed initdb left`() async throws {
+    @Test func `a start removes the unfinished cluster that a killed initdb left`() async throws {
         try await withClusterDirectory { directory in
             let half = "\(directory)/cluster.unfinished"
             try FileManager.default.createDirectory(atPath: "\(half)/base", withIntermediateDirectories: true)
@@ -54,24 +54,24 @@ import Testing
         }
     }
 
-    @Test func `a pid file whose process is gone`() async throws {
+    @Test func `a start ignores a pid file whose process is gone`() async throws {
         try await expectSurvival(ofPidFileNaming: Int32.max - 1)
     }
 
-    @Test func `a pid file that names this very process`() async throws {
+    @Test func `a start ignores a pid file with the id of its own process`() async throws {
         try await expectSurvival(ofPidFileNaming: getpid())
     }
 
-    /// After the machine started anew, the number may belong to whatever else the account runs: another PostgreSQL, a shell.
-    @Test func `a pid file that names another program of the same account, which it leaves in peace`() async throws {
+    /// After a reboot the process id may belong to any other program of the account, such as a second PostgreSQL or a shell.
+    @Test func `a start ignores a pid file with the id of another program and does not kill that program`() async throws {
         let bystander = try Process.bystander()
-        // A process inherits which signals are blocked, and SIGTERM may be one of them.
+        // A process inherits its blocked signals, and SIGTERM may be one of them.
         defer { kill(bystander.processIdentifier, SIGKILL) }
         try await expectSurvival(ofPidFileNaming: bystander.processIdentifier)
         #expect(bystander.isRunning)
     }
 
-    @Test func `an empty pid file`() async throws {
+    @Test func `a start ignores an empty pid file`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { _ in }
             try "".write(toFile: "\(directory)/cluster/postmaster.pid", atomically: false, encoding: .utf8)
@@ -95,14 +95,14 @@ import Testing
 }
 
 extension Process {
-    /// Sleeps, as the account that PostgreSQL runs as.
+    /// Sleeps under the account of PostgreSQL.
     fileprivate static func bystander() throws -> Process {
         let process = Process()
         let isRoot = getuid() == 0
         process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : "/bin/sleep")
         let asPostgres = ["--reuid=postgres", "--regid=postgres", "--clear-groups", "/bin/sleep"]
         process.arguments = (isRoot ? asPostgres : []) + ["600"]
-        // It must not keep the output of the tests open.
+        // The sleeping process must not keep the output of the tests open.
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()

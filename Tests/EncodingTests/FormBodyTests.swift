@@ -2,59 +2,59 @@ import Testing
 
 @testable import Encoding
 
-@Suite struct `A form` {
-    @Test func `is an object of texts`() throws {
+@Suite struct `Reading a form body` {
+    @Test func `a form is read as an object of texts`() throws {
         #expect(try form("name=Tea&lat=37.76&lon=-122.43") == #"{"name":"Tea","lat":"37.76","lon":"-122.43"}"#)
     }
 
-    @Test func `nests names the Rails way`() throws {
+    @Test func `names in brackets nest objects, as in Rails`() throws {
         #expect(try form("event[id]=7") == #"{"event":{"id":"7"}}"#)
         #expect(try form("event%5Bid%5D=7") == #"{"event":{"id":"7"}}"#)
         #expect(try form("event[id]=7&event[owner][id]=1&x=2") == #"{"event":{"id":"7","owner":{"id":"1"}},"x":"2"}"#)
     }
 
-    @Test func `gathers an array under a name with empty brackets`() throws {
+    @Test func `empty brackets gather values in an array`() throws {
         #expect(try form("tag[]=a&tag[]=b&tag[]=") == #"{"tag":["a","b",""]}"#)
         #expect(try form("event[tag][]=a&event[tag][]=b") == #"{"event":{"tag":["a","b"]}}"#)
         #expect(try form("a[][]=1&a[][]=2") == #"{"a":[["1"],["2"]]}"#)
     }
 
-    @Test func `starts a new object with every pair of an array of objects`() throws {
+    @Test func `a repeated name starts a new object in an array of objects`() throws {
         #expect(try form("people[][name]=Ann&people[][name]=Bob") == #"{"people":[{"name":"Ann"},{"name":"Bob"}]}"#)
     }
 
-    @Test func `has a plus for a space`() throws {
+    @Test func `a plus stands for a space`() throws {
         #expect(try form("first+name=Tea++time+") == #"{"first name":"Tea  time "}"#)
     }
 
-    @Test func `has any byte as a percent sign and two digits of either case`() throws {
+    @Test func `a percent sign with two digits of either case stands for any byte`() throws {
         #expect(try form("name=caf%C3%A9%20%c3%a9+%F0%9F%8E%89+%2B%26%3D%25") == #"{"name":"café é 🎉 +&=%"}"#)
         #expect(try form("name=a%00b") == #"{"name":"a\u0000b"}"#)
     }
 
-    @Test func `may have UTF-8 unescaped`() throws {
+    @Test func `unescaped UTF-8 is accepted`() throws {
         #expect(try form("name=café") == #"{"name":"café"}"#)
     }
 
-    @Test func `has an empty text where a value is left out`() throws {
+    @Test func `a missing value is read as an empty text`() throws {
         #expect(try form("address=&name") == #"{"address":"","name":""}"#)
     }
 
-    @Test func `splits a pair at its first equals sign`() throws {
+    @Test func `a pair is split at its first equals sign`() throws {
         #expect(try form("name=a=b=") == #"{"name":"a=b="}"#)
     }
 
-    @Test func `may be empty, and have empty pairs`() throws {
+    @Test func `an empty form and empty pairs are accepted`() throws {
         #expect(try form("") == "{}")
         #expect(try form("&&a=1&&b=2&") == #"{"a":"1","b":"2"}"#)
     }
 
-    @Test func `takes the last of several values of one name`() throws {
+    @Test func `the last of several values of one name counts`() throws {
         #expect(try form("a=1&a=2") == #"{"a":"2"}"#)
         #expect(try form("a[b]=1&a[b]=2") == #"{"a":{"b":"2"}}"#)
     }
 
-    @Test func `keeps names in the order in which they come first`() throws {
+    @Test func `names keep the order of their first occurrence`() throws {
         #expect(try form("a=1&b=2&a=3") == #"{"a":"3","b":"2"}"#)
         #expect(try form("e[a]=1&x=2&e[b]=3") == #"{"e":{"a":"1","b":"3"},"x":"2"}"#)
     }
@@ -64,7 +64,7 @@ import Testing
             { "n\($0)=1" }, { "event[n\($0)]=1" }, { _ in "tag[]=1" }, { _ in "a[b][c][]=1" }, { "a[b][n\($0)][c]=1" },
             { _ in "a[][b]=1" },
         ] as [@Sendable (Int) -> String])
-    func `takes as many steps as its names have parts, however many fields there are`(field: @Sendable (Int) -> String) throws {
+    func `reading a field takes one step for each part of its name`(field: @Sendable (Int) -> String) throws {
         for count in [1, 125, 250, 500, 1_000] {
             let text = (0..<count).map(field).joined(separator: "&")
             let parts = field(0).count { $0 == "[" } + 1
@@ -72,48 +72,48 @@ import Testing
         }
     }
 
-    @Test func `may have 1,000 pairs`() throws {
+    @Test func `a form of 1,000 pairs is accepted`() throws {
         let text = (1...1_000).map { "n\($0)=\($0)" }.joined(separator: "&")
         #expect(try JSON(form: text.utf8)["n1000"] == "1000")
     }
 
-    @Test func `may nest 64 deep`() throws {
+    @Test func `a name that nests 64 deep is accepted`() throws {
         let text = "a" + String(repeating: "[a]", count: 63) + "=1"
         #expect(try form(text) == String(repeating: #"{"a":"#, count: 64) + #""1""# + String(repeating: "}", count: 64))
     }
 }
 
-@Suite struct `What is wrong with a form` {
+@Suite struct `Refusing a form body` {
     @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%4z", "a=%+1", "a=%é", "%=1", "a[%]=1"])
-    func `is a percent sign without two hexadecimal digits`(text: String) {
+    func `a percent sign without two hexadecimal digits is refused`(text: String) {
         #expect(fault(text) == "bytes that are no percent-encoded UTF-8 in pair 1")
     }
 
     @Test(arguments: ["a=%ff", "a=%C3", "a=%C3%28", "%ED%A0%80=1"])
-    func `is what is no UTF-8 once it is decoded`(text: String) {
+    func `percent-encoded bytes that are not UTF-8 are refused`(text: String) {
         #expect(fault("ok=1&" + text) == "bytes that are no percent-encoded UTF-8 in pair 2")
     }
 
-    @Test func `is a byte that is no UTF-8`() {
+    @Test func `an unescaped byte that is not UTF-8 is refused`() {
         #expect(fault(Array("a=".utf8) + [0xFF]) == "bytes that are no percent-encoded UTF-8 in pair 1")
     }
 
     @Test(arguments: ["a[b=1", "a]=1", "a[b]c=1", "a[b]c]=1", "a[[b]]=1", "[a]=1", "[]=1", "a[b][=1"])
-    func `are brackets that do not match`(text: String) {
+    func `brackets that do not match are refused`(text: String) {
         #expect(fault(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
     }
 
-    @Test func `is a name that nests 65 deep`() {
+    @Test func `a name that nests 65 deep is refused`() {
         let text = "a" + String(repeating: "[a]", count: 64) + "=1"
         #expect(fault(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
     }
 
     @Test(arguments: ["a=1&a[b]=2", "a=1&a[]=2", "a[b]=1&a[]=2", "a[]=1&a[b]=2", "a[b]=1&a[b][c]=2"])
-    func `is a name that is both a value and a parent`(text: String) {
+    func `a name that is both a value and a parent is refused`(text: String) {
         #expect(fault(text) == "a name that is both a value and a parent in pair 2")
     }
 
-    @Test func `are more than 1,000 pairs`() {
+    @Test func `a form of more than 1,000 pairs is refused`() {
         let text = (1...1_001).map { "n\($0)=\($0)" }.joined(separator: "&")
         #expect(fault(text) == "more than 1000 pairs in pair 1001")
     }

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Encoding
 
-/// Each input is read or refused with an error: a trap would end the test process. What is read is the same when it is written and read
-/// again.
-@Suite struct `Faulty inputs` {
+/// Each input is read or refused with an error: a trap would end the test process. A value that was read stays the same when it
+/// is written and read again.
+@Suite struct `Reading faulty inputs` {
     private static let count = 5_000
 
-    @Test(arguments: [1, 2] as [UInt64]) func `are JSON that reads back, or refused`(seed: UInt64) throws {
+    @Test(arguments: [1, 2] as [UInt64]) func `faulty JSON reads back unchanged or is refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let inputs = [
             #"{"event":{"id":12,"name":"Caf\u00e9 \ud83c\udf89","lat":37.76,"tags":[1,-2.5e3,null,true,""]}}"#,
@@ -25,7 +25,7 @@ import Testing
         #expect(accepted > 100)
     }
 
-    @Test(arguments: [3, 4] as [UInt64]) func `are a form that reads back, or refused`(seed: UInt64) throws {
+    @Test(arguments: [3, 4] as [UInt64]) func `a faulty form reads back unchanged or is refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let inputs = [
             "name=Caf%C3%A9+%F0%9F%8E%89&lat=37.76&lon=-122.43&address=", "event[id]=7&event[owner][id]=1&tag[]=a&tag[]=b&x",
@@ -57,7 +57,7 @@ import Testing
         text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test(arguments: [5, 6] as [UInt64]) func `are a time that reads back, or none`(seed: UInt64) throws {
+    @Test(arguments: [5, 6] as [UInt64]) func `a faulty time reads back unchanged or is refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let inputs = [
             "2013-09-16T00:00:00.000Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", "2016-12-31T15:59:60.5-08:00",
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [7, 8] as [UInt64]) func `are a number that reads back, or none`(seed: UInt64) throws {
+    @Test(arguments: [7, 8] as [UInt64]) func `a faulty number reads back unchanged or is refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let inputs = [
             "37.76", "-122.42999999999999", "1e-7", "0.1", "9007199254740993", "-0", "1.7976931348623157e308", " +12 ",

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Encoding
 
-@Suite struct `A JSON text` {
-    @Test func `may be any value, with space around it`() throws {
+@Suite struct `Reading a JSON text` {
+    @Test func `any JSON value with white space around it is accepted`() throws {
         #expect(try JSON(utf8: " null\r\n".utf8) == .null)
         #expect(try JSON(utf8: "\ttrue ".utf8) == .bool(true))
         #expect(try JSON(utf8: "\nfalse".utf8) == .bool(false))
@@ -12,24 +12,24 @@ import Testing
         #expect(try JSON(utf8: "{ }".utf8) == [:])
     }
 
-    @Test func `nests arrays and objects`() throws {
+    @Test func `arrays and objects nest`() throws {
         let text = #"{"event" : {"id": 12, "tags": ["a", null, [true]]}}"#
         let expected: JSON = ["event": ["id": JSON(12), "tags": ["a", .null, [.bool(true)]]]]
         #expect(try JSON(utf8: text.utf8) == expected)
     }
 
-    @Test func `keeps the order of members`() throws {
+    @Test func `members keep their order`() throws {
         let text = #"{"name":1,"id":2,"lat":3}"#
         #expect(try JSON(utf8: text.utf8).text == text)
     }
 
-    @Test func `keeps all members of one name, of which the last counts`() throws {
+    @Test func `all members of one name are kept, and the last one counts`() throws {
         let json = try JSON(utf8: #"{"id":1,"lat":2,"id":3}"#.utf8)
         #expect(json["id"] == .number("3"))
         #expect(json.text == #"{"id":1,"lat":2,"id":3}"#)
     }
 
-    @Test func `has no members where it is no object`() throws {
+    @Test func `a JSON value that is not an object has no members`() throws {
         #expect(try JSON(utf8: #"["id"]"#.utf8)["id"] == nil)
         #expect(try JSON(utf8: #""id""#.utf8)["id"] == nil)
     }
@@ -37,57 +37,57 @@ import Testing
     @Test(arguments: [
         "0", "-0", "10", "-1.5", "1e400", "-1E+2", "2e-3", "0.0", "37.760000000000001", "123456789012345678901234567890",
     ])
-    func `keeps the digits of a number`(digits: String) throws {
+    func `a number keeps its digits`(digits: String) throws {
         #expect(try JSON(utf8: digits.utf8) == .number(digits))
         #expect(try JSON(utf8: "[\(digits)]".utf8) == [.number(digits)])
     }
 
     @Test(arguments: ["01", "-01", "+1", ".5", "1.", "1.e3", "1e", "1e+", "-", "--1", "NaN", "Infinity", "0x10", "1_000", "١"])
-    func `has no other numbers than RFC 8259 has`(text: String) {
+    func `a number that RFC 8259 does not allow is refused`(text: String) {
         #expect(throws: JSONSyntaxError.self) { try JSON(utf8: text.utf8) }
     }
 
-    @Test func `may be 64 deep`() throws {
+    @Test func `a text that nests 64 deep is accepted`() throws {
         let arrays = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         #expect(try JSON(utf8: arrays.utf8).text == arrays)
         let objects = String(repeating: #"{"a":"#, count: 64) + "1" + String(repeating: "}", count: 64)
         #expect(try JSON(utf8: objects.utf8).text == objects)
     }
 
-    @Test func `may not be 65 deep`() {
+    @Test func `a text that nests 65 deep is refused`() {
         let text = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
         #expect(fault(text) == "the nesting is deeper than 64 at line 1, column 65")
     }
 
-    @Test func `may have any number of neighbours at one depth`() throws {
+    @Test func `the nesting limit does not count neighbours at one depth`() throws {
         let text = "[" + Array(repeating: "[[]]", count: 1_000).joined(separator: ",") + "]"
         #expect(try JSON(utf8: text.utf8).text == text)
     }
 }
 
-@Suite struct `A string in a JSON text` {
-    @Test func `may have each of the escapes`() throws {
+@Suite struct `Reading a string in a JSON text` {
+    @Test func `every escape of RFC 8259 is read`() throws {
         #expect(try JSON(utf8: #""\"\\\/\b\f\n\r\t""#.utf8) == .string("\"\\/\u{8}\u{C}\n\r\t"))
     }
 
-    @Test func `may have characters escaped by number, in either case of digits`() throws {
+    @Test func `a character escaped by number is read in either case of its digits`() throws {
         #expect(try JSON(utf8: #""caf\u00e9 \u00E9 \u20ac""#.utf8) == "café é €")
     }
 
-    @Test func `may have surrogate pairs`() throws {
+    @Test func `a surrogate pair is read as one character`() throws {
         #expect(try JSON(utf8: #""\ud83c\udf89 and \uD83C\uDF89""#.utf8) == "🎉 and 🎉")
         #expect(try JSON(utf8: #""\ud800\udc00\udbff\udfff""#.utf8) == "\u{10000}\u{10FFFF}")
     }
 
-    @Test func `keeps what stands between escapes`() throws {
+    @Test func `characters between escapes are kept`() throws {
         #expect(try JSON(utf8: #""one\ntwo\tthree🎉\\four""#.utf8) == "one\ntwo\tthree🎉\\four")
     }
 
-    @Test func `keeps an escaped null character`() throws {
+    @Test func `an escaped null character is kept`() throws {
         #expect(try JSON(utf8: #""a\u0000b""#.utf8) == "a\0b")
     }
 
-    @Test func `keeps characters as they were composed`() throws {
+    @Test func `characters keep their composition`() throws {
         let decomposed: [UInt8] = [0x22, 0x65, 0xCC, 0x81, 0x22]
         #expect(try JSON(utf8: decomposed).utf8 == decomposed)
     }
@@ -96,7 +96,7 @@ import Testing
         #""\ud83c""#, #""\udf89""#, #""\ud83cx""#, #""\ud83c\n""#, #""\ud83c\ud83c""#, #""\udf89\ud83c""#, #""\udf89\udf89""#,
         #""\ud83c\u0041""#, #""\ud83cudf89""#,
     ])
-    func `has no half a surrogate pair`(text: String) {
+    func `half a surrogate pair is refused`(text: String) {
         #expect(fault(text) == "half a surrogate pair at line 1, column 2")
     }
 
@@ -104,22 +104,22 @@ import Testing
         arguments: [
             [0xFF], [0xC3], [0xC3, 0x28], [0xA9], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
         ] as [[UInt8]])
-    func `is valid UTF-8`(bytes: [UInt8]) {
+    func `a string that is not UTF-8 is refused`(bytes: [UInt8]) {
         #expect(fault([0x20, 0x22] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 2")
         #expect(fault([0x22, 0x5C, 0x6E] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 1")
     }
 
     @Test(arguments: 0x00..<0x20 as Range<UInt8>)
-    func `has no control character unescaped`(byte: UInt8) {
+    func `an unescaped control character is refused`(byte: UInt8) {
         #expect(fault([0x22, 0x61, byte, 0x22]) == "a control character stands unescaped in a string at line 1, column 3")
     }
 
-    @Test func `may have a delete character`() throws {
+    @Test func `a delete character is accepted`() throws {
         #expect(try JSON(utf8: "\"\u{7F}\"".utf8) == "\u{7F}")
     }
 }
 
-@Suite struct `What is wrong with a JSON text` {
+@Suite struct `Refusing a JSON text` {
     @Test(arguments: [
         ("", "the text ends where a value should stand at line 1, column 1"),
         ("  ", "the text ends where a value should stand at line 1, column 3"),
@@ -146,11 +146,11 @@ import Testing
         ("\u{FEFF}{}", "a value should stand here, at line 1, column 1"),
         ("'tea'", "a value should stand here, at line 1, column 1"),
     ])
-    func `is told, and where`(text: String, expected: String) {
+    func `a syntax error gives the reason and the position`(text: String, expected: String) {
         #expect(fault(text) == expected)
     }
 
-    @Test func `is told by line`() {
+    @Test func `a syntax error gives its line`() {
         let text = """
             {
               "name": "Tea",
@@ -160,11 +160,11 @@ import Testing
         #expect(fault(text) == "a value should stand here, at line 3, column 10")
     }
 
-    @Test func `is told by column in bytes`() {
+    @Test func `a syntax error gives its column in bytes`() {
         #expect(fault(#""é" x"#) == "something follows the JSON text at line 1, column 6")
     }
 
-    @Test func `is told by offset in bytes`() {
+    @Test func `a syntax error gives its offset in bytes`() {
         #expect(throws: JSONSyntaxError(reason: "a value should stand here,", offset: 3, line: 2, column: 2)) {
             try JSON(utf8: "[\n x]".utf8)
         }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Encoding
 
-@Suite struct `A JSON value, written` {
-    @Test func `is compact and keeps the order of members`() {
+@Suite struct `Writing a JSON value` {
+    @Test func `JSON is written without white space and in the order of its members`() {
         let json: JSON = [
             "name": "Tea", "id": JSON(12), "address": .null, "open": .bool(true), "full": .bool(false),
             "tags": ["a", ["b"], [:], []],
@@ -12,37 +12,37 @@ import Testing
         #expect(json.text == #"{"name":"Tea","id":12,"address":null,"open":true,"full":false,"tags":["a",["b"],{},[]]}"#)
     }
 
-    @Test func `escapes what must be escaped and nothing else`() {
+    @Test func `only the characters that RFC 8259 requires are escaped`() {
         #expect(
             JSON.string("\"\\/\n\r\t\u{8}\u{C}\u{0}\u{1F}\u{7F}é🎉").text == #""\"\\/\n\r\t\u0008\u000c\u0000\u001f\#u{7F}é🎉""#)
     }
 
-    @Test func `escapes the names of members`() {
+    @Test func `the names of members are escaped`() {
         #expect((["a\"b\n": .null] as JSON).text == #"{"a\"b\n":null}"#)
     }
 
-    @Test func `is UTF-8`() {
+    @Test func `JSON is written as UTF-8`() {
         #expect(JSON.string("é").utf8 == [0x22, 0xC3, 0xA9, 0x22])
     }
 
-    @Test func `keeps the digits of a number that was read`() throws {
+    @Test func `a number that was read keeps its digits`() throws {
         let text = #"[1e400,-0,37.760000000000001,1E+2,123456789012345678901234567890]"#
         #expect(try JSON(utf8: text.utf8).text == text)
     }
 
-    @Test func `has a null for a text that is not there`() {
+    @Test func `an absent text is written as null`() {
         #expect(JSON(String?.none).text == "null")
         #expect(JSON(String?.some("tea")).text == #""tea""#)
     }
 
-    @Test func `has whole numbers of any size`() {
+    @Test func `whole numbers of any size are written`() {
         #expect(JSON(Int64.min).text == "-9223372036854775808")
         #expect(JSON(Int64.max).text == "9223372036854775807")
         #expect([JSON(Int(-7)), JSON(Int32(-7)), JSON(Int16(-7))].map(\.text) == ["-7", "-7", "-7"])
     }
 
     @Test(arguments: [0, 7, 10, 1_234_567_890, -1, -10, .max, .min] as [Int64])
-    func `writes whole numbers straight into bytes as it writes them otherwise`(number: Int64) {
+    func `both ways of writing whole numbers give the same digits`(number: Int64) {
         var bytes = Array("x".utf8)
         number.writeJSON(into: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self) == "x\(number)")
@@ -52,11 +52,11 @@ import Testing
         (37.76, "37.76"), (-122.43, "-122.43"), (90.0, "90.0"), (-0.0, "-0.0"), (0.1 + 0.2, "0.30000000000000004"),
         (1e16, "1e+16"), (.leastNonzeroMagnitude, "5e-324"), (.greatestFiniteMagnitude, "1.7976931348623157e+308"),
     ])
-    func `has the shortest digits that are the same number`(value: Double, expected: String) {
+    func `a number is written with the shortest digits that read back equal`(value: Double, expected: String) {
         #expect(JSON(value).text == expected)
     }
 
-    @Test func `gives every finite number back, bit by bit`() throws {
+    @Test func `every finite number reads back bit by bit`() throws {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<20_000 {
             let value = Double(bitPattern: generator.next())
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `gives every coordinate back, bit by bit`() throws {
+    @Test func `every coordinate reads back bit by bit`() throws {
         var generator = SeededGenerator(seed: 2)
         for _ in 0..<20_000 {
             let value = Double.random(in: -180...180, using: &generator)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `reads back as what it was`() throws {
+    @Test func `a written JSON value reads back as the same value`() throws {
         let json: JSON = ["a\u{0}\"\\\n🎉": ["\u{1F}", .number("1e400"), .null, .bool(false), ["x": []]]]
         #expect(try JSON(utf8: json.utf8) == json)
     }
@@ -84,14 +84,14 @@ import Testing
     }
 }
 
-@Suite struct `A JSON object` {
-    @Test func `puts a changed member behind the others`() {
+@Suite struct `Changing a JSON object` {
+    @Test func `a changed member moves behind the others`() {
         var object = JSONObject(members: [.init(name: "a", value: "1"), .init(name: "b", value: "2")])
         object["a"] = "3"
         #expect(JSON.object(object).text == #"{"b":"2","a":"3"}"#)
     }
 
-    @Test func `loses all members of a name that is set to nil`() {
+    @Test func `setting a name to nil removes all its members`() {
         var object = JSONObject(members: [
             .init(name: "a", value: "1"), .init(name: "b", value: "2"), .init(name: "a", value: "3"),
         ])

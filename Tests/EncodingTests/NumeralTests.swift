@@ -3,17 +3,17 @@ import Testing
 
 @testable import Encoding
 
-@Suite struct `A decimal numeral` {
+@Suite struct `Reading a decimal numeral` {
     @Test(arguments: [
         ("0", 0), ("37.76", 37.76), ("-122.43", -122.43), ("+1.5", 1.5), ("1e3", 1_000), ("1E-3", 0.001), ("1e+2", 100),
         ("007", 7),
         ("37.760000000000005", 37.760000000000005), ("  37.7 ", 37.7), (" 37.7", 37.7), ("37.7 ", 37.7),
     ])
-    func `is a number`(text: String, expected: Double) {
+    func `a decimal numeral is read as this number`(text: String, expected: Double) {
         #expect(Double(parsing: text) == expected)
     }
 
-    @Test func `is the nearest number, however many digits it has`() {
+    @Test func `a numeral of any length is read as the nearest number`() {
         var generator = SeededGenerator(seed: 15)
         for _ in 0..<20_000 {
             var digits = (0..<Int.random(in: 1...18, using: &generator)).map { _ in "\(Int.random(in: 0...9, using: &generator))"
@@ -26,11 +26,11 @@ import Testing
     }
 
     @Test(arguments: ["-0.0", "-0", "-0.00e0"])
-    func `keeps the sign of zero`(text: String) {
+    func `the sign of zero is kept`(text: String) {
         #expect(Double(parsing: text)?.sign == .minus)
     }
 
-    @Test func `is infinite beyond the largest number`() {
+    @Test func `a numeral beyond the largest number is read as infinity`() {
         #expect(Double(parsing: "1e400") == .infinity)
         #expect(Double(parsing: "-1e400") == -.infinity)
     }
@@ -40,18 +40,18 @@ import Testing
         "infinity", "0x10",
         "0x1p3", "1_000", "１", "١", "1\0", "\t1", "1\n", "\u{A0}1", "1°",
     ])
-    func `is nothing else`(text: String) {
+    func `a text that is not a decimal numeral is refused`(text: String) {
         #expect(Double(parsing: text) == nil)
     }
 }
 
-@Suite struct `A whole numeral` {
+@Suite struct `Reading a whole numeral` {
     @Test(
         arguments: [
             ("0", 0), ("12", 12), ("-12", -12), ("+12", 12), ("007", 7), (" 12 ", 12), (" 12", 12), ("12  ", 12), ("-0", 0),
             ("9223372036854775807", .max), ("-9223372036854775808", .min),
         ] as [(String, Int64)])
-    func `is a number`(text: String, expected: Int64) {
+    func `a whole numeral is read as this number`(text: String, expected: Int64) {
         #expect(Int64(parsing: text) == expected)
     }
 
@@ -59,7 +59,7 @@ import Testing
         "", " ", "-", "+", "1.0", "1e3", "0x10", "1_000", "1 000", "--1", "twelve", "１２", "١٢", "12\0", "\t12", "12\n",
         "9223372036854775808", "-9223372036854775809",
     ])
-    func `is nothing else`(text: String) {
+    func `a text that is not a whole numeral is refused`(text: String) {
         #expect(Int64(parsing: text) == nil)
     }
 }

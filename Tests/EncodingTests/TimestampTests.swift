@@ -3,7 +3,7 @@ import Testing
 
 @testable import Encoding
 
-@Suite struct `A timestamp, written` {
+@Suite struct `Writing a timestamp` {
     @Test(
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"),
@@ -14,11 +14,11 @@ import Testing
             (-62_167_219_200_000, "0000-01-01T00:00:00.000Z"),
             (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ] as [(Int64, String)])
-    func `is UTC with exactly three decimals and a Z`(milliseconds: Int64, text: String) {
+    func `a timestamp is written in UTC with exactly three decimals and a Z`(milliseconds: Int64, text: String) {
         #expect(Timestamp(milliseconds: milliseconds).description == text)
     }
 
-    @Test func `reads back as what it was`() throws {
+    @Test func `a written timestamp reads back as the same moment`() throws {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<20_000 {
             let range = Timestamp.earliest.milliseconds...Timestamp.latest.milliseconds
@@ -28,7 +28,7 @@ import Testing
     }
 }
 
-@Suite struct `A time in RFC 3339` {
+@Suite struct `Reading a time in RFC 3339` {
     @Test(arguments: [
         ("2013-09-16T00:00:00Z", "2013-09-16T00:00:00.000Z"),
         ("2013-09-16t12:34:56z", "2013-09-16T12:34:56.000Z"),
@@ -40,7 +40,7 @@ import Testing
         ("2013-09-16T23:59:00+23:59", "2013-09-16T00:00:00.000Z"),
         ("2012-12-31T22:00:00-03:00", "2013-01-01T01:00:00.000Z"),
     ])
-    func `is turned into UTC`(text: String, expected: String) {
+    func `a time of any offset is converted to UTC`(text: String, expected: String) {
         #expect(Timestamp(rfc3339: text)?.description == expected)
     }
 
@@ -48,28 +48,28 @@ import Testing
         (".5", ".500"), (".05", ".050"), (".123", ".123"), (".0009", ".000"), (".9999", ".999"),
         (".123456789012345678901234567890", ".123"),
     ])
-    func `is cut to the millisecond`(fraction: String, expected: String) {
+    func `a fraction is truncated to milliseconds`(fraction: String, expected: String) {
         #expect(Timestamp(rfc3339: "2013-09-16T00:00:00\(fraction)Z")?.description == "2013-09-16T00:00:00\(expected)Z")
         #expect(Timestamp(rfc3339: "1969-12-31T23:59:59\(fraction)Z")?.description == "1969-12-31T23:59:59\(expected)Z")
     }
 
-    @Test func `has a leap second that is the second after it`() {
+    @Test func `a leap second is read as the second after it`() {
         #expect(Timestamp(rfc3339: "2016-12-31T23:59:60Z")?.description == "2017-01-01T00:00:00.000Z")
         #expect(Timestamp(rfc3339: "2016-12-31T15:59:60.5-08:00")?.description == "2017-01-01T00:00:00.500Z")
     }
 
     @Test(arguments: ["0000", "0004", "1600", "2000", "2024", "9996"])
-    func `has a 29 February in a leap year`(year: String) {
+    func `29 February is accepted in a leap year`(year: String) {
         #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z")?.description == "\(year)-02-29T00:00:00.000Z")
         #expect(Timestamp(rfc3339: "\(year)-02-30T00:00:00Z") == nil)
     }
 
     @Test(arguments: ["0001", "0100", "1900", "2023", "2100", "9999"])
-    func `has no 29 February in other years`(year: String) {
+    func `29 February is refused in other years`(year: String) {
         #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z") == nil)
     }
 
-    @Test func `counts the days of all years`() throws {
+    @Test func `the days of all years from 0000 to 9999 are counted correctly`() throws {
         var days: Int64 = -719_528  // from 1970-01-01 back to 0000-01-01
         for year in 0...9_999 {
             let digits = String(repeating: "0", count: 4 - String(year).count) + String(year)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `counts the days of all months`() throws {
+    @Test func `the days of all months are counted correctly`() throws {
         var days: Int64 = 15_706  // from 1970-01-01 to 2013-01-01
         for (index, length) in [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
             let month = (index < 9 ? "0" : "") + String(index + 1)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `goes from the year 0000 to the year 9999 of UTC`() {
+    @Test func `the years 0000 to 9999 of UTC are accepted, and no others`() {
         #expect(Timestamp(rfc3339: "0000-01-01T00:00:00Z") == Timestamp.earliest)
         #expect(Timestamp(rfc3339: "9999-12-31T23:59:59.999Z") == Timestamp.latest)
         #expect(Timestamp(rfc3339: "0000-01-01T00:00:59+00:01") == nil)
@@ -112,21 +112,21 @@ import Testing
         "2013-09-16T0000:00Z", "2013-09-16T00:0000Z", "1379289600", "２０１３-09-16T00:00:00Z",
         "2013-09-16T00:00:00Z\u{301}", "2013-09-16T00:00:00Z\0",
     ])
-    func `is nothing else`(text: String) {
+    func `a text that is not a time in RFC 3339 is refused`(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 }
 
-@Suite struct `Timestamps` {
+@Suite struct `Comparing and limiting timestamps` {
     @Test(arguments: [
         (Int64.min, "0000-01-01T00:00:00.000Z"), (Timestamp.earliest.milliseconds - 1, "0000-01-01T00:00:00.000Z"),
         (Timestamp.latest.milliseconds + 1, "9999-12-31T23:59:59.999Z"), (Int64.max, "9999-12-31T23:59:59.999Z"),
     ])
-    func `outside the years that RFC 3339 has are written as the nearest moment in them`(milliseconds: Int64, text: String) {
+    func `a timestamp outside the years of RFC 3339 is written as the nearest moment in them`(milliseconds: Int64, text: String) {
         #expect(Timestamp(milliseconds: milliseconds).description == text)
     }
 
-    @Test func `are ordered by time`() {
+    @Test func `timestamps are ordered by time`() {
         #expect(Timestamp(milliseconds: -1) < Timestamp(milliseconds: 0))
         #expect(Timestamp.earliest < Timestamp.latest)
         #expect(!(Timestamp(milliseconds: 1) < Timestamp(milliseconds: 1)))

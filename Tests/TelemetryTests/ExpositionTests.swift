@@ -2,8 +2,8 @@ import Telemetry
 import TestExposition
 import Testing
 
-@Suite struct `The exposition` {
-    @Test func `is what Prometheus reads`() {
+@Suite struct `Writing metrics for Prometheus` {
+    @Test func `the exposition is these lines of Prometheus text format`() {
         let histogram = Histogram(bounds: [1, 2, 5])
         for value in [1, 2, 2, 5, 6, 100] { histogram.record(value) }
         let text = Exposition.text(of: [
@@ -34,7 +34,7 @@ import Testing
         #expect(throws: Never.self) { try Exposed(text) }
     }
 
-    @Test func `escapes what labels and sentences may not hold`() throws {
+    @Test func `labels and help texts are escaped`() throws {
         let text = Exposition.text(of: [.gauge("a", "A \\ and a\nline.", [(["b": "\"\\\n"], .infinity)])])
         #expect(text == "# HELP a A \\\\ and a\\nline.\n# TYPE a gauge\na{b=\"\\\"\\\\\\n\"} +Inf\n")
         #expect(try Exposed(text)[#"a{b="\"\\\n"}"#] == .infinity)
@@ -46,13 +46,13 @@ import Testing
         "# HELP a B.\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
         "# HELP a B.\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_sum 1\na_count 2\n", "# HELP a B.\n# TYPE a gauge\na one\n",
     ])
-    func `is read by tests that refuse what is not one`(text: String) {
+    func `the test helper refuses a text that is not an exposition`(text: String) {
         #expect(throws: Exposed.Unreadable.self) { try Exposed(text) }
     }
 }
 
-@Suite struct `A histogram` {
-    @Test func `counts times in seconds, and bounds are the numbers that they look like`() {
+@Suite struct `Recording a histogram` {
+    @Test func `a histogram counts times in seconds, with exact bounds`() {
         let histogram = Histogram.seconds()
         histogram.record(250_000)
         histogram.record(250_001)
@@ -62,7 +62,7 @@ import Testing
         #expect(snapshot.sum == 0.000500001)
     }
 
-    @Test func `loses nothing that many threads record at once`() async {
+    @Test func `a histogram loses no value that concurrent threads record`() async {
         let histogram = Histogram(bounds: [10, 20])
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { for value in 1...1_000 { histogram.record(value % 30) } } }

@@ -2,8 +2,8 @@ import Telemetry
 import TestChance
 import Testing
 
-@Suite struct `Faulty trace headers` {
-    @Test(arguments: [1, 2] as [UInt64]) func `are a trace that reads back, or none`(seed: UInt64) throws {
+@Suite struct `Reading faulty trace headers` {
+    @Test(arguments: [1, 2] as [UInt64]) func `a faulty trace header reads back unchanged or is refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let inputs = [
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",

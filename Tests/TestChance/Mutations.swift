@@ -1,6 +1,6 @@
-/// Makes faulty inputs of valid ones: the same for the same seed.
+/// Makes faulty inputs of valid ones: the same inputs for the same seed.
 public struct Mutations: Sendable {
-    /// What readers are known to stumble over: extreme numerals, ends of things, escapes, bytes that are no UTF-8.
+    /// Fragments on which parsers fail most often: extreme numerals, truncated escapes, and bytes that are not UTF-8.
     private static let pieces: [[UInt8]] =
         [
             "0", "-0", "-1", "+1", "1e999", "-1e999", "1e-999", "90.1", "1638.5", "5000", "2147483647", "2147483648",
@@ -17,7 +17,7 @@ public struct Mutations: Sendable {
 
     public init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    /// One of the inputs with one to four faults in it.
+    /// One of the inputs with one to four mutations.
     public mutating func next(of inputs: [[UInt8]]) -> [UInt8] {
         var bytes = inputs.randomElement(using: &generator) ?? []
         for _ in 0..<Int.random(in: 1...4, using: &generator) { change(&bytes) }
@@ -26,7 +26,7 @@ public struct Mutations: Sendable {
 
     public mutating func next(of texts: [String]) -> [UInt8] { next(of: texts.map { Array($0.utf8) }) }
 
-    /// The same as a text, with U+FFFD in the place of invalid bytes.
+    /// One of the inputs with mutations, as a text with U+FFFD in place of invalid bytes.
     public mutating func text(of texts: [String]) -> String { String(decoding: next(of: texts), as: UTF8.self) }
 
     public mutating func number<Number: FixedWidthInteger>(_: Number.Type) -> Number {
@@ -55,7 +55,7 @@ public struct Mutations: Sendable {
 
     private mutating func piece() -> [UInt8] { Self.pieces.randomElement(using: &generator) ?? [] }
 
-    /// Mostly short.
+    /// Mostly short lengths.
     private mutating func range(in bytes: [UInt8]) -> Range<Int> {
         let start = Int.random(in: 0...bytes.count, using: &generator)
         let length = generator.happens(inPercent: 80) ? 4 : bytes.count

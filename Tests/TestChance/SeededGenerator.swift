@@ -1,10 +1,11 @@
-/// The same numbers in every run. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, SplitMix64.
+/// A generator that gives the same numbers in every run. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number
+/// Generators*, SplitMix64.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     public init(seed: UInt64) { state = seed }
 
-    /// A generator of its own for each part of a run, so that what one part draws does not shift the others.
+    /// A separate generator for each part of a run, so that the draws of one part do not shift those of another.
     public init(seed: UInt64, _ parts: Int...) {
         self.init(seed: seed)
         for part in parts { state = next() ^ UInt64(truncatingIfNeeded: part) }

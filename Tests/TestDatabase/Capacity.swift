@@ -4,9 +4,9 @@
 /// A test that needs several kinds takes them in one order, so that no two tests can wait for each other: databases first, then
 /// processes. Any other order is an error, in every run, not only in the one that would hang.
 public actor Capacity {
-    /// Databases of the shared PostgreSQL.
+    /// Limits the databases of the shared PostgreSQL.
     public static let databases = Capacity("databases", rank: 1, limit: 8)
-    /// Servers and clusters in processes of their own.
+    /// Limits servers and clusters in processes of their own.
     public static let processes = Capacity("processes", rank: 2, limit: 3)
 
     public struct WrongOrder: Error, CustomStringConvertible {

@@ -3,7 +3,7 @@ public struct TimeoutError: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// Asks again and again until a condition is true.
+/// Evaluates a condition repeatedly until the condition is true.
 ///
 /// - Parameters:
 ///   - what: completes the sentence "waited 60 s in vain for …"

@@ -13,7 +13,7 @@ actor TestCluster {
     private var starting: Task<EmbeddedCluster, any Error>?
     private var number = 0
 
-    /// Creates a database and answers its name.
+    /// Creates a database and returns its name.
     func createDatabase(migrated: Bool) async throws -> (name: String, url: String) {
         let cluster = try await cluster()
         number += 1
@@ -21,7 +21,7 @@ actor TestCluster {
         try await Self.administer(cluster) { client in
             try await client.query(
                 "CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: migrated ? Self.template : "template0")")
-            // A clone does not bring the rights on the database along.
+            // A clone does not copy the privileges on the database.
             if migrated { try await client.query("GRANT CREATE ON DATABASE \(identifier: name) TO humon_app") }
         }
         return (name, Self.url(of: name, in: cluster))
@@ -42,14 +42,14 @@ actor TestCluster {
     private static func start() async throws -> EmbeddedCluster {
         let directory = FileManager.default.temporaryDirectory.appending(path: "humon-tests-\(getpid())").path
         var configuration = EmbeddedCluster.Configuration(directory: directory)
-        // Nothing in here outlives the process, and many tests at once want many connections.
+        // The data need not survive a crash, and many concurrent tests need many connections.
         configuration.settings = ["fsync": "off", "full_page_writes": "off", "max_connections": "500"]
         let cluster = try await EmbeddedCluster.start(configuration, logger: .quiet)
         leftovers.withLock { $0 = (cluster, directory) }
         atexit {
             guard let (cluster, directory) = leftovers.withLock({ $0 }) else { return }
             cluster.abandon()
-            // PostgreSQL takes a moment to die, and writes until then.
+            // PostgreSQL takes a moment to end, and writes until then.
             for _ in 0..<40 where FileManager.default.fileExists(atPath: directory) {
                 usleep(50_000)
                 try? FileManager.default.removeItem(atPath: directory)
@@ -80,6 +80,6 @@ actor TestCluster {
 private let leftovers = Mutex<(EmbeddedCluster, directory: String)?>(nil)
 
 extension Logger {
-    /// Writes nothing: what a test expects it asserts.
+    /// Writes no log lines: a test asserts what it expects.
     public static let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 }

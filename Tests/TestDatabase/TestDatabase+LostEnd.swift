@@ -1,8 +1,8 @@
 internal import Postgres
 
 extension TestDatabase {
-    /// Takes the end of the log away, as a fail-over to a server does that did not have the last of it.
-    /// - Parameter script: does the same to the tables of read models, as the superuser
+    /// Truncates the end of the log, as a failover does to a standby that lacks the last recorded events.
+    /// - Parameter script: truncates the tables of the read models in the same way, as the superuser
     public func loseEndOfLog(after position: Int64, script: String = "") async throws {
         try await withClient { client in
             try await client.withConnection { connection in

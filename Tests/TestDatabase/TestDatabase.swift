@@ -3,17 +3,17 @@ public import Postgres
 
 /// A database for one test.
 public struct TestDatabase: Sendable {
-    /// What libpq connects with, as the superuser.
+    /// The URL with which libpq connects as the superuser.
     public let url: String
 
-    /// - Parameter migrated: a clone of a migrated template; otherwise there is nothing in it
+    /// - Parameter migrated: true for a clone of a migrated template, false for an empty database
     public static func with<Value: Sendable>(
         migrated: Bool = true, _ body: (TestDatabase) async throws -> Value
     ) async throws -> Value {
         try await Capacity.databases.use { try await withOne(migrated: migrated, body) }
     }
 
-    /// Two databases at once, for what carries data from one to the other.
+    /// Creates two databases, for a test that carries data from one to the other.
     public static func withTwo<Value: Sendable>(
         migrated: Bool = true, _ body: (TestDatabase, TestDatabase) async throws -> Value
     ) async throws -> Value {
@@ -34,7 +34,7 @@ public struct TestDatabase: Sendable {
         return try result.get()
     }
 
-    /// What a client of the application connects with: its own role, patience for a busy machine.
+    /// The configuration of an application's client: the application's role, and time-outs long enough for a busy machine.
     public func configuration(role: String? = nil, connections: Int = 2) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)
         configuration.role = role

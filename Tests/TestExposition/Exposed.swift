@@ -1,4 +1,4 @@
-/// What `/metrics` answered, read strictly: whatever Prometheus would not take, or would have to guess at, is refused.
+/// The body of a `/metrics` response, parsed strictly: a text that Prometheus would refuse or guess at is an error.
 /// Source: Prometheus, *Exposition formats*, text-based format, version 0.0.4, and its naming conventions.
 public struct Exposed: Sendable {
     public struct Unreadable: Error, CustomStringConvertible {
@@ -13,7 +13,7 @@ public struct Exposed: Sendable {
     }
 
     public private(set) var metrics: [String: Metric] = [:]
-    /// By name and labels, as they stand there: `humon_reads_total{from="index"}`.
+    /// Samples by name and labels as written: `humon_reads_total{from="index"}`.
     public private(set) var samples: [String: Double] = [:]
     private var names: [String] = []
 
@@ -23,10 +23,10 @@ public struct Exposed: Sendable {
         try checkHistograms()
     }
 
-    /// nil where there is no such sample.
+    /// The value of a sample; nil if the sample is missing.
     public subscript(sample: String) -> Double? { samples[sample] }
 
-    /// Of all samples of that name.
+    /// The sum of all samples with this name.
     public func sum(_ name: String) -> Double {
         samples.filter { $0.key == name || $0.key.hasPrefix(name + "{") }.values.reduce(0, +)
     }
@@ -71,7 +71,7 @@ public struct Exposed: Sendable {
         guard samples.updateValue(value, forKey: key) == nil else { throw Unreadable(reason: "told twice", line: line) }
     }
 
-    /// Buckets rise up to `+Inf`, which is the count.
+    /// The buckets rise up to `+Inf`, which equals the count.
     private func checkHistograms() throws {
         for (name, metric) in metrics where metric.kind == "histogram" {
             var buckets: [String: [(bound: Double, count: Double)]] = [:]

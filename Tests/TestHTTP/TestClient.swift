@@ -20,7 +20,7 @@ public struct TestResponse: Sendable {
     public var body: ByteBuffer
 }
 
-/// Sends requests to a router, with a server between or without.
+/// Sends requests to a router, directly or through a server.
 public struct TestClient: Sendable {
     private enum Way: Sendable {
         case router(Router)
@@ -81,7 +81,7 @@ extension Router {
         case .router: try await body(.router(self))
         case .live:
             try await withServer(configuration) { _, port in
-                // Unlike the shared one it does not decompress.
+                // Unlike the shared client this one does not decompress.
                 let client = HTTPClient()
                 let result: Result<Value, any Error>
                 do { result = .success(try await body(.live(client, port: port))) } catch { result = .failure(error) }
@@ -123,7 +123,7 @@ public func withServices<Value: Sendable>(
         }
         tasks.addTask { try await body() }
         var value: Value?
-        // Whichever ends first: the services, with an error, or the body.
+        // The first to end is either the services, with an error, or the body.
         while let ended = try await tasks.next() {
             guard let ended else { break }
             value = ended

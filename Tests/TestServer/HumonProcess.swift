@@ -5,7 +5,7 @@ public import NIOHTTP1
 internal import Synchronization
 public import TestDatabase
 
-/// A `humon` in a process of its own, in a directory of its own, as a user starts it.
+/// A `humon` process in a directory of its own, started as a user starts it.
 public final class HumonProcess: Sendable {
     public struct Result: Sendable {
         public var status: Int32
@@ -15,17 +15,17 @@ public final class HumonProcess: Sendable {
 
     public struct NotStarted: Error { public var output: String }
 
-    /// The application's secret of a server with a database of its own.
+    /// The application secret of a server with a database of its own.
     public static let secret = "secret"
 
-    /// Beside the tests' own executable.
+    /// The executable beside the tests' own executable.
     public static var executable: URL {
         let arguments = CommandLine.arguments.first.map { URL(fileURLWithPath: $0) }
         let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
         return (folder ?? arguments?.deletingLastPathComponent() ?? URL(fileURLWithPath: ".")).appending(path: "humon")
     }
 
-    /// A directory that goes with the test, and that the account postgres can reach.
+    /// A directory that is removed with the test, and that the account postgres can reach.
     public static func withDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
         try await Capacity.processes.use {
             let directory = FileManager.default.temporaryDirectory.appending(path: "humon-app-\(UUID().uuidString.prefix(8))")
@@ -82,10 +82,10 @@ public final class HumonProcess: Sendable {
     public var output: String { (try? String(contentsOf: files.output, encoding: .utf8)) ?? "" }
     public var error: String { (try? String(contentsOf: files.error, encoding: .utf8)) ?? "" }
 
-    /// A process that has ended is sent nothing, since another may have its identifier by now.
+    /// A process that has ended gets no signal, since its identifier may belong to another process by now.
     public func send(_ signal: Int32) { process.withLock { if $0.isRunning { kill(identifier, signal) } } }
 
-    /// To be awaited once.
+    /// Await this value at most once.
     public func untilExit() async -> Int32 {
         for await status in exit { return status }
         return -1
@@ -126,10 +126,10 @@ public final class HumonProcess: Sendable {
         }
     }
 
-    /// The port for operators, after the end of start-up.
+    /// The operators' port, once start-up has ended.
     public var adminPort: Int? { output.firstMatch(of: /For operators: http:\/\/[^:]+:(\d+)/).flatMap { Int($0.1) } }
 
-    /// The port that the end of start-up names.
+    /// The port that the server logs at the end of its start-up.
     public func port() async throws -> Int {
         for _ in 0..<1_200 {
             if let match = output.firstMatch(of: /humon serves on http:\/\/[^:]+:(\d+)\n(?s:.*)curl/), let port = Int(match.1) {

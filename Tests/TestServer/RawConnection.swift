@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A connection to a server on this machine that sends and receives what no HTTP client would.
+/// A loopback connection that sends and receives bytes that no HTTP client would.
 public final class RawConnection: Sendable {
     public struct Failed: Error { public var reason: String }
 
-    /// What has come from the server, and whether it closed its side.
+    /// The bytes that the server has sent, and whether the server closed its side.
     public struct Received: Sendable {
         public var text: String
         public var isEnded: Bool
@@ -12,7 +12,7 @@ public final class RawConnection: Sendable {
 
     private let descriptor: Int32
 
-    /// To a port, or else to a Unix socket.
+    /// Connects to a port, or else to a Unix socket.
     public init(port: Int) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -55,11 +55,11 @@ public final class RawConnection: Sendable {
         }
     }
 
-    /// Says that nothing more will be sent; what is answered can still be received.
+    /// Closes the sending side; the connection still receives.
     public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Sends a text again and again until the server has taken nothing of it for a while.
-    /// - Returns: how many bytes it took
+    /// Sends a text repeatedly until the server has taken no byte for a while.
+    /// - Returns: the number of bytes that the server took
     public func sendUntilNoMoreIsTaken(_ text: String, atMost limit: Int, patience: Duration = .seconds(1)) async throws -> Int {
         let bytes = Array(text.utf8)
         var (taken, end) = (0, ContinuousClock.now + patience)
@@ -82,7 +82,7 @@ public final class RawConnection: Sendable {
         return taken
     }
 
-    /// Waits until what has come is enough, until the server closes its side, or until time is up.
+    /// Waits until the received bytes are enough, the server closes its side, or the time is up.
     public func receive(
         within limit: Duration = .seconds(20), until isEnough: @Sendable (String) -> Bool = { _ in false }
     ) async throws -> Received {

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Users
 
-@Suite struct `A device token` {
+@Suite struct `Handling a device token` {
     private let token = DeviceToken(secret: "s3cret")
 
-    @Test func `never shows its secret`() {
+    @Test func `a description of a device token does not contain its secret`() {
         struct Request { var token: DeviceToken }
         var dumped = ""
         dump(Request(token: token), to: &dumped)
@@ -22,16 +22,16 @@ import Testing
         }
     }
 
-    @Test func `has no child to look at`() {
+    @Test func `a device token has no reflected children`() {
         #expect(Mirror(reflecting: token).children.isEmpty)
         #expect(Mirror(reflecting: token).superclassMirror == nil)
     }
 
-    @Test func `gives its secret to who asks for it by name`() {
+    @Test func `the secret of a device token is readable under its name`() {
         #expect(token.secret == "s3cret")
     }
 
-    @Test func `is well formed if it consists of printable ASCII characters`() {
+    @Test func `a device token is well formed only if it is printable ASCII`() {
         for well in [
             "a", "4F9E-device", "a b", "0b6f2c1e-5d0a-4a35-9c53-3f5f1c1f6f10", "+/=", String(repeating: "x", count: 255),
         ] {
@@ -42,19 +42,19 @@ import Testing
         }
     }
 
-    @Test func `is the same for the same secret`() {
+    @Test func `two device tokens with the same secret are equal`() {
         #expect(token == DeviceToken(secret: "s3cret"))
         #expect(token != DeviceToken(secret: "S3cret"))
     }
 }
 
-@Suite struct `The digest of a device token` {
+@Suite struct `Digesting a device token` {
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("device-1", "03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"),
         ("s3cret", "1ec1c26b50d5d3c58d9583181af8076655fe00756bf7285940ba3670f99fcba0"),
     ])
-    func `is SHA-256, written as hexadecimal digits`(secret: String, hexadecimal: String) {
+    func `the digest is SHA-256, written as hexadecimal digits`(secret: String, hexadecimal: String) {
         let digest = DeviceToken(secret: secret).digest
         #expect(digest.bytes.count == 32)
         #expect(digest.hexadecimal == hexadecimal)
@@ -68,7 +68,7 @@ import Testing
         "g3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         " e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
     ])
-    func `is read from 64 hexadecimal digits only`(text: String) {
+    func `a digest is read from 64 hexadecimal digits only`(text: String) {
         #expect(DeviceDigest(hexadecimal: text) == nil)
     }
 }

@@ -5,8 +5,10 @@ import Testing
 
 @testable import Users
 
-@Suite struct `Faulty stored users` {
-    @Test(arguments: [1, 2] as [UInt64]) func `are read as what they say, or refused with a named error`(seed: UInt64) throws {
+@Suite struct `Decoding faulty stored users` {
+    @Test(arguments: [1, 2] as [UInt64]) func `faulty user data is decoded faithfully or refused with a named error`(seed: UInt64)
+        throws
+    {
         var mutations = Mutations(seed: seed)
         let inputs = [#"{"device":"03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"}"#]
         for _ in 0..<5_000 {
@@ -18,7 +20,7 @@ import Testing
                 try event.check(in: stream, version: 1)
                 try #require(try #require(UserID(stream: stream)).stream == stream)
             } catch is FormatError {
-                // Refused with a sentence.
+                // The error is a sentence that names the violation.
             }
         }
     }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Users
 
-@Suite struct `The users of a log that loses its end` {
-    /// The users of one server, with what keeps them in step.
+@Suite struct `Looking up users after the log lost its end` {
+    /// The users module of one server, with the services that keep its cache in step with the log.
     private struct Node: Sendable {
         var users: UsersModule
         var history: LogHistory
@@ -33,13 +33,13 @@ import Testing
         }
     }
 
-    /// The next to sign up gets the first id again.
+    /// The next user to sign up gets the first id again.
     private static func loseAll(_ database: TestDatabase) async throws {
         try await database.loseEndOfLog(
             after: 0, script: "DELETE FROM users_v1.users; SELECT setval('log.user_ids', 1, false);")
     }
 
-    @Test func `are known by token without a look into the database, as long as the log is the same`() async throws {
+    @Test func `a token lookup uses the cache alone while the log keeps its end`() async throws {
         try await TestDatabase.with { database in
             try await Self.withNode(database) { node in
                 let first = try await node.signUp()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `are not taken for those who got their ids since, on the server that gave them`() async throws {
+    @Test func `a lost user's token does not find the new owner of the id on the same server`() async throws {
         try await TestDatabase.with { database in
             try await Self.withNode(database) { node in
                 let first = try await node.signUp()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `are not taken for those who got their ids since, on another server`() async throws {
+    @Test func `a lost user's token does not find the new owner of the id on another server`() async throws {
         try await TestDatabase.with { database in
             try await Self.withNode(database) { node in
                 try await Self.withNode(database) { other in
@@ -71,7 +71,7 @@ import Testing
                     try await Self.loseAll(database)
                     let second = try await other.signUp()
                     #expect(second.id == first.id)
-                    // As much as before is recorded again, and more.
+                    // As many events as before are recorded again, and one more.
                     _ = try await other.signUp()
                     try await eventually { node.history.generation > generation }
                     #expect(try await node.users.user(of: first.token) == nil)
@@ -81,12 +81,12 @@ import Testing
         }
     }
 
-    @Test func `are not taken from the cache where the token was looked up and the loss is another server's`() async throws {
+    @Test func `a looked-up token leaves the cache when another server loses the end of the log`() async throws {
         try await TestDatabase.with { database in
             try await Self.withNode(database) { node in
                 try await Self.withNode(database) { other in
                     let first = try await other.signUp()
-                    // Not signed up here: what this server has seen of the log comes from the look-up alone.
+                    // The user signed up elsewhere: this server's position in the log comes from the lookup alone.
                     #expect(try await node.users.user(of: first.token) == first.id)
                     let generation = node.history.generation
                     try await Self.loseAll(database)

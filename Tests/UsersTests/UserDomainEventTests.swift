@@ -4,29 +4,29 @@ import Testing
 
 @testable import Users
 
-@Suite struct `The stored form of a user's domain events` {
+@Suite struct `Storing the domain events of users` {
     private let event = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
     private let text = #"{"device":"03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"}"#
 
-    @Test func `is these bytes, both ways`() throws {
+    @Test func `UserCreated is stored as these bytes and read from them`() throws {
         #expect(event.stored.type == "UserCreated")
         #expect(event.stored.data.text == text)
         #expect(try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8)) == event)
     }
 
-    @Test func `has one name, of format 1`() {
+    @Test func `the domain events of users have one stored name, in format 1`() {
         #expect(UserDomainEvent.category == "user")
         #expect(UserDomainEvent.storedTypes.map(\.name) == ["UserCreated"])
         #expect(UserDomainEvent.storedTypes.map(\.currentFormat) == [1])
     }
 
-    @Test func `is not read in a newer format`() {
+    @Test func `a user event in a newer format is refused`() {
         #expect(throws: FormatError("UserCreated has formats 1 to 1, not 2: written by a newer humon")) {
             try UserDomainEvent.decode(type: "UserCreated", format: 2, data: Array(text.utf8))
         }
     }
 
-    @Test func `is not read under an unknown name`() {
+    @Test func `a user event under an unknown name is refused`() {
         #expect(throws: FormatError("no stored type UserDeleted in category user")) {
             try UserDomainEvent.decode(type: "UserDeleted", format: 1, data: Array(text.utf8))
         }
@@ -36,7 +36,7 @@ import Testing
         #"{}"#, #"{"device":null}"#, #"{"device":7}"#, #"{"device":"03204de9"}"#, #"[]"#,
         #"{"device":"03204DE92E11FC8C528139BE419065920EB83DBFF1A4663BBEA455AA6E9702BD"}"#,
     ])
-    func `is refused without a digest, which is not shown`(text: String) {
+    func `a user event without a valid digest is refused, and the error does not show the value`(text: String) {
         #expect(throws: FormatError("UserCreated, format 1: no usable device in the stored data")) {
             try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8))
         }
@@ -50,7 +50,7 @@ import Testing
             ("user-01", 1, "the stream is not named after a user's id"),
             ("user-1", 2, "a user is created at version 1 only"),
         ] as [(String, Int32, String)])
-    func `has the creation and nothing else`(stream: String, version: Int32, reason: String) {
+    func `a user stream contains UserCreated at version 1 and no other event`(stream: String, version: Int32, reason: String) {
         let event = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
         let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)
         #expect(throws: FormatError("UserCreated, format 1: \(reason)")) {
@@ -59,7 +59,7 @@ import Testing
         #expect(throws: Never.self) { try UserDomainEvent.decode(stored, in: StreamName("user-7"), version: 1) }
     }
 
-    @Test func `has the user's number`() {
+    @Test func `the key of a user stream is the user number`() {
         #expect(UserID(rawValue: 1).stream.description == "user-1")
         #expect(UserID(stream: StreamName("user-1")) == UserID(rawValue: 1))
     }
@@ -68,7 +68,7 @@ import Testing
         "event-1", "attendance-12-1", "user-x", "user-", "user-1-2", "user", "users-1", "user-0", "user--1", "user-+1", "user-01",
         "user-9223372036854775808",
     ])
-    func `is no other`(stream: String) {
+    func `a stream name that is not a user's is refused`(stream: String) {
         #expect(UserID(stream: StreamName(stream)) == nil)
     }
 }

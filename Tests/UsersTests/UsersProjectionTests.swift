@@ -9,11 +9,11 @@ import Testing
     private let ann = DeviceToken(secret: "device of Ann").digest
     private let bob = DeviceToken(secret: "device of Bob").digest
 
-    @Test func `gives nothing for nothing`() {
+    @Test func `no domain events give no user rows`() {
         #expect(UsersProjection().fold([]).isEmpty)
     }
 
-    @Test func `gives a row for each new user, in order`() {
+    @Test func `each new user gives one row, in the order of the log`() {
         #expect(
             UsersProjection().fold([created("user-2", ann), created("user-1", bob)]) == [
                 UsersProjection.Row(id: UserID(rawValue: 2), device: ann),
@@ -22,7 +22,7 @@ import Testing
         )
     }
 
-    @Test func `passes over streams of other things`() {
+    @Test func `streams of other categories give no user rows`() {
         #expect(UsersProjection().fold([created("event-2", ann)]).isEmpty)
     }
 
