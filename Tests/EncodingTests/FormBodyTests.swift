@@ -86,43 +86,43 @@ import Testing
 @Suite struct `Refusing a form body` {
     @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%4z", "a=%+1", "a=%é", "%=1", "a[%]=1"])
     func `a percent sign without two hexadecimal digits is refused`(text: String) {
-        #expect(fault(text) == "bytes that are no percent-encoded UTF-8 in pair 1")
+        #expect(errorMessage(text) == "bytes that are no percent-encoded UTF-8 in pair 1")
     }
 
     @Test(arguments: ["a=%ff", "a=%C3", "a=%C3%28", "%ED%A0%80=1"])
     func `percent-encoded bytes that are not UTF-8 are refused`(text: String) {
-        #expect(fault("ok=1&" + text) == "bytes that are no percent-encoded UTF-8 in pair 2")
+        #expect(errorMessage("ok=1&" + text) == "bytes that are no percent-encoded UTF-8 in pair 2")
     }
 
     @Test func `an unescaped byte that is not UTF-8 is refused`() {
-        #expect(fault(Array("a=".utf8) + [0xFF]) == "bytes that are no percent-encoded UTF-8 in pair 1")
+        #expect(errorMessage(Array("a=".utf8) + [0xFF]) == "bytes that are no percent-encoded UTF-8 in pair 1")
     }
 
     @Test(arguments: ["a[b=1", "a]=1", "a[b]c=1", "a[b]c]=1", "a[[b]]=1", "[a]=1", "[]=1", "a[b][=1"])
     func `brackets that do not match are refused`(text: String) {
-        #expect(fault(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
+        #expect(errorMessage(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
     }
 
     @Test func `a name that nests 65 deep is refused`() {
         let text = "a" + String(repeating: "[a]", count: 64) + "=1"
-        #expect(fault(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
+        #expect(errorMessage(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
     }
 
     @Test(arguments: ["a=1&a[b]=2", "a=1&a[]=2", "a[b]=1&a[]=2", "a[]=1&a[b]=2", "a[b]=1&a[b][c]=2"])
     func `a name that is both a value and a parent is refused`(text: String) {
-        #expect(fault(text) == "a name that is both a value and a parent in pair 2")
+        #expect(errorMessage(text) == "a name that is both a value and a parent in pair 2")
     }
 
     @Test func `a form of more than 1,000 pairs is refused`() {
         let text = (1...1_001).map { "n\($0)=\($0)" }.joined(separator: "&")
-        #expect(fault(text) == "more than 1000 pairs in pair 1001")
+        #expect(errorMessage(text) == "more than 1000 pairs in pair 1001")
     }
 }
 
 private func form(_ text: String) throws -> String { try JSON(form: text.utf8).text }
 
-private func fault(_ text: String) -> String { fault(Array(text.utf8)) }
+private func errorMessage(_ text: String) -> String { errorMessage(Array(text.utf8)) }
 
-private func fault(_ bytes: [UInt8]) -> String {
+private func errorMessage(_ bytes: [UInt8]) -> String {
     do throws(FormSyntaxError) { return "none: \(try JSON(form: bytes))" } catch { return error.description }
 }

@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a text that nests 65 deep is refused`() {
         let text = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
-        #expect(fault(text) == "the nesting is deeper than 64 at line 1, column 65")
+        #expect(errorMessage(text) == "the nesting is deeper than 64 at line 1, column 65")
     }
 
     @Test func `the nesting limit does not count neighbours at one depth`() throws {
@@ -97,7 +97,7 @@ import Testing
         #""\ud83c\u0041""#, #""\ud83cudf89""#,
     ])
     func `half a surrogate pair is refused`(text: String) {
-        #expect(fault(text) == "half a surrogate pair at line 1, column 2")
+        #expect(errorMessage(text) == "half a surrogate pair at line 1, column 2")
     }
 
     @Test(
@@ -105,13 +105,13 @@ import Testing
             [0xFF], [0xC3], [0xC3, 0x28], [0xA9], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
         ] as [[UInt8]])
     func `a string that is not UTF-8 is refused`(bytes: [UInt8]) {
-        #expect(fault([0x20, 0x22] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 2")
-        #expect(fault([0x22, 0x5C, 0x6E] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 1")
+        #expect(errorMessage([0x20, 0x22] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 2")
+        #expect(errorMessage([0x22, 0x5C, 0x6E] + bytes + [0x22]) == "the string is not valid UTF-8 at line 1, column 1")
     }
 
     @Test(arguments: 0x00..<0x20 as Range<UInt8>)
     func `an unescaped control character is refused`(byte: UInt8) {
-        #expect(fault([0x22, 0x61, byte, 0x22]) == "a control character stands unescaped in a string at line 1, column 3")
+        #expect(errorMessage([0x22, 0x61, byte, 0x22]) == "a control character stands unescaped in a string at line 1, column 3")
     }
 
     @Test func `a delete character is accepted`() throws {
@@ -147,7 +147,7 @@ import Testing
         ("'tea'", "a value should stand here, at line 1, column 1"),
     ])
     func `a syntax error gives the reason and the position`(text: String, expected: String) {
-        #expect(fault(text) == expected)
+        #expect(errorMessage(text) == expected)
     }
 
     @Test func `a syntax error gives its line`() {
@@ -157,11 +157,11 @@ import Testing
               "lat": x
             }
             """
-        #expect(fault(text) == "a value should stand here, at line 3, column 10")
+        #expect(errorMessage(text) == "a value should stand here, at line 3, column 10")
     }
 
     @Test func `a syntax error gives its column in bytes`() {
-        #expect(fault(#""é" x"#) == "something follows the JSON text at line 1, column 6")
+        #expect(errorMessage(#""é" x"#) == "something follows the JSON text at line 1, column 6")
     }
 
     @Test func `a syntax error gives its offset in bytes`() {
@@ -171,8 +171,8 @@ import Testing
     }
 }
 
-private func fault(_ text: String) -> String { fault(Array(text.utf8)) }
+private func errorMessage(_ text: String) -> String { errorMessage(Array(text.utf8)) }
 
-private func fault(_ bytes: [UInt8]) -> String {
+private func errorMessage(_ bytes: [UInt8]) -> String {
     do throws(JSONSyntaxError) { return "none: \(try JSON(utf8: bytes))" } catch { return error.description }
 }

@@ -4,38 +4,38 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `The decisions on a batch` {
-    @Test func `are none for none`() {
+@Suite struct `Deciding on a batch of appends` {
+    @Test func `an empty batch gets no decisions`() {
         #expect(decisions(on: [], recorded: [:], versions: [:]) == [])
     }
 
-    @Test func `accept a new stream and the next version of an old one`() {
+    @Test func `a new stream and the next version of an existing stream are accepted`() {
         let batch = [append("a", to: tea1, expecting: 0), append("b", to: tea2, expecting: 3)]
         #expect(decisions(on: batch, recorded: [:], versions: [tea2: 3]) == [.accepted, .accepted])
     }
 
-    @Test func `accept several of one stream, each on the version the one before left`() {
+    @Test func `several appends to one stream are accepted in the order of their versions`() {
         let batch = [
             append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1), append("c", to: tea1, expecting: 2),
         ]
         #expect(decisions(on: batch, recorded: [:], versions: [:]) == [.accepted, .accepted, .accepted])
     }
 
-    @Test func `answer a recorded id with the first result, whatever version is expected`() {
+    @Test func `an append with a recorded id gets the first result, whatever version it expects`() {
         let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
         let batch = [append("a", to: tea1, expecting: 0), append("a", to: tea9, expecting: 5)]
         let decisions = decisions(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 4])
         #expect(decisions == [.repeats(first), .repeats(first)])
     }
 
-    @Test func `do not count a recorded id as a new version`() {
+    @Test func `a repeated id does not count as a new version`() {
         let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
         let batch = [append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1)]
         let decisions = decisions(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 1])
         #expect(decisions == [.repeats(first), .accepted])
     }
 
-    @Test func `point an id that the batch repeats to where it is accepted`() {
+    @Test func `an id that the batch repeats points to its accepted append`() {
         let batch = [
             append("x", to: tea9, expecting: 0), append("a", to: tea1, expecting: 0), append("a", to: tea1, expecting: 0),
             append("a", to: tea2, expecting: 0),
@@ -46,7 +46,7 @@ import Testing
         )
     }
 
-    @Test func `refuse another version than the stream has`() {
+    @Test func `an append that expects another version than the stream has is refused`() {
         let batch = [
             append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 3), append("c", to: tea2, expecting: 1),
         ]
@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    @Test func `refuse the slower of two that expect the same version`() {
+    @Test func `of two appends that expect the same version, the later one is refused`() {
         let batch = [append("a", to: tea1, expecting: 2), append("b", to: tea1, expecting: 2)]
         #expect(
             decisions(on: batch, recorded: [:], versions: [tea1: 2])
@@ -67,7 +67,7 @@ import Testing
         )
     }
 
-    @Test func `let a refused one leave its neighbours alone`() {
+    @Test func `a refused append does not affect the others of its batch`() {
         let batch = [
             append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 5), append("c", to: tea1, expecting: 1),
             append("d", to: tea2, expecting: 0),
@@ -78,7 +78,7 @@ import Testing
         )
     }
 
-    @Test func `judge an id anew that was refused earlier in the batch`() {
+    @Test func `an id that was refused earlier in the batch is decided again`() {
         let batch = [
             append("a", to: tea1, expecting: 1), append("b", to: tea1, expecting: 0), append("a", to: tea1, expecting: 1),
         ]
@@ -89,7 +89,7 @@ import Testing
     }
 }
 
-@Suite struct `The decisions on commands with keys` {
+@Suite struct `Deciding on commands with idempotency keys` {
     private static let request = RequestHash(of: "PUT /v1/events/1".utf8)
     private static let other = RequestHash(of: "PUT /v1/events/2".utf8)
     private static let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
@@ -101,7 +101,7 @@ import Testing
         return append
     }
 
-    @Test func `answer the same request with the first result`() {
+    @Test func `a repeated request under a key gets the first result`() {
         #expect(
             decisions(on: [command(Self.request)], recorded: [:], records: Self.known, versions: [:]) == [.repeats(Self.first)])
         let both = [UUID(derivedFrom: "a"): Self.first]
@@ -109,14 +109,14 @@ import Testing
             decisions(on: [command(Self.request)], recorded: both, records: Self.known, versions: [:]) == [.repeats(Self.first)])
     }
 
-    @Test func `refuse another request, and one without a requestHash`() {
+    @Test func `a different request under a used key is refused, and so is one without a request hash`() {
         #expect(
             decisions(on: [command(Self.other), command(nil)], recorded: [:], records: Self.known, versions: [:])
                 == [.reusesKey, .reusesKey]
         )
     }
 
-    @Test func `tell requests of the same batch apart`() {
+    @Test func `different requests under one key in the same batch are told apart`() {
         let batch = [command(Self.request), command(Self.request), command(Self.other), command(nil)]
         #expect(
             decisions(on: batch, recorded: [:], versions: [:])
@@ -125,8 +125,8 @@ import Testing
     }
 }
 
-@Suite struct `A batch` {
-    @Test func `is independent where no two have an id or a stream in common`() {
+@Suite struct `Splitting a batch` {
+    @Test func `a batch is independent if no two appends share an id or a stream`() {
         #expect(([] as [AppendRequest]).areIndependent)
         #expect([append("a", to: tea1, expecting: 0), append("b", to: tea2, expecting: 0)].areIndependent)
         #expect(![append("a", to: tea1, expecting: 0), append("a", to: tea2, expecting: 0)].areIndependent)
@@ -134,8 +134,8 @@ import Testing
     }
 }
 
-@Suite struct `A version conflict` {
-    @Test func `says which version there is`() {
+@Suite struct `Describing a version conflict` {
+    @Test func `a version conflict names the current version of the stream`() {
         let conflict = VersionConflictError(stream: tea1, expected: 2, actual: 3)
         #expect(conflict.description == "stream tea-1 has version 3, not 2")
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Appending to the log` {
-    @Test func `answers position and version, and keeps what was said`() async throws {
+    @Test func `an append returns position and version, and records every field`() async throws {
         try await TestStore.with { store in
             let id = UUID()
             let first = try await store.log.append(.counting("a", after: 0, by: 5, id: id))
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `with an id that is there answers the first result, on whatever stream`() async throws {
+    @Test func `an append with a recorded id gets the first result, on any stream`() async throws {
         try await TestStore.with { store in
             let id = UUID()
             let first = try await store.log.append(.counting("a", after: 0, id: id))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `with one id many times at once is recorded once`() async throws {
+    @Test func `concurrent appends with one id record one event`() async throws {
         try await TestStore.with { store in
             let id = UUID()
             _ = try await store.log.append(.counting("a", after: 0, id: id))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [Int32(0), 2, 9])
-    func `to a stream of another version is a conflict that names it`(expected: Int32) async throws {
+    func `an append that expects a wrong version is a conflict that names the current one`(expected: Int32) async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
             await #expect(throws: VersionConflictError(stream: StreamName("counter-a"), expected: expected, actual: 1)) {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `of many at once has a result for each and contiguous positions`() async throws {
+    @Test func `concurrent appends get one result each and contiguous positions`() async throws {
         try await TestStore.with { store in
             let results = try await gather(1_000) { try await store.log.append(.counting("\($0 % 600)", after: 0)) }
             let positions = results.appended.map(\.position).sorted()
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `that a read model refuses fails alone`() async throws {
+    @Test func `an append that a read model refuses fails alone`() async throws {
         try await TestStore.with { store in
             let results = try await gather(50) {
                 try await store.log.append(.counting("\($0)", after: 0, by: $0 == 17 ? -13 : 1))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `by two writers at once stays contiguous`() async throws {
+    @Test func `the positions of two concurrent writers are contiguous`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient(role: "humon_app") { client in
                 try await TestStore.withLog(client, projections: [SumProjection()]) { other in
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `whose connection breaks during the commit is recorded once, and says so`() async throws {
+    @Test func `an append whose connection breaks during the commit is recorded once and returns its result`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient { saboteur in
                 let broken = Mutex(0)
@@ -113,7 +113,7 @@ import Testing
                     return try await store.log.append(.counting("\(number)", after: 0))
                 }
                 #expect(broken.withLock(\.self) > 0)
-                // Every break was survived: the log asked what had become of the append, and said so.
+                // Every append returned a result, because the writer asked the log after each broken connection.
                 let failures = results.compactMap { result in if case .failure(let error) = result { error } else { nil } }
                 #expect(failures.isEmpty)
                 let recorded = try await store.reader.read(after: 0, limit: 1_000)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `after the log was closed is refused`() async throws {
+    @Test func `an append after the log was closed is refused`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
                 let log = EventLog(client: client, projections: [], logger: .quiet)
@@ -140,12 +140,12 @@ import Testing
     }
 }
 
-@Suite struct `The log` {
+@Suite struct `Protecting the log` {
     @Test(arguments: [
         "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
         "SET session_replication_role = replica; DELETE FROM log.recorded_events",
     ])
-    func `cannot be changed, not even by the superuser`(script: String) async throws {
+    func `recorded events cannot be changed, even by the superuser`(script: String) async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
             try await store.database.withClient { superuser in
@@ -162,14 +162,14 @@ import Testing
         "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
         "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
     ])
-    func `is not the application's to change`(statement: String) async throws {
+    func `the application's role cannot change the log`(statement: String) async throws {
         try await TestStore.with { store in
             let error = await #expect(throws: PostgresError.self) { try await store.client.query(SQL(unsafeText: statement)) }
             #expect(error?.sqlState == .insufficientPrivilege)
         }
     }
 
-    @Test func `refuses a writer that bypasses the lock and takes a position twice`() async throws {
+    @Test func `a writer that bypasses the lock and takes a position twice is refused`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
             let error = await #expect(throws: PostgresError.self) {
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `with a hole is an alarm, not a shorter log`() async throws {
+    @Test func `a gap in the log is an error, not an end of the log`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
             try await store.client.query(
@@ -199,9 +199,9 @@ import Testing
         }
     }
 
-    @Test func `has plans that do not depend on statistics`() async throws {
+    @Test func `the log's query plans do not depend on statistics`() async throws {
         try await TestStore.with { store in
-            // Planned on an empty, never analysed log.
+            // Planned on an empty log that was never analysed.
             let (before, after) = try await store.client.withTransaction { connection in
                 func scans() async throws -> (sequential: Int64, index: Int64) {
                     let rows = try await connection.query(

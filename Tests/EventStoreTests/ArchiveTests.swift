@@ -8,11 +8,11 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `An archive of the log` {
+@Suite struct `Archiving the log` {
     private static let sequences = [IDSequence(category: "counter", name: "log.event_ids")]
     private static let now = Timestamp(milliseconds: 1_379_289_600_000)
 
-    /// What a log must have after an import: everything, byte by byte.
+    /// The log's contents that an import must restore byte by byte.
     private static let contents: SQL = """
         SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text)
         FROM log.recorded_events
@@ -41,7 +41,7 @@ import Testing
             }, decodedBy: [Counted.self], sequences: sequences)
     }
 
-    /// Counters of several versions, one under a key, and two events as nobody writes them today.
+    /// Counters of several versions, one with an idempotency key, and two events in outdated formats.
     private static func fill(_ store: TestStore) async throws {
         for version: Int32 in 0..<3 {
             for counter in ["1", "12"] { _ = try await store.log.append(.counting(counter, after: version)) }
@@ -62,7 +62,7 @@ import Testing
         )
     }
 
-    @Test func `is the same log in another database, to the byte and the microsecond`() async throws {
+    @Test func `an imported archive restores the log to the byte and the microsecond`() async throws {
         try await TestStore.withTwo { store, other in
             try await Self.fill(store)
             let (bytes, summary) = try await Self.export(store.client)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `begins and ends with these lines`() async throws {
+    @Test func `an archive begins and ends with these lines`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(
                 .counting("1", after: 0, id: UUID(uuidString: "00000000-0000-4000-8000-000000000001") ?? UUID()))
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `of a log with a hole is refused`() async throws {
+    @Test func `exporting a log with a gap fails`() async throws {
         try await TestStore.with { store in
             try await Self.fill(store)
             _ = try await store.database.withClient { client in
@@ -111,13 +111,13 @@ import Testing
         }
     }
 
-    /// A tampered archive: its name, and what is said of it.
+    /// A tampered archive: its name and the expected error.
     private struct Tampering: Sendable {
         var name: String
         var line: Int64?
         var reason: String
         var change: @Sendable (inout [String]) -> Void
-        /// Whether whoever did it made the checksum anew.
+        /// Whether the tampering also renewed the checksum.
         var isSealed = true
     }
 
@@ -194,7 +194,7 @@ import Testing
         return bytes(lines, isSealed: false)
     }
 
-    @Test func `in which anything was changed is refused with its line, and leaves nothing behind`() async throws {
+    @Test func `an archive with any changed part is refused with the line, and leaves nothing behind`() async throws {
         try await TestStore.withTwo { store, other in
             try await Self.fill(store)
             let original = try await Self.export(store.client).bytes
@@ -215,7 +215,7 @@ import Testing
                     }
                     #expect(try await Self.contents(client).isEmpty, "\(tampering.name)")
                 }
-                // A last line feed that is missing is a cut, too.
+                // A missing last line feed is a truncation, too.
                 await #expect(throws: LogArchiveError.self) {
                     try await Self.import(Array(original.dropLast()), into: client)
                 }
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `with any one byte flipped is refused`() async throws {
+    @Test func `an archive with any one byte flipped is refused`() async throws {
         try await TestStore.withTwo { store, other in
             try await Self.fill(store)
             let original = try await Self.export(store.client).bytes

@@ -7,14 +7,14 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Who listens to commits` {
+@Suite struct `Listening to commits` {
     private final class Heard: CommitListener {
         let commits = Mutex<[Commit]>([])
         func committed(_ commit: Commit) { commits.withLock { $0.append(commit) } }
         var positions: [Int64] { commits.withLock { $0.flatMap { Array($0.firstPosition...$0.through) } } }
     }
 
-    @Test func `has heard of a commit before it is acknowledged, and of every one once`() async throws {
+    @Test func `a listener gets every commit once, before the append is acknowledged`() async throws {
         try await TestStore.with { store in
             let heard = Heard()
             try await TestStore.withLog(store.client, projections: [SumProjection()], listener: heard) { log in
@@ -23,7 +23,7 @@ import Testing
                     #expect(heard.positions.contains(appended.position))
                     return appended
                 }
-                // A repetition, a conflict, and one of another process between two of this one.
+                // A repeated append, a conflict, and an append of another process between two of this one.
                 let append = AppendRequest.counting("again", after: 0)
                 _ = try await log.append(append)
                 _ = try await log.append(append)
@@ -42,8 +42,8 @@ import Testing
     }
 }
 
-@Suite struct `A feed of the log` {
-    @Test func `does not read what its reader knows already`() async throws {
+@Suite struct `Reading the tail of the log` {
+    @Test func `a log tail skips what its reader has reached already`() async throws {
         try await TestStore.with { store in
             let known = Mutex<LogCursor?>(nil)
             let start = LogCursor(position: 0, id: nil)
@@ -59,20 +59,20 @@ import Testing
         }
     }
 
-    @Test func `rests where it was told of positions that the log has lost`() async throws {
+    @Test func `a log tail does not loop when its announced positions are missing from the log`() async throws {
         try await TestStore.with { store in
-            // A commit that a fail-over then took back.
+            // A commit that a failover then lost.
             store.notifier.grew(to: 1_000)
             let pages = Mutex(0)
-            let feed = LogTail(client: store.client, notifier: store.notifier, after: 0)
-            let task = Task { for try await _ in feed { pages.withLock { $0 += 1 } } }
+            let tail = LogTail(client: store.client, notifier: store.notifier, after: 0)
+            let task = Task { for try await _ in tail { pages.withLock { $0 += 1 } } }
             try await Task.sleep(for: .milliseconds(500))
             task.cancel()
             #expect(pages.withLock { $0 } < 10)
         }
     }
 
-    @Test func `ends where something else is recorded than it has seen`() async throws {
+    @Test func `a log tail ends with an error when the log diverged`() async throws {
         try await TestStore.with { store in
             try await store.count(3)
             var pages = LogTail(client: store.client, notifier: store.notifier, after: 0).makeAsyncIterator()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Deciding again after a conflict` {
+@Suite struct `Retrying after a version conflict` {
     /// Records the delays instead of waiting for them.
     private final class Waits: Sendable {
         let seconds = Mutex<[Double]>([])
@@ -23,7 +23,7 @@ import Testing
 
     private static let conflict = VersionConflictError(stream: StreamName("event-1"), expected: 1, actual: 2)
 
-    @Test func `doubles its delays up to a quarter of a second, and gives up after 30 attempts`() async {
+    @Test func `retry delays double up to a quarter of a second, and the 30th attempt is the last`() async {
         let waits = Waits()
         let attempts = Mutex(0)
         await #expect(throws: StreamContended(stream: StreamName("event-1"))) {
@@ -40,14 +40,14 @@ import Testing
         #expect(seconds.count == 29)
     }
 
-    @Test func `waits for a part of each delay that chance draws`() async {
+    @Test func `each retry delay is multiplied by the random jitter`() async {
         let waits = Waits()
         await #expect(throws: StreamContended.self) { try await waits.retry(jitter: 0.5).run { _ in throw Self.conflict } }
         let seconds = waits.seconds.withLock(\.self)
         #expect(seconds.prefix(2) == [0.0025, 0.005])
     }
 
-    @Test func `tells the next attempt the conflict, and returns what it comes to`() async throws {
+    @Test func `the next attempt gets the conflict, and its result is returned`() async throws {
         let waits = Waits()
         let told = Mutex<[VersionConflictError?]>([])
         let value = try await waits.retry().run { conflict in
@@ -60,13 +60,13 @@ import Testing
         #expect(conflicts == [nil, Self.conflict])
     }
 
-    @Test func `says that a read model is behind when that is what foils it to the end`() async {
+    @Test func `a read model that stays behind is reported as such`() async {
         await #expect(throws: ReadModelError.behind("events_v1")) {
             try await Waits().retry().run { _ in throw ReadModelLag(schema: "events_v1") }
         }
     }
 
-    @Test func `throws what is no conflict at once, and ends with its task`() async {
+    @Test func `an error that is no conflict is thrown without a retry, and cancellation ends the retries`() async {
         let waits = Waits()
         let error = ReadModelError.behind("events_v1")
         await #expect(throws: error) { try await waits.retry().run { _ in throw error } }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import EventStore
 
-/// A log in which domain events of all formats stand that were ever written.
-@Suite struct `A log of several formats` {
-    /// As an older program wrote them, byte by byte.
+/// A log that contains domain events of every format ever written.
+@Suite struct `Reading a log of several formats` {
+    /// The bytes as older programs wrote them.
     private static let lines: [(type: String, format: Int16, data: String)] = [
         ("TeaBrewed", 1, #"{"minutes":3}"#),
         ("TeaBrewed", 2, #"{ "seconds" : 200 }"#),
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `is read as if everything had been written today`() async throws {
+    @Test func `domain events of all formats are read as if written in the current one`() async throws {
         try await Self.withLog(Self.lines) { reader in
             let read = try await reader.read(after: 0, limit: 10).map { recorded in
                 let stored = recorded.envelope.event
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `is counted by an verification, which finds nothing wrong`() async throws {
+    @Test func `a verification counts events of all formats and finds no violation`() async throws {
         try await Self.withLog(Self.lines) { reader in
             let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self, Counted.self])
             #expect(verification.violations == [])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `that has what this program cannot read is told so, by kind, with the first of each`() async throws {
+    @Test func `a verification reports unreadable events by kind, with the first position of each`() async throws {
         let broken: [(type: String, format: Int16, data: String)] = [
             ("TeaBrewed", 4, #"{"grams":3}"#), ("TeaSpilt", 1, "{}"), ("TeaBrewed", 1, #"{"minutes":"s3cret"}"#),
             ("TeaBrewed", 1, #"{"minutes":null}"#),
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `with metadata that nobody can read is told so, and read all the same`() async throws {
+    @Test func `a verification reports unreadable metadata, and the event is read all the same`() async throws {
         try await Self.withLog(Self.lines) { reader in
             try await reader.client.query(
                 "INSERT INTO log.recorded_events VALUES (5, gen_random_uuid(), 'tea-9', 1, 'TeaDrunk', 1, now(), '{}', '[]')")
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `of a module that is not there is told so`() async throws {
+    @Test func `a verification reports events of a module that is missing`() async throws {
         try await Self.withLog([("CakeBaked", 1, "{}")], category: "cake") { reader in
             let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
             #expect(verification.violations.map(\.reason) == ["no module has streams of category cake"])
@@ -95,8 +95,8 @@ import Testing
     }
 }
 
-@Suite struct `A replay` {
-    @Test func `gives everything, page by page, in order`() async throws {
+@Suite struct `Replaying the log` {
+    @Test func `a replay gives all recorded events in pages and in order`() async throws {
         try await TestStore.with { store in
             let results = try await gather(2 * Int(LogReader.replayPage) + 5) { number in
                 try await store.log.append(.counting("c\(number)", after: 0))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EventStore
 
-/// Three releases of one domain event: before format 2, reading format 2, writing format 2.
+/// Three releases with one domain event: before format 2, reading format 2, writing format 2.
 private enum Soup {
     enum Old: DomainEvent {
         case cooked(litres: Int64)
@@ -62,7 +62,7 @@ extension AppendRequest {
     }
 }
 
-@Suite struct `A deploy that changes a stored format` {
+@Suite struct `Deploying a change of a stored format` {
     private static let readFirst = FormatConflict(writer: .thisProgram, type: "SoupCooked", format: 2, readable: 1)
 
     private static func withRegistry(
@@ -76,7 +76,7 @@ extension AppendRequest {
         }
     }
 
-    /// Runs a server of that version, as far as formats go.
+    /// Runs the format registry as a server of that release does.
     private static func serving(
         _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool = false,
         _ body: @escaping @Sendable (PostgresClient) async throws -> Void
@@ -91,7 +91,7 @@ extension AppendRequest {
                 try await body(client)
             }
         }
-        // PostgreSQL ends a session some time after its client.
+        // PostgreSQL ends a session a moment after its client.
         try await withRegistry(database, Counted.self, isPooled: false) { visitor, _ in
             try await eventually { try await !visitor.serving().contains(ProgramFormats(of: [domainEvent])) }
         }
@@ -102,7 +102,7 @@ extension AppendRequest {
     }
 
     @Test(arguments: [false, true])
-    func `works when a release reads the new format everywhere before another writes it`(isPooled: Bool) async throws {
+    func `a deploy succeeds if every server reads the new format before one writes it`(isPooled: Bool) async throws {
         try await TestDatabase.with { database in
             try await Self.serving(database, Soup.Old.self, isPooled: isPooled) { old in
                 try await Self.serving(database, Soup.Reading.self, isPooled: isPooled) { reading in
@@ -127,18 +127,17 @@ extension AppendRequest {
     }
 
     @Test(arguments: [false, true])
-    func `is refused where the new format would be written while a server runs that does not read it`(isPooled: Bool) async throws
-    {
+    func `a program that writes a new format is refused while a server runs that cannot read it`(isPooled: Bool) async throws {
         try await TestDatabase.with { database in
             try await Self.serving(database, Soup.Old.self, isPooled: isPooled) { _ in
                 await #expect(throws: Self.readFirst) { try await Self.preparing(database, Soup.Writing.self) }
             }
-            // When no such server is left it may begin.
+            // Once no such server is left, the program may start.
             try await Self.preparing(database, Soup.Writing.self)
         }
     }
 
-    @Test func `is refused where an old server starts beside one that writes the new format`() async throws {
+    @Test func `an old server is refused beside a server that writes the new format`() async throws {
         try await TestDatabase.with { database in
             try await Self.serving(database, Soup.Writing.self) { _ in
                 await #expect(
@@ -148,7 +147,7 @@ extension AppendRequest {
         }
     }
 
-    @Test func `ends a server at its start that another was faster than`() async throws {
+    @Test func `a starting server ends if a server with a conflicting format registered first`() async throws {
         try await TestDatabase.with { database in
             try await Self.withRegistry(database, Soup.Writing.self, isPooled: false) { writing, _ in
                 try await writing.prepare()
@@ -159,7 +158,7 @@ extension AppendRequest {
         }
     }
 
-    @Test func `is refused with a sentence that says what to do`() {
+    @Test func `the refusal says which step of the deploy is missing`() {
         #expect(
             Self.readFirst.description == """
                 This program writes SoupCooked in format 2, and a server that runs now reads it up to format 1. First replace every \
@@ -172,7 +171,7 @@ extension AppendRequest {
                 """)
     }
 
-    @Test func `does not concern a program that has not the module at all`() {
+    @Test func `a program without the module does not conflict with its formats`() {
         let (old, writing) = (ProgramFormats(of: [Counted.self]), ProgramFormats(of: [Counted.self, Soup.Writing.self]))
         #expect(FormatConflict(of: writing, with: [old]) == nil)
         #expect(FormatConflict(of: old, with: [writing]) == nil)

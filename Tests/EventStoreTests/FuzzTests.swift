@@ -8,8 +8,8 @@ import Testing
 @testable import EventStore
 
 /// Each input is read or refused with an error: a trap would end the test process.
-@Suite struct `Faulty metadata and archives` {
-    @Test(arguments: [1, 2] as [UInt64]) func `are metadata that reads back, or refused`(seed: UInt64) throws {
+@Suite struct `Reading faulty metadata and archives` {
+    @Test(arguments: [1, 2] as [UInt64]) func `faulty metadata read back unchanged or are refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let inputs = [
             #"{"request_id":"test","actor":7,"trace_id":"0af7651916cd43dd8448eb211c80319c"}"#,
@@ -21,12 +21,12 @@ import Testing
                 let metadata = Metadata(requestID: values.requestID, actor: values.actor, traceID: values.traceID)
                 try #require(try metadata.values() == values)
             } catch is FormatError {
-                // Refused with a sentence.
+                // The error is a sentence that names the violation.
             }
         }
     }
 
-    @Test(arguments: [3, 4] as [UInt64]) func `are stored events that read back, or refused`(seed: UInt64) throws {
+    @Test(arguments: [3, 4] as [UInt64]) func `faulty stored events read back unchanged or are refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         for _ in 0..<5_000 {
             let type = mutations.text(of: ["TeaBrewed", "TeaBrewed", "TeaDrunk"])
@@ -39,7 +39,7 @@ import Testing
                     try #require(
                         try TeaDomainEvent.decode(type: type, format: current, data: event.stored.data.utf8) == event)
                 } catch is FormatError {
-                    // Refused with a sentence.
+                    // The error is a sentence that names the violation.
                 }
             }
         }
@@ -52,14 +52,14 @@ import Testing
         #"{"command":"00000000-0000-4000-8000-000000000002","fingerprint":"0000000000000000000000000000000000000000000000000000000000000000","stream":"counter-1","version":2}"#,
     ]
 
-    /// With a footer that fits, so that the checksum hides nothing.
+    /// Appends a matching footer, so that the checksum does not hide other errors.
     private static func archive(_ lines: [[UInt8]]) -> [UInt8] {
         let body = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
         let digest = SHA256.hash(data: body).hexadecimal
         return body + Array(#"{"recorded_events":2,"commands":1,"sha256":"\#(digest)"}"#.utf8) + [UInt8(ascii: "\n")]
     }
 
-    /// - Returns: what the header announces
+    /// - Returns: the count that the header announces
     private static func read(_ bytes: [UInt8], pieceSize: Int) throws -> LogArchive.Header {
         let rest = Mutex(bytes[...])
         var reader = try LogArchiveReader(decodedBy: [Counted.self]) {
@@ -73,7 +73,7 @@ import Testing
         return reader.header
     }
 
-    @Test(arguments: [5, 6, 7] as [UInt64]) func `are an archive, or refused with the line`(seed: UInt64) throws {
+    @Test(arguments: [5, 6, 7] as [UInt64]) func `a faulty archive is read or refused with the line`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let lines = Self.lines.map { Array($0.utf8) }
         let whole = Self.archive(lines)
@@ -89,14 +89,13 @@ import Testing
                 let header = try Self.read(bytes, pieceSize: 1 + index % 200)
                 try #require(header.lastPosition == 2 && header.commands == 1)
             } catch is LogArchiveError {
-                // Refused with a sentence, and a line.
+                // The error is a sentence that names the violation and the line.
             }
         }
     }
 
-    @Test(arguments: ["9007199254740993", "9223372036854775807"]) func `announce no more than a log can have`(count: String)
-        throws
-    {
+    @Test(arguments: ["9007199254740993", "9223372036854775807"])
+    func `an archive that announces too many events is refused`(count: String) throws {
         let counted = Self.lines[0].replacing(/(last_position|recorded_events)":2/) { "\($0.1)\":\(count)" }
         for header in [counted, Self.lines[0].replacing(#""commands":1"#, with: #""commands":\#(count)"#)] {
             let bytes = Self.archive(([header] + Self.lines.dropFirst()).map { Array($0.utf8) })

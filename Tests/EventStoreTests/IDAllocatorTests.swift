@@ -5,8 +5,8 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Numbers for users and events` {
-    @Test func `are handed out once each, to many askers at once`() async throws {
+@Suite struct `Allocating ids` {
+    @Test func `concurrent callers get distinct ids`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
                 let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
@@ -16,29 +16,29 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func `are not waited for by an asker that is cancelled`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a cancelled caller does not wait for an id`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app", connections: 1) { client in
                 let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
-                // The only connection is lent, so no number comes.
+                // The only connection is leased, so the allocator cannot fetch ids.
                 try await client.withConnection { _ in
                     let asker = Task { try await ids.next() }
                     try await eventually { client.statistics.waiting == 1 }
                     asker.cancel()
                     await #expect(throws: CancellationError.self) { try await asker.value }
                 }
-                // The number that was fetched for the cancelled asker is handed out next.
+                // The id that was fetched for the cancelled caller goes to the next one.
                 #expect(try await ids.next() == 1)
             }
         }
     }
 
-    @Test func `are fetched anew when the log has lost its end`() async throws {
+    @Test func `the allocator fetches new ids after the log lost its end`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
                 let history = LogHistory(logger: .quiet)
                 let ids = IDAllocator(sequence: "log.user_ids", client: client, history: history)
-                // After 100 askers at once there are numbers in stock.
+                // After 100 concurrent callers the allocator has ids in stock.
                 let results = try await gather(100) { _ in try await ids.next() }
                 #expect(results.compactMap { try? $0.get() }.count == 100)
                 _ = try await client.query("SELECT nextval('log.user_ids')")

@@ -6,8 +6,8 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Appends under an open snapshot` {
-    /// Which version of which row: an UPDATE and a row lock change it.
+@Suite struct `Appending under an open snapshot` {
+    /// The physical row versions: an UPDATE and a row lock change them.
     private static let versions: SQL = """
         SELECT concat_ws(' ', 'read model', ctid, xmin, xmax, schema) FROM log.read_models
         UNION ALL SELECT concat_ws(' ', 'inline', ctid, xmin, xmax, read_models) FROM log.inline_read_models
@@ -16,7 +16,7 @@ import Testing
         ORDER BY 1
         """
 
-    @Test func `write no new version of any row of the log's own`() async throws {
+    @Test func `an append writes no new version of any row of the log's own tables`() async throws {
         try await TestStore.with { store in
             try await store.count(1)
             let before = try await store.client.query(Self.versions).decode(String.self)
@@ -31,8 +31,7 @@ import Testing
         }
     }
 
-    @Test func `of programs with different read models find the newest version of a row without passing older ones`() async throws
-    {
+    @Test func `appends of programs with different read models find a row's newest version without older ones`() async throws {
         try await TestStore.with { store in
             try await store.client.withTransaction { snapshot in
                 try await snapshot.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -61,14 +60,14 @@ import Testing
     }
 }
 
-/// What a server of the version before sends to a database that this one has migrated.
-@Suite struct `A server of the version before` {
+/// Runs the statements of the previous release on a database that this release has migrated.
+@Suite struct `Sharing a database with the previous release` {
     private static let lock: SQL = """
         SELECT schema, position FROM log.checkpoints
         WHERE schema = ANY(ARRAY['sums_v1']) AND to_regnamespace(schema) IS NOT NULL ORDER BY schema FOR UPDATE
         """
 
-    @Test func `is shown true positions, and holds appends back from where it has read one`() async throws {
+    @Test func `the previous release reads true positions, and appends wait while it holds the row`() async throws {
         try await TestStore.with { store in
             try await store.count(3)
             let later = try await store.client.withTransaction { old in
@@ -85,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `that waits for an append is shown the position behind it`() async throws {
+    @Test func `the previous release reads the new position after it waited for an append`() async throws {
         try await TestStore.with { store in
             try await store.count(2)
             try await TestStore.withLog(store.client, projections: []) { stranger in
@@ -113,7 +112,7 @@ import Testing
         }
     }
 
-    /// One page, as `ReadModels.catchUp` of that version does it.
+    /// One page of a catch-up, as the previous release does it.
     private static func catchUp(_ store: TestStore) async throws {
         try await store.client.withTransaction { old in
             let positions = try await old.query(lock).decode((String, Int64).self).map(\.1)
@@ -128,12 +127,12 @@ import Testing
         }
     }
 
-    @Test func `applies nothing twice while two programs append in turns`() async throws {
+    @Test func `no event is applied twice while both releases append in turns`() async throws {
         try await TestStore.with { store in
             let isDone = Mutex(false)
             let old = Task {
                 while !isDone.withLock(\.self) {
-                    // It does not wait for the log's lock under the lock of a row.
+                    // A transaction that holds a row lock is refused instead of waiting for the log's lock.
                     do { try await Self.catchUp(store) } catch let error as PostgresError
                         where error.sqlState == .lockNotAvailable
                     {}
@@ -153,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `brings along, notes, renames and drops what is behind`() async throws {
+    @Test func `catch-up, served-at note, rename and drop of the previous release work`() async throws {
         try await TestStore.with { store in
             try await store.count(2)
             try await TestStore.withLog(store.client, projections: []) { stranger in
@@ -175,8 +174,8 @@ import Testing
     }
 }
 
-@Suite struct `A server that answers from read models` {
-    @Test func `is known by a lock of its session, and forgotten when that ends`() async throws {
+@Suite struct `Marking read models as served` {
+    @Test func `a session lock marks a read model as served and ends with the session`() async throws {
         try await TestStore.with { store in
             #expect(try await store.models.list().map(\.servedAt) == [nil])
             try await store.database.withClient(role: "humon_app") { server in
@@ -190,14 +189,14 @@ import Testing
         }
     }
 
-    @Test func `says so for a while where a pooler stands between, and writes nothing otherwise`() async throws {
+    @Test func `the served-at time is written only if the connection is pooled`() async throws {
         try await TestStore.with { store in
             func keep(isPooled: Bool, until isDone: @Sendable @escaping () async throws -> Bool) async throws {
                 var configuration = store.database.configuration(role: "humon_app", connections: 2)
                 configuration.isPooled = isPooled
                 try await withPostgres(configuration, logger: .quiet) { client in
                     let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
-                    try await TestStore.withWatch(client) { notifier in
+                    try await TestStore.withNotifier(client) { notifier in
                         try await withThrowingTaskGroup(of: Void.self) { group in
                             group.addTask { try await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
                             defer { group.cancelAll() }
@@ -211,7 +210,7 @@ import Testing
             try await TestStore.withLog(store.client, projections: []) { stranger in
                 _ = try await stranger.append(.counting("stranger", after: 0))
             }
-            // It has looked, since it has caught up.
+            // The runner has checked, since it has caught up.
             try await keep(isPooled: false) { try await store.models.list().map(\.position) == [1] }
             #expect(try await store.isServed() == false)
             try await keep(isPooled: true) { try await store.isServed() }

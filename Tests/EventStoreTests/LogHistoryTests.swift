@@ -6,16 +6,16 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `The history of a log` {
+@Suite struct `Detecting another history of the log` {
     private let history = LogHistory(logger: .quiet)
 
-    /// A commit of `count` recorded events from a position on.
+    /// A commit of `count` recorded events that begins at a position.
     private func commit(at position: Int64, _ count: Int = 1) -> Commit {
         let envelopes = (0..<count).map { _ in AppendRequest.counting("a", after: 0).envelope }
         return Commit.all(of: zip(position..., envelopes).map { ($0, $1) })[0]
     }
 
-    @Test func `is the same while the log grows, in whatever order its commits are told`() {
+    @Test func `the log generation stays the same while the log grows, in any order of commits`() {
         for (position, count) in [(1, 3), (6, 2), (4, 2), (9, 1), (8, 1)] as [(Int64, Int)] {
             history.committed(commit(at: position, count))
         }
@@ -23,13 +23,13 @@ import Testing
     }
 
     @Test(arguments: [3, 2, 1] as [Int64])
-    func `is another at once when a position is given a second time`(position: Int64) {
+    func `a position that is committed twice begins a new log generation`(position: Int64) {
         history.committed(commit(at: 1, 3))
         history.committed(commit(at: position, 3))
         #expect(history.generation == LogGeneration(number: 1))
     }
 
-    @Test func `is the same when a place is seen again, and another when something else stands there`() {
+    @Test func `a cursor with another id at a known position begins a new log generation`() {
         let place = LogCursor(position: 5, id: UUID())
         for _ in 0..<3 { history.saw(place) }
         history.saw(LogCursor(position: 5, id: nil))
@@ -38,14 +38,14 @@ import Testing
         #expect(history.generation == LogGeneration(number: 1))
     }
 
-    @Test func `is another where there is more evidence than can be kept`() {
+    @Test func `more cursors than the limit begin a new log generation`() {
         for position in 1...LogHistory.cursorLimit { history.committed(commit(at: Int64(position))) }
         #expect(history.generation == LogGeneration())
         history.committed(commit(at: Int64(LogHistory.cursorLimit) + 1))
         #expect(history.generation == LogGeneration(number: 1))
     }
 
-    @Test func `counts as known when the database has confirmed it, until there is a doubt`() async throws {
+    @Test func `a check confirms the log generation until the next doubt`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
                 #expect(history.confirmed == nil)
@@ -59,9 +59,9 @@ import Testing
         }
     }
 
-    /// Whatever was seen, by whichever way, and however much is recorded afterwards.
+    /// Holds for every kind of observation, and for any number of events that are recorded afterwards.
     @Test(arguments: [0, 1, 4, 5, 9] as [Int])
-    func `is another after a check when the log lost what was seen in it, whatever was recorded since`(since: Int) async throws {
+    func `a check after the log lost its end begins a new log generation`(since: Int) async throws {
         for kind in ["commit", "look", "check"] {
             try await TestStore.with { store in
                 let history = LogHistory(logger: .quiet)
@@ -83,7 +83,7 @@ import Testing
                 try await TestStore.withLog(store.client, projections: []) { log in
                     for number in 0..<since { _ = try await log.append(.counting("other", after: Int32(number))) }
                 }
-                // A later place does not hide the loss.
+                // A later cursor does not hide the loss.
                 if since == 9 { history.saw(try await store.reader.cursor(at: 12)) }
                 #expect(try await history.check(store.client) == Int64(3 + since))
                 #expect(history.generation == LogGeneration(number: 1), "\(kind)")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `is the same after checks while others append`() async throws {
+    @Test func `checks while another writer appends keep the log generation`() async throws {
         try await TestStore.with { store in
             let history = LogHistory(logger: .quiet)
             for round in 0..<5 {
@@ -107,8 +107,8 @@ import Testing
     }
 }
 
-@Suite struct `Growing pauses` {
-    @Test func `double up to the longest, and begin anew`() {
+@Suite struct `Growing the pause between polls` {
+    @Test func `the pause doubles up to its maximum and starts again after a reset`() {
         var backOff = BackOff(firstSeconds: 0.25, longestSeconds: 1.5)
         #expect(
             (0..<5).map { _ in backOff.next() } == [.seconds(0.25), .seconds(0.5), .seconds(1), .seconds(1.5), .seconds(1.5)])

@@ -6,29 +6,29 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `A notifier of the log` {
-    @Test func `wakes who follows in the same process after an append`() async throws {
+@Suite struct `Notifying readers of the log` {
+    @Test func `an append wakes readers in the same process`() async throws {
         try await TestStore.with { store in
             var wakes = store.notifier.wakes().makeAsyncIterator()
-            // The first says that nothing is known yet.
+            // The first page says that no tail is known yet.
             _ = await wakes.next()
             _ = try await store.log.append(.counting("a", after: 0))
             #expect(await wakes.next() != nil)
         }
     }
 
-    @Test func `wakes who follows in another process after an append`() async throws {
+    @Test func `an append wakes readers in another process`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient(role: "humon_app", connections: 2) { client in
-                try await TestStore.withWatch(client, listens: true) { notifier in
+                try await TestStore.withNotifier(client, listens: true) { notifier in
                     try await listening(store.database)
-                    var feed = LogTail(client: client, notifier: notifier, after: 0).makeAsyncIterator()
-                    #expect(try await feed.next()?.events.count == 0)
+                    var tail = LogTail(client: client, notifier: notifier, after: 0).makeAsyncIterator()
+                    #expect(try await tail.next()?.events.count == 0)
                     for number in Int32(0)..<5 {
                         _ = try await store.log.append(.counting("a", after: number))
                         var seen = 0
-                        // Pages without events come between.
-                        for _ in 0..<100 where seen == 0 { seen = try await feed.next()?.events.count ?? -1 }
+                        // Pages without events may come in between.
+                        for _ in 0..<100 where seen == 0 { seen = try await tail.next()?.events.count ?? -1 }
                         #expect(seen == 1)
                     }
                 }
@@ -36,10 +36,10 @@ import Testing
         }
     }
 
-    @Test func `listens again after its connection broke`() async throws {
+    @Test func `the notifier listens again after its connection broke`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient(role: "humon_app", connections: 2) { client in
-                try await TestStore.withWatch(client, listens: true) { notifier in
+                try await TestStore.withNotifier(client, listens: true) { notifier in
                     try await listening(store.database)
                     _ = try await store.database.withClient { administrator in
                         try await administrator.query(
@@ -56,16 +56,16 @@ import Testing
         }
     }
 
-    @Test func `polls where nothing is heard`() async throws {
+    @Test func `the notifier polls when it gets no notification`() async throws {
         try await TestStore.with { store in
-            try await TestStore.withWatch(store.client, pollSeconds: 0.01) { notifier in
+            try await TestStore.withNotifier(store.client, pollSeconds: 0.01) { notifier in
                 var wakes = notifier.wakes().makeAsyncIterator()
                 for _ in 0..<3 { #expect(await wakes.next() != nil) }
             }
         }
     }
 
-    @Test func `sends few notifications for many appends, and none inside the appends' transactions`() async throws {
+    @Test func `many appends send few notifications, and none inside an append's transaction`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient(role: "humon_app", connections: 1) { client in
                 try await client.withConnection { connection in
@@ -86,18 +86,18 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `wakes who follows after every append, too, when the log has lost its end and grows again`() async throws {
+    func `every append wakes readers after the log lost its end and grows again`() async throws {
         try await TestStore.with { store in
             for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
             var before = LogTail(client: store.client, notifier: store.notifier, after: 0).makeAsyncIterator()
             #expect(try await before.next()?.through == 10)
             try await store.database.loseEndOfLog(after: 3)
-            // Without polls, the feed learns of each append from the notifier alone.
+            // Without polls, the log tail learns of each append from the notifier alone.
             for number in Int32(3)..<8 {
-                var feed = LogTail(client: store.client, notifier: store.notifier, after: Int64(number)).makeAsyncIterator()
-                #expect(try await feed.next()?.events.count == 0)
+                var tail = LogTail(client: store.client, notifier: store.notifier, after: Int64(number)).makeAsyncIterator()
+                #expect(try await tail.next()?.events.count == 0)
                 _ = try await store.log.append(.counting("b", after: number - 3))
-                #expect(try await feed.next()?.through == Int64(number) + 1)
+                #expect(try await tail.next()?.through == Int64(number) + 1)
             }
             #expect(store.notifier.history.generation > LogGeneration())
             let error = await #expect(throws: (any Error).self) { while try await before.next() != nil {} }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func `takes back what it said of a tail that is lost`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `the notifier corrects its tail after the log lost its end`() async throws {
         try await TestStore.with { store in
             for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
             #expect(store.notifier.hint.tail.position == 10)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `knows of the furthest of two commits that are told in another order`() async throws {
+    @Test func `the notifier keeps the higher of two tails that arrive out of order`() async throws {
         try await TestStore.with { store in
             store.notifier.grew(to: 7)
             store.notifier.grew(to: 5)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// As the superuser sees it: others are not shown what a session does.
+    /// Queries as the superuser, because other roles do not see the statements of a session.
     private func listening(_ database: TestDatabase) async throws {
         try await database.withClient { administrator in
             try await eventually {

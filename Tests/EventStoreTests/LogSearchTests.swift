@@ -6,11 +6,11 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `A search in the log` {
+@Suite struct `Searching the log` {
     private static let size: Int64 = 150_000
     private static let start: Int64 = 1_379_289_600_000
 
-    /// A log with one recorded event a second, and one far back that is like no other.
+    /// A log with one recorded event a second, and one early event that differs from all others.
     private static func withLargeLog(_ body: @Sendable (PostgresClient) async throws -> Void) async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `finds one among many by everything that is indexed, and reads few pages for it`() async throws {
+    @Test func `a search by any indexed field finds one event among many and reads few pages`() async throws {
         try await Self.withLargeLog { client in
             let pages = try await client.query(
                 "SELECT pg_relation_size('log.recorded_events') / current_setting('block_size')::bigint"
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `goes on page by page, stops in reach, and says where`() async throws {
+    @Test func `a search returns pages, stops at its reach, and returns where it stopped`() async throws {
         try await Self.withLargeLog { (client) async throws in
             func find(
                 _ criteria: LogCriteria, before: Int64? = nil, limit: Int = 3, reach: Int64 = 1_000_000
@@ -87,17 +87,17 @@ import Testing
             #expect(try await find(LogCriteria(actor: 20), before: 2_003) == Found([2_002, 2_001], nil, false))
             let until = LogCriteria(until: Timestamp(milliseconds: Self.start + 10_000))
             #expect(try await find(until) == Found([9, 8, 7], 7, false))
-            // A text is looked for as it stands: no wildcards, and quotation marks as people write them.
+            // The text is matched literally: no wildcards, and quotation marks as people type them.
             #expect(try await find(LogCriteria(text: "100% \"quiet\"")) == Found([2_000], nil, false))
             #expect(try await find(LogCriteria(text: "100_")) == Found([], nil, false))
             #expect(try await find(LogCriteria(text: "quiet"), reach: 50_000) == Found([], 100_001, true))
             #expect(try await find(LogCriteria(text: "quiet"), before: 100_001, reach: 100_000) == Found([2_000], nil, false))
-            // With somebody's id the index leaves so little that there is no need to stop.
+            // With an actor the index leaves so few rows that the reach does not stop the search.
             #expect(try await find(LogCriteria(actor: 77_777, text: "quiet"), reach: 10) == Found([2_000], nil, false))
         }
     }
 
-    @Test func `knows roughly where a time stands, never too late`() async throws {
+    @Test func `the position estimated for a time is never too late`() async throws {
         try await Self.withLargeLog { client in
             let reader = LogReader(client: client)
             let position = try await reader.position(before: Timestamp(milliseconds: Self.start + 100_000_000))
@@ -108,8 +108,8 @@ import Testing
     }
 }
 
-@Suite struct `The statistics of the log` {
-    @Test func `count every kind, over all pages`() async throws {
+@Suite struct `Counting the log` {
+    @Test func `the statistics count every kind of event over all pages`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
                 #expect(try await LogStatistics(of: LogReader(client: client)).total == nil)

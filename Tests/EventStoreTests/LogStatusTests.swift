@@ -3,8 +3,8 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `The status of the log` {
-    @Test func `tells how far the log is, and how far behind read models and subscriptions are`() async throws {
+@Suite struct `Reporting the status of the log` {
+    @Test func `the status gives the tail of the log and the lag of read models and subscriptions`() async throws {
         try await TestStore.with { store in
             let before = try await LogStatus(of: [SumProjection()], client: store.client)
             #expect((before.position, before.readModelLags, before.subscriptions) == (0, ["sums_v1": 0], []))

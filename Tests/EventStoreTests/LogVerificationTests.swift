@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `An verification of the log` {
+@Suite struct `Verifying the log` {
     private static let sequences = [IDSequence(category: "counter", name: "log.user_ids")]
 
     private static func examine(_ client: PostgresClient) async throws -> LogVerification {
@@ -14,7 +14,7 @@ import Testing
         return verification
     }
 
-    /// Two counters of three, one of them under a key.
+    /// Two counters with three events, one of them with an idempotency key.
     private static func fill(_ store: TestStore) async throws {
         for version: Int32 in 0..<3 {
             for counter in ["1", "2"] { _ = try await store.log.append(.counting(counter, after: version)) }
@@ -25,7 +25,7 @@ import Testing
         try await store.client.query("SELECT nextval('log.user_ids') FROM generate_series(1, 3)")
     }
 
-    @Test func `finds nothing in a sound one`() async throws {
+    @Test func `the verification of a sound log finds no violation`() async throws {
         try await TestStore.with { store in
             try await Self.fill(store)
             let verification = try await Self.examine(store.client)
@@ -34,13 +34,13 @@ import Testing
         }
     }
 
-    @Test func `tells every violation, each with its place`() async throws {
+    @Test func `every kind of violation is reported with its position`() async throws {
         try await TestStore.with { store in
             try await Self.fill(store)
             _ = try await store.database.withClient { client in
                 try await client.run([
                     "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change",
-                    // Holes at 2 and at 4 to 5, which leave gaps in both streams.
+                    // Gaps at position 2 and at positions 4 to 5 leave gaps in both streams.
                     "DELETE FROM log.recorded_events WHERE position IN (2, 4, 5)",
                     "UPDATE log.recorded_events SET stream = 'counter-9' WHERE position = 7",
                     "INSERT INTO log.recorded_events SELECT 8, gen_random_uuid(), 'counter-9', 0 + 2, type, format, recorded_at, data, metadata FROM log.recorded_events WHERE position = 7",
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `looks behind an index that lies`() async throws {
+    @Test func `the verification finds a row that the index does not contain`() async throws {
         try await TestStore.with { store in
             try await Self.fill(store)
             _ = try await store.database.withClient { client in
@@ -75,7 +75,7 @@ import Testing
                     "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change",
                     "UPDATE pg_index SET indisready = false, indisvalid = true WHERE indexrelid = 'log.recorded_events_pkey'::regclass",
                 ])
-                // Not in the index on the position, which is not kept up.
+                // This row is missing from the index on positions, because the index is not maintained.
                 try await client.query(
                     "INSERT INTO log.recorded_events SELECT 3, gen_random_uuid(), 'counter-4', 1, type, format, recorded_at, data, metadata FROM log.recorded_events WHERE stream = 'counter-3'"
                 )
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `of the newest positions leaves the others alone`() async throws {
+    @Test func `a verification of the newest positions ignores the others`() async throws {
         try await TestStore.with { store in
             try await Self.fill(store)
             _ = try await store.database.withClient { client in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `keeps so many violations, and counts the rest`() async throws {
+    @Test func `the verification keeps a limited number of violations and counts the rest`() async throws {
         try await TestStore.with { store in
             try await store.client.query(
                 """

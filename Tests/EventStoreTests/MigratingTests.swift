@@ -5,11 +5,11 @@ import Testing
 
 @testable import EventStore
 
-/// `db/migrations/0008_inline_read_models.sql` on a database that the version before has filled.
+/// Runs `db/migrations/0008_inline_read_models.sql` on a database that the previous version has filled.
 @Suite struct `Migrating a log with read models` {
     private static let former = Array(Migration.all.prefix(7))
 
-    /// Seven recorded events, of which the read model has five; a read model of another version at 3, and a shadow at 2.
+    /// Seven recorded events: the read model is at 5, a read model of another version at 3, and a shadow at 2.
     private static func withFilledDatabase(_ body: @escaping @Sendable (PostgresClient) async throws -> Void) async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await database.withClient(connections: 5) { client in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `keeps their positions, and the log goes on`() async throws {
+    @Test func `read models keep their positions through the migration, and appends go on`() async throws {
         try await Self.withFilledDatabase { client in
             let positions: SQL = "SELECT schema || ' ' || position FROM log.checkpoints ORDER BY schema"
             let before = try await client.query(positions).decode(String.self)
@@ -46,7 +46,7 @@ import Testing
             let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
             #expect(try await models.list().first?.state == .behind)
             try await TestStore.withLog(client, projections: [SumProjection()]) { log in
-                // Once it is found behind, then in step.
+                // The read model is first found behind, then in step.
                 for number in 7..<10 { _ = try await log.append(.counting("a", after: Int32(number), by: 1)) }
             }
             #expect(
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `names the tables that a rebuild replaced as the previous ones`() async throws {
+    @Test func `the migration names the tables that a rebuild replaced _previous`() async throws {
         try await Self.withFilledDatabase { client in
             try await client.withConnection { connection in
                 try await connection.execute(
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `does not make appends wait while it waits for a dump`() async throws {
+    @Test func `appends do not wait while the migration waits for a dump`() async throws {
         try await Self.withFilledDatabase { client in
             let migration = try await client.withTransaction { dump in
                 try await dump.query("LOCK TABLE log.checkpoints IN ACCESS SHARE MODE")

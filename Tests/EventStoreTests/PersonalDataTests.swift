@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Personal data` {
+@Suite struct `Hiding personal data` {
     private enum Moved: DomainEvent {
         case moved
 
@@ -17,7 +17,7 @@ import Testing
 
     private static let data: JSON = ["year": 2_013.json, "street": "Mission Street"]
 
-    @Test func `is hidden, and nothing else of what is known`() {
+    @Test func `personal fields are hidden, and no other field of a known event`() {
         let hiding = PersonalData(of: [Moved.self], isRevealed: false)
         let shown: JSON = ["year": 2_013.json, "street": "(hidden)"]
         #expect(hiding.shown(Self.data, type: "Moved", category: "person") == shown)
@@ -25,7 +25,7 @@ import Testing
         #expect(hiding.shown(["street": .null], type: "Moved", category: "person") == ["street": .null])
     }
 
-    @Test func `is everything where nobody knows what it means`() {
+    @Test func `every field of an unknown event type is hidden`() {
         let hiding = PersonalData(of: [Moved.self], isRevealed: false)
         let nothing: JSON = ["year": "(hidden)", "street": "(hidden)"]
         #expect(hiding.shown(Self.data, type: "Teleported", category: "person") == nothing)
@@ -34,7 +34,7 @@ import Testing
         #expect(hiding.shown("Mission Street", type: "Moved", category: "person") == "(hidden)")
     }
 
-    @Test func `is shown to those who ask for it`() {
+    @Test func `a caller that asks for personal data gets it`() {
         let revealing = PersonalData(of: [Moved.self], isRevealed: true)
         #expect(revealing.shown(Self.data, type: "Teleported", category: "robot") == Self.data)
         #expect(revealing.shown(Self.data, category: "person") == Self.data)

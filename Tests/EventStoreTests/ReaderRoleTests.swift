@@ -3,8 +3,8 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `Whoever only looks` {
-    @Test func `may read everything, and write nothing`() async throws {
+@Suite struct `Reading with the reader role` {
+    @Test func `the reader role can read every table and write none`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
             try await store.database.withClient(role: "humon_reader") { client in

@@ -8,13 +8,13 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Rebuilding a read model` {
-    /// How far the one who appends has come.
+    /// The number of appends so far.
     private final class Writer: Sendable {
         let acknowledged = Mutex<Int64>(0)
         let isDone = Mutex(false)
     }
 
-    @Test func `that was dropped finds every row again`() async throws {
+    @Test func `rebuilding a dropped read model restores every row`() async throws {
         try await TestStore.with { store in
             try await store.count(40)
             let before = try await store.sums()
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `puts right what was wrong, keeps the old tables, has the same indexes, and goes on`() async throws {
+    @Test func `a rebuild corrects rows, keeps the old tables, has the same indexes, and goes on`() async throws {
         try await TestStore.with { store in
             try await store.count(40)
             let before = try await store.sums()
@@ -45,14 +45,14 @@ import Testing
         }
     }
 
-    /// Readers see every acknowledged append, at once and ever after, however often the tables are replaced under them.
-    @Test func `never lets a read fail or go back, while appends go on, with rollbacks in between`() async throws {
+    /// Readers see every acknowledged append from then on, however often a cutover replaces the tables.
+    @Test func `reads never fail or go back while rebuilds, rollbacks and appends go on`() async throws {
         try await TestStore.with { store in
             try await store.count(30)
             let writer = Writer()
             try await withThrowingTaskGroup(of: (what: String, count: Int).self) { group in
                 group.addTask {
-                    // The others go on until this one has ended, also with an error.
+                    // The other tasks go on until this one has ended, with an error too.
                     defer { writer.isDone.withLock { $0 = true } }
                     for number in 30..<400 {
                         let append = AppendRequest.counting("\(number % 7)-x", after: Int32(number / 7), by: Int64(number))
@@ -66,7 +66,7 @@ import Testing
                         var (reads, last) = (0, Int64(0))
                         while !writer.isDone.withLock(\.self) {
                             let floor = max(last, writer.acknowledged.withLock(\.self))
-                            // As many versions as there are events.
+                            // There are as many versions as events.
                             last = try await store.client.query("SELECT sum(version)::bigint FROM sums_v1.sums").decode(
                                 Int64.self)[0]
                             #expect(last >= floor, "a read went back")
@@ -93,13 +93,14 @@ import Testing
         }
     }
 
-    /// A lease that ends in an hour was given before the clock of PostgreSQL was set back.
+    /// A lease that ends in an hour was granted before the clock of PostgreSQL was set back.
     @Test(arguments: ["1 second", "1 hour"])
-    func `that was broken off goes on where it was`(lease: String) async throws {
+    func `a rebuild that was broken off goes on at its position`(lease: String) async throws {
         try await TestStore.with { store in
             try await store.count(40)
             let before = try await store.sums()
-            // What a rebuild that was killed after 14 recorded events leaves; its lease runs out while another one waits.
+            // The state that a rebuild leaves when it is killed after 14 recorded events; its lease expires while another one
+            // waits.
             try await store.client.withConnection { connection in
                 try await connection.execute(
                     script: """
@@ -118,11 +119,11 @@ import Testing
         }
     }
 
-    @Test func `can be watched and ended from elsewhere, and leaves nothing behind then`() async throws {
+    @Test func `a rebuild can be watched and aborted by another process, and then leaves nothing behind`() async throws {
         try await TestStore.with { store in
             try await store.count(20)
             let begun = AsyncStream.makeStream(of: Void.self)
-            // It waits for the lock on the table it is to write to.
+            // The rebuild waits for the lock on the table that it writes to.
             try await store.client.withTransaction { connection in
                 try await connection.execute(
                     script: """
@@ -143,7 +144,7 @@ import Testing
                         "sums_v1 ready", "sums_v1_rebuild building",
                     ])
                 let abort = Task { try await store.models.abort() }
-                // Until the builder has heard of it, and would drop what it built.
+                // Waits until the rebuild has noticed and is about to drop its tables.
                 try await eventually("the builder to drop its tables") {
                     try await store.client.query(
                         """
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `twice at once comes to the same`() async throws {
+    @Test func `two concurrent rebuilds give the same read model as one`() async throws {
         try await TestStore.with { store in
             try await store.count(40)
             let before = try await store.sums()
@@ -172,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `that goes wrong in the log says where, and changes nothing`() async throws {
+    @Test func `a rebuild that fails names the position and changes nothing`() async throws {
         try await TestStore.with { store in
             try await store.count(5)
             try await store.client.query(
@@ -188,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `keeps the old tables until they are pruned`() async throws {
+    @Test func `a rebuild keeps the old tables until they are pruned`() async throws {
         try await TestStore.with { store in
             try await store.count(8)
             await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await store.models.rollback() }
@@ -196,7 +197,7 @@ import Testing
             try await store.models.rebuild { _ in }
             try await store.count(from: 8, 3)
             let cutover = try await store.models.rollback()
-            // Even what was wrong is back, and what was appended since is there.
+            // The rollback restores even the wrong row, and shows the appends since the cutover.
             #expect(cutover.position == 11)
             #expect(try await store.sums().contains("(0-x,999,2)"))
             #expect(try await store.sums().contains("(3-x,13,2)"))
@@ -206,8 +207,8 @@ import Testing
         }
     }
 
-    /// What is dropped is the tables, not the name: had they become the live ones meanwhile, nothing would be left.
-    @Test func `is not rolled back to tables that a prune is about to drop`() async throws {
+    /// The prune drops the tables it found, not a name: after a rollback the same name would be the live tables.
+    @Test func `a rollback to tables that a prune is about to drop is refused`() async throws {
         try await TestStore.with { store in
             try await store.count(8)
             try await store.models.rebuild { _ in }
@@ -228,7 +229,7 @@ import Testing
 }
 
 extension TestStore {
-    /// Waits until this number of transactions of the database wait for locks of others.
+    /// Waits until `count` transactions of this database wait for locks.
     fileprivate func waitForLocks(_ count: Int64) async throws {
         let waiting: SQL = """
             SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `The list of streams` {
-    @Test func `comes page by page, with counts and times`() async throws {
+@Suite struct `Listing streams` {
+    @Test func `streams are listed in pages, with counts and times`() async throws {
         try await TestStore.with { store in
             for counter in ["a", "b", "b2", "c"] { _ = try await store.log.append(.counting(counter, after: 0)) }
             _ = try await store.log.append(.counting("b", after: 1))
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `reads the streams of its page and no others`() async throws {
+    @Test func `a page of the stream list reads the streams of that page only`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
                 try await client.query(
@@ -44,7 +44,8 @@ import Testing
                     separator: "\n")
                 #expect(!plan.contains("Seq Scan"), "\(plan)")
                 let buffers = plan.matches(of: /shared hit=(\d+)/).compactMap { Int($0.1) }.max() ?? .max
-                // A descent in the index for each name, for the first and for the last; the log has 900 pages and more.
+                // The query descends the index twice for each name, for its first and its last event; the log has 900 pages and
+                // more.
                 #expect(buffers < 20 * 3 * 5, "\(plan)")
             }
         }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `A stream's name` {
+@Suite struct `Splitting a stream name` {
     @Test(arguments: [
         ("user-1", "user", "1"), ("event-12", "event", "12"), ("attendance-12-1", "attendance", "12-1"), ("event-", "event", ""),
         ("event--1", "event", "-1"),
     ])
-    func `is a category and a key, with the first dash between them`(text: String, category: String, key: String) {
+    func `the first dash separates category and key`(text: String, category: String, key: String) {
         let name = StreamName(text)
         #expect(name.category == category)
         #expect(name.key == key)
@@ -15,7 +15,7 @@ import Testing
         #expect(name == StreamName(category: category, key: key))
     }
 
-    @Test func `has no key where there is no dash`() {
+    @Test func `a stream name without a dash has no key`() {
         #expect(StreamName("event") == StreamName(category: "event", key: ""))
         #expect(StreamName("") == StreamName(category: "", key: ""))
     }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `The state of a thing` {
-    /// One that was known by a single name, then by two, and that may have a roof.
+@Suite struct `Folding a stream into a state` {
+    /// A hut: format 1 of `Built` has its name under `label`; the roof is optional.
     private enum Hut: DomainEvent {
         case said(type: String, JSON)
 
@@ -29,7 +29,7 @@ import Testing
     private static let recorded = [
         recorded(1, "Built", format: 1, #"{"label":"Alm","owner":7}"#, at: 100),
         recorded(2, "Changed", #"{"name":"Hut","roof":"tin"}"#, at: 300),
-        // By a server whose clock is behind.
+        // A server whose clock is behind recorded this event.
         recorded(3, "Changed", #"{"name":"Hut","roof":null}"#, at: 200),
     ]
 
@@ -48,14 +48,14 @@ import Testing
         try StreamState(after: recorded, decodedBy: [Hut.self])
     }
 
-    @Test func `is what was said last of every member, in the current format`() throws {
+    @Test func `the state has the last value of every field, in the current format`() throws {
         let state = try #require(try state(Self.recorded))
         #expect(JSON.object(state.members).text == #"{"name":"Hut","owner":7,"roof":null}"#)
         #expect((state.version, state.position, state.recordedAt) == (3, 30, Timestamp(milliseconds: 200)))
         #expect(try self.state([]) == nil)
     }
 
-    @Test func `can be had of a version and of a time`() throws {
+    @Test func `the events of a stream can be cut at a version and at a time`() throws {
         #expect(Self.recorded.upTo(version: 2)?.count == 2)
         #expect(Self.recorded.upTo(version: 0) == nil)
         #expect(Self.recorded.upTo(version: 4) == nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(Self.recorded.upTo(time: Timestamp(milliseconds: 250)).count == 3)
     }
 
-    @Test func `differs from another in the members that differ`() throws {
+    @Test func `the changes between two states are the fields that differ`() throws {
         let first = try #require(try state(Array(Self.recorded.prefix(1))))
         let last = try #require(try state(Self.recorded))
         let forth = StreamState.changes(from: first, to: last)
@@ -78,7 +78,7 @@ import Testing
         #expect(StreamState.changes(from: last, to: last).isEmpty)
     }
 
-    @Test func `is not made up where something cannot be read`() {
+    @Test func `a stream with an unreadable event has no state`() {
         #expect(throws: FormatError.self) { try state([Self.recorded(1, "Moved", "{}", at: 1)]) }
         #expect(throws: FormatError.self) { try StreamState(after: Self.recorded, decodedBy: []) }
     }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `A subscription before a hole` {
-    @Test func `says so once, and looks less and less often whether it is mended`() async throws {
+@Suite struct `Stopping a subscription at a gap` {
+    @Test func `a subscription at a gap logs it once, and retries at growing intervals`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...5)
             _ = try await store.database.withClient { client in
@@ -25,13 +25,13 @@ import Testing
                 return timing
             }()
             try await store.database.withClient(role: "humon_app", connections: 3) { client in
-                try await TestStore.withWatch(client, pollSeconds: 0.05) { notifier in
+                try await TestStore.withNotifier(client, pollSeconds: 0.05) { notifier in
                     let service = SubscriptionRunner(
                         Diary(), client: client, notifier: notifier, timing: timing, logger: messages.logger)
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { try await service.run() }
                         defer { group.cancelAll() }
-                        // Every attempt is a claim.
+                        // Each attempt claims the lease once.
                         try await eventually {
                             try await store.client.query("SELECT epoch FROM log.followers").decode(Int64.self).first ?? 0 >= 8
                         }

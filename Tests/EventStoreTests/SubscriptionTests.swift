@@ -8,7 +8,7 @@ import Testing
 
 @testable import EventStore
 
-/// Keeps what it is given in a table, in the order in which it is given; refuses the number 13.
+/// Writes each event that it handles to a table, in order; refuses the number 13.
 struct Diary: Subscription {
     struct Unlucky: Error, CustomStringConvertible { var description: String { "thirteen" } }
 
@@ -33,7 +33,7 @@ struct Diary: Subscription {
 }
 
 extension TestStore {
-    /// A store with a diary to write.
+    /// A store with a table for the subscription to write to.
     static func withDiary(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
         try await with { store in
             try await store.database.withClient { client in
@@ -43,7 +43,7 @@ extension TestStore {
         }
     }
 
-    /// Appends so many, one a counter, or all to one.
+    /// Appends these numbers, one to each counter or all to one counter.
     func count(_ numbers: some Sequence<Int64>, to counter: String = "c") async throws {
         let versions = try await reader.read(stream: StreamName(category: "counter", key: counter)).count
         for (offset, number) in numbers.enumerated() {
@@ -51,12 +51,12 @@ extension TestStore {
         }
     }
 
-    /// Runs a subscription as a node of its own would, until the body is done.
-    func following(
+    /// Runs a subscription, as a separate node would, until the body has ended.
+    func withSubscription(
         _ diary: Diary, timing: SubscriptionRunner.Timing = .test, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 3) { client in
-            try await Self.withWatch(client, listens: true, pollSeconds: 0.05) { notifier in
+            try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { notifier in
                 let service = SubscriptionRunner(diary, client: client, notifier: notifier, timing: timing, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await service.run() }
@@ -71,7 +71,7 @@ extension TestStore {
         try await client.query("SELECT position FROM public.diary ORDER BY entry").decode(Int64.self)
     }
 
-    /// Waits until the subscription is there.
+    /// Waits until the subscription has reached a position.
     func reaches(_ position: Int64, _ subscription: String = "diary") async throws {
         try await eventually("position \(position)") {
             try await Subscriptions(client: client).position(of: subscription) ?? 0 >= position
@@ -90,11 +90,11 @@ extension SubscriptionRunner.Timing {
     }()
 }
 
-@Suite struct `A subscription` {
-    @Test func `sees what was there before it and what comes after, once and in order`() async throws {
+@Suite struct `Handling events in a subscription` {
+    @Test func `a subscription handles old and new events once and in order`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...5)
-            try await store.following(Diary()) {
+            try await store.withSubscription(Diary()) {
                 try await store.reaches(5)
                 try await store.count(6...10)
                 try await store.reaches(10)
@@ -103,11 +103,11 @@ extension SubscriptionRunner.Timing {
         }
     }
 
-    @Test func `writes no new version of its leader's row, and takes away where it has been`() async throws {
+    @Test func `an advance of the checkpoint does not update the leader's row, and old positions are deleted`() async throws {
         try await TestStore.withDiary { store in
             let leader: SQL = "SELECT ctid::text || ' ' || xmin::text FROM log.follower_leaders"
             let positions: SQL = "SELECT position FROM log.follower_positions ORDER BY position"
-            try await store.following(Diary()) {
+            try await store.withSubscription(Diary()) {
                 try await store.count([1])
                 try await store.reaches(1)
                 let before = try await store.client.query(leader).decode(String.self)
@@ -121,34 +121,36 @@ extension SubscriptionRunner.Timing {
         }
     }
 
-    @Test func `goes on where it was when it is started again`() async throws {
+    @Test func `a restarted subscription goes on after its checkpoint`() async throws {
         try await TestStore.withDiary { store in
             for round in Int64(1)...3 {
                 try await store.count(1...4)
-                try await store.following(Diary()) { try await store.reaches(round * 4) }
+                try await store.withSubscription(Diary()) { try await store.reaches(round * 4) }
             }
             #expect(try await store.entries() == Array(1...12))
         }
     }
 
-    @Test func `sees what it asked for, and moves past the rest`() async throws {
+    @Test func `a subscription handles the selected events and moves past the others`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...3)
-            try await store.following(Diary(name: "a", filter: LogFilter(categories: ["tea"]))) {
+            try await store.withSubscription(Diary(name: "a", filter: LogFilter(categories: ["tea"]))) {
                 try await store.reaches(3, "a")
             }
             #expect(try await store.entries() == [])
             let filter = LogFilter(categories: ["counter"], types: ["Counted", "Other"])
-            try await store.following(Diary(name: "b", filter: filter)) { try await store.reaches(3, "b") }
+            try await store.withSubscription(Diary(name: "b", filter: filter)) { try await store.reaches(3, "b") }
             #expect(try await store.entries() == [1, 2, 3])
-            try await store.following(Diary(name: "c", filter: LogFilter(types: ["Other"]))) { try await store.reaches(3, "c") }
+            try await store.withSubscription(Diary(name: "c", filter: LogFilter(types: ["Other"]))) {
+                try await store.reaches(3, "c")
+            }
             #expect(try await store.entries() == [1, 2, 3])
         }
     }
 
-    @Test func `survives the loss of its connections without a gap`() async throws {
+    @Test func `a subscription that loses its connections misses no event`() async throws {
         try await TestStore.withDiary { store in
-            try await store.following(Diary(pause: { try await Task.sleep(for: .milliseconds(3)) })) {
+            try await store.withSubscription(Diary(pause: { try await Task.sleep(for: .milliseconds(3)) })) {
                 for round in Int64(1)...10 {
                     try await store.count(1...10, to: "c\(round)")
                     _ = try? await store.database.withClient { client in
@@ -163,7 +165,7 @@ extension SubscriptionRunner.Timing {
         }
     }
 
-    @Test func `stands still before a hole`() async throws {
+    @Test func `a subscription stops at a gap`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...5)
             _ = try await store.database.withClient { client in
@@ -173,7 +175,7 @@ extension SubscriptionRunner.Timing {
                 ])
             }
             for (name, filter) in [("a", LogFilter.everything), ("b", LogFilter(types: ["Other"]))] {
-                try await store.following(Diary(name: name, filter: filter)) { try await Task.sleep(for: .seconds(1)) }
+                try await store.withSubscription(Diary(name: name, filter: filter)) { try await Task.sleep(for: .seconds(1)) }
                 #expect(try await Subscriptions(client: store.client).position(of: name) == 0)
             }
             #expect(try await store.entries() == [])
@@ -181,14 +183,14 @@ extension SubscriptionRunner.Timing {
     }
 }
 
-@Suite struct `A subscription that cannot handle an event` {
-    @Test func `parks its stream, goes on with the others, and never skips`() async throws {
+@Suite struct `Parking a stream` {
+    @Test func `a failing event parks its stream, the other streams go on, and no event is skipped`() async throws {
         try await TestStore.withDiary { store in
             let isSuperstitious = Mutex(true)
             let diary = Diary(isSuperstitious: { isSuperstitious.withLock { $0 } })
             try await store.count([1, 2, 13, 4], to: "bad")
             try await store.count([1, 2], to: "good")
-            try await store.following(diary) {
+            try await store.withSubscription(diary) {
                 try await store.reaches(6)
                 try await store.count([5], to: "bad")
                 try await store.count([3], to: "good")
@@ -204,7 +206,7 @@ extension SubscriptionRunner.Timing {
                 #expect((status.name, status.position, status.lag, status.parkedStreams) == ("diary", 8, 0, 1))
                 #expect(status.leasedUntil != nil)
 
-                // Retried too early it stays where it is; the cause mended it goes on, in its own order.
+                // An early retry leaves the stream parked; after the cause is removed the stream goes on in its own order.
                 try await subscriptions.retry(parked.stream, of: "diary")
                 try await eventually {
                     try await store.client.query("SELECT is_to_be_retried FROM log.parked_streams").decode(Bool.self) == [false]
@@ -220,24 +222,24 @@ extension SubscriptionRunner.Timing {
         }
     }
 
-    @Test func `remembers what it parked when it is started again`() async throws {
+    @Test func `a parked stream stays parked after a restart`() async throws {
         try await TestStore.withDiary { store in
             let diary = Diary(isSuperstitious: { true })
             try await store.count([13, 2], to: "bad")
-            try await store.following(diary) { try await store.reaches(2) }
+            try await store.withSubscription(diary) { try await store.reaches(2) }
             try await store.count([3], to: "bad")
-            try await store.following(diary) { try await store.reaches(3) }
+            try await store.withSubscription(diary) { try await store.reaches(3) }
             #expect(try await store.entries() == [])
         }
     }
 }
 
-@Suite struct `Subscriptions of one name` {
-    @Test func `take turns, so that everything is handled once`() async throws {
+@Suite struct `Sharing a subscription between nodes` {
+    @Test func `nodes with one subscription handle every event once`() async throws {
         try await TestStore.withDiary { store in
-            try await store.following(Diary()) {
-                try await store.following(Diary()) {
-                    try await store.following(Diary()) {
+            try await store.withSubscription(Diary()) {
+                try await store.withSubscription(Diary()) {
+                    try await store.withSubscription(Diary()) {
                         try await store.count(1...50)
                         try await store.reaches(50)
                     }
@@ -247,47 +249,47 @@ extension SubscriptionRunner.Timing {
         }
     }
 
-    @Test func `leave nothing of a leader that was paused for too long`() async throws {
+    @Test func `a leader whose lease expired while it was paused commits nothing`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...3)
             let (paused, resume) = AsyncStream.makeStream(of: Void.self)
             let sleeper = Diary(pause: { for await _ in paused {} })
             let lease = try #require(
                 try await Lease.claim("diary", leader: UUID(), seconds: 0.3, client: store.client)?.lease)
-            // Nobody renews it, as when its machine is frozen.
+            // The lease is not renewed, as when the leader's machine is frozen.
             let work = Task {
                 try await store.client.withTransaction { transaction in
                     try await sleeper.handle(try await store.reader.read(after: 0, limit: 3), in: transaction)
                     try await lease.move(from: 0, to: 3, in: transaction)
                 }
             }
-            try await store.following(Diary()) { try await store.reaches(3) }
+            try await store.withSubscription(Diary()) { try await store.reaches(3) }
             resume.finish()
             await #expect(throws: LeaseLostError.self) { try await work.value }
             #expect(try await store.entries() == [1, 2, 3])
         }
     }
 
-    @Test func `take over from a leader that died before the clock of PostgreSQL was set back`() async throws {
+    @Test func `a new leader takes over although the clock of PostgreSQL was set back`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...3)
             _ = try #require(try await Lease.claim("diary", leader: UUID(), seconds: 1, client: store.client))
             try await store.client.query("UPDATE log.leases SET until = until + interval '1 hour'")
-            try await store.following(Diary()) { try await store.reaches(3) }
+            try await store.withSubscription(Diary()) { try await store.reaches(3) }
             #expect(try await store.entries() == [1, 2, 3])
         }
     }
 
-    @Test func `hand over at once when the leader stops`() async throws {
+    @Test func `a leader that stops hands its lease over at once`() async throws {
         try await TestStore.withDiary { store in
             var patient = SubscriptionRunner.Timing.test
             patient.leaseSeconds = 3_600
             let timing = patient
-            try await store.following(Diary(), timing: timing) {
+            try await store.withSubscription(Diary(), timing: timing) {
                 try await store.count(1...3)
                 try await store.reaches(3)
             }
-            try await store.following(Diary(), timing: timing) {
+            try await store.withSubscription(Diary(), timing: timing) {
                 try await store.count(4...6)
                 try await store.reaches(6)
             }

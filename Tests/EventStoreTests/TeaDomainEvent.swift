@@ -1,7 +1,7 @@
 import Encoding
 import EventStore
 
-/// A domain event of these tests only, whose format changed twice.
+/// A domain event for tests with three formats.
 enum TeaDomainEvent: DomainEvent, Hashable {
     case brewed(seconds: Int64, sort: String?)
     case drunk
@@ -11,9 +11,9 @@ enum TeaDomainEvent: DomainEvent, Hashable {
         StoredType(
             "TeaBrewed",
             upcasters: [
-                // From 1 to 2: the time was kept in minutes.
+                // Format 1 had the time in minutes.
                 { data in ["seconds": JSON(try data.stored("minutes", \.storedInteger) * 60)] },
-                // From 2 to 3: the sort was not kept.
+                // Format 2 did not have the sort.
                 { data in ["seconds": JSON(try data.stored("seconds", \.storedInteger)), "sort": .null] },
             ]
         ),

@@ -6,7 +6,7 @@ import TestDatabase
 
 @testable import EventStore
 
-/// A domain event of the tests' own: somebody counted something.
+/// A domain event for tests: a counter counted a number.
 enum Counted: DomainEvent, Hashable {
     case counted(Int64)
 
@@ -23,7 +23,7 @@ enum Counted: DomainEvent, Hashable {
     }
 }
 
-/// The sum of what every counter counted; refuses the number -13, as a faulty read model would.
+/// Sums the numbers of every counter; refuses the number -13, as a faulty read model would.
 struct SumProjection: Projection {
     static let name = "sums"
     static let version: Int32 = 1
@@ -64,7 +64,7 @@ struct TestStore: Sendable {
     let client: PostgresClient
     let log: EventLog
     let models: ReadModels
-    /// Of the process that appends.
+    /// The log history of the appending process.
     let notifier: LogNotifier
     var reader: LogReader { LogReader(client: client) }
 
@@ -72,7 +72,7 @@ struct TestStore: Sendable {
         try await TestDatabase.with { database in try await with(database, body) }
     }
 
-    /// The same beside a second database, for what carries the log from one to the other.
+    /// A store beside a second database, for tests that carry the log from one to the other.
     static func withTwo(_ body: @escaping @Sendable (TestStore, _ other: TestDatabase) async throws -> Void) async throws {
         try await TestDatabase.withTwo { database, other in try await with(database) { try await body($0, other) } }
     }
@@ -83,7 +83,7 @@ struct TestStore: Sendable {
         try await database.withClient(role: "humon_app", connections: 5) { client in
             let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
             try await models.prepare()
-            try await withWatch(client) { notifier in
+            try await withNotifier(client) { notifier in
                 try await withLog(client, projections: [SumProjection()], notifier: notifier) { log in
                     try await body(TestStore(database: database, client: client, log: log, models: models, notifier: notifier))
                 }
@@ -105,8 +105,8 @@ struct TestStore: Sendable {
         }
     }
 
-    /// Without a poll, unless one is wanted.
-    static func withWatch(
+    /// Without polling unless the test sets an interval.
+    static func withNotifier(
         _ client: PostgresClient, listens: Bool = false, pollSeconds: Double = 3_600,
         prepareSession: @escaping @Sendable (LeasedConnection) async throws -> Void = { _ in },
         _ body: @escaping @Sendable (LogNotifier) async throws -> Void
@@ -120,7 +120,7 @@ struct TestStore: Sendable {
         }
     }
 
-    /// Of so many counters in turn, the numbers from `first` on.
+    /// Appends `count` numbers from `first` on to the counters in turn.
     func count(from first: Int = 0, _ numbers: Int, counters: Int = 7) async throws {
         for number in first..<first + numbers {
             _ = try await log.append(.counting("\(number % counters)-x", after: Int32(number / counters), by: Int64(number)))
@@ -133,7 +133,7 @@ struct TestStore: Sendable {
 }
 
 extension AppendRequest {
-    /// One more of a counter.
+    /// Appends one more number to a counter.
     static func counting(_ counter: String, after version: Int32, by number: Int64 = 1, id: UUID = UUID()) -> AppendRequest {
         AppendRequest(
             id: id,
@@ -147,11 +147,11 @@ extension AppendRequest {
 }
 
 extension [Result<AppendResult, any Error>] {
-    /// Those that were recorded.
+    /// The results of the recorded appends.
     var appended: [AppendResult] { compactMap { try? $0.get() } }
 }
 
-/// All results, in any order. Throws nothing; but a closure is taken for a throwing one only by a `try` outside of macros.
+/// All results, in any order. Throws nothing; but only a `try` outside of a macro makes the compiler infer a throwing closure.
 func gather<Value: Sendable>(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> [Result<Value, any Error>] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EventStore
 
-/// What a newer program counts, in a format that this one does not know.
+/// A domain event of a newer program, in a format that this program does not know.
 private enum CountedAnew: DomainEvent {
     case counted
 
@@ -18,7 +18,7 @@ private enum CountedAnew: DomainEvent {
     var stored: (type: String, data: JSON) { ("Counted", ["numbers": .null]) }
 }
 
-/// Which teas there were.
+/// Lists the names of teas.
 private struct TeasProjection: Projection {
     static let name = "teas"
     static let version: Int32 = 1
@@ -38,7 +38,7 @@ extension AppendRequest {
     }
 }
 
-@Suite struct `A recorded event that this program cannot read` {
+@Suite struct `Reading an event of a newer program` {
     private static let unreadable = FormatError(
         "position 2: Counted has formats 1 to 1, not 2: written by a newer humon")
 
@@ -53,21 +53,21 @@ extension AppendRequest {
         }
     }
 
-    @Test func `fails a batch as a whole, and its appends are not tried one by one`() async throws {
+    @Test func `a batch with an unreadable event fails as a whole, without a retry of each append`() async throws {
         try await Self.with { store in
             let before = store.client.statistics.queries.counts.reduce(0, +)
             let results = try await gather(500) { try await store.log.append(.counting("c\($0)", after: 0)) }
             for result in results {
                 #expect(throws: ReadModelError.unreadable(Self.unreadable)) { try result.get() }
             }
-            // Some batches, with about 7 statements each; one by one they were at least 3,000.
+            // A batch takes about 7 statements, and there are few batches; single appends would take at least 3,000 statements.
             let statements = store.client.statistics.queries.counts.reduce(0, +) - before
             #expect(statements < 1_000)
             #expect(try await store.reader.tail() == 3)
         }
     }
 
-    @Test func `holds up its own read model alone`() async throws {
+    @Test func `an unreadable event stops the catch-up of its own read model only`() async throws {
         try await Self.with { store in
             let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
             try await store.database.withClient(role: "humon_app", connections: 4) { client in
@@ -78,11 +78,11 @@ extension AppendRequest {
         }
     }
 
-    @Test func `does not hold up the others where a server keeps them in step`() async throws {
+    @Test func `an unreadable event does not stop a server's other read models`() async throws {
         try await Self.with { store in
             let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
             try await store.client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
-            try await TestStore.withWatch(store.client, pollSeconds: 0.02) { notifier in
+            try await TestStore.withNotifier(store.client, pollSeconds: 0.02) { notifier in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
                     defer { group.cancelAll() }

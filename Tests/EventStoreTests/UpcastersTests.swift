@@ -3,32 +3,34 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Stored data of an old format` {
+@Suite struct `Upcasting stored data` {
     @Test(
         arguments: [
             (1, #"{"minutes":3}"#, TeaDomainEvent.brewed(seconds: 180, sort: nil)),
             (2, #"{"seconds":200}"#, .brewed(seconds: 200, sort: nil)),
             (3, #"{"seconds":200,"sort":"Assam"}"#, .brewed(seconds: 200, sort: "Assam")),
         ] as [(Int16, String, TeaDomainEvent)])
-    func `is lifted step by step to the current one`(format: Int16, text: String, event: TeaDomainEvent) throws {
+    func `data of an old format are upcast step by step to the current one`(format: Int16, text: String, event: TeaDomainEvent)
+        throws
+    {
         #expect(try TeaDomainEvent.decode(type: "TeaBrewed", format: format, data: Array(text.utf8)) == event)
     }
 
-    @Test func `is not taken for data of the current one`() {
+    @Test func `data of an old format are not decoded as the current format`() {
         #expect(throws: FormatError("TeaBrewed, format 3: no usable sort in the stored data")) {
             try TeaDomainEvent.decode(type: "TeaBrewed", format: 3, data: Array(#"{"seconds":200}"#.utf8))
         }
     }
 
-    @Test func `is refused where it is not of its format, without its values`() {
+    @Test func `data that do not fit their format are refused, and the error does not show the values`() {
         #expect(throws: FormatError("TeaBrewed, format 1: no usable minutes in the stored data")) {
             try TeaDomainEvent.decode(type: "TeaBrewed", format: 1, data: Array(#"{"minutes":"s3cret"}"#.utf8))
         }
     }
 }
 
-@Suite struct `Stored data` {
-    @Test func `is written in the current format`() {
+@Suite struct `Decoding stored data` {
+    @Test func `data are written in the current format`() {
         let stored = TeaDomainEvent.brewed(seconds: 180, sort: nil).stored
         #expect(stored.type == "TeaBrewed")
         #expect(stored.data.text == #"{"seconds":180,"sort":null}"#)
@@ -37,36 +39,36 @@ import Testing
     }
 
     @Test(arguments: [4, 99, 0, -1, .max, .min] as [Int16])
-    func `is refused in a format that this program does not know`(format: Int16) {
+    func `data in an unknown format are refused`(format: Int16) {
         #expect(throws: FormatError("TeaBrewed has formats 1 to 3, not \(format): written by a newer humon")) {
             try TeaDomainEvent.decode(type: "TeaBrewed", format: format, data: Array(#"{"minutes":3}"#.utf8))
         }
     }
 
-    @Test func `is refused under a name that this program does not know`() {
+    @Test func `data under an unknown name are refused`() {
         #expect(throws: FormatError("no stored type TeaSpilt in category tea")) {
             try TeaDomainEvent.decode(type: "TeaSpilt", format: 1, data: Array("{}".utf8))
         }
     }
 
-    @Test func `is refused where it is no JSON`() {
+    @Test func `data that are not JSON are refused`() {
         #expect(throws: FormatError("TeaDrunk, format 1: a value should stand here, at line 1, column 1")) {
             try TeaDomainEvent.decode(type: "TeaDrunk", format: 1, data: Array("s3cret".utf8))
         }
     }
 }
 
-@Suite struct `A member of stored data` {
+@Suite struct `Reading a field of stored data` {
     private let data: JSON = ["text": "tea", "number": JSON(7), "none": .null, "time": "2013-09-16T00:00:00.000Z"]
 
-    @Test func `is read as what its format promises`() throws {
+    @Test func `a field is read as the type of its format`() throws {
         #expect(try data.stored("text", \.storedString) == "tea")
         #expect(try data.stored("number", \.storedInteger) == 7)
         #expect(try data.stored("number", \.storedDouble) == 7)
         #expect(try data.stored("time", \.storedTimestamp) == Timestamp(milliseconds: 1_379_289_600_000))
     }
 
-    @Test func `is not read as anything else`() {
+    @Test func `a field of another type is refused`() {
         #expect(throws: FormatError("no usable text in the stored data")) { try data.stored("text", \.storedInteger) }
         #expect(throws: FormatError("no usable text in the stored data")) { try data.stored("text", \.storedTimestamp) }
         #expect(throws: FormatError("no usable number in the stored data")) { try data.stored("number", \.storedString) }
@@ -74,7 +76,7 @@ import Testing
         #expect(throws: FormatError("no usable absent in the stored data")) { try data.stored("absent", \.storedString) }
     }
 
-    @Test func `may be null where its format says so, but not absent`() throws {
+    @Test func `a nullable field may be null but not absent`() throws {
         #expect(try data.stored("none") { $0.storedOptional(\.storedString) } == nil)
         #expect(try data.stored("text") { $0.storedOptional(\.storedString) } == "tea")
         #expect(throws: FormatError("no usable number in the stored data")) {

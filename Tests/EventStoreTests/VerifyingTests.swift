@@ -6,7 +6,7 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Verifying a read model` {
-    @Test func `finds a row that was changed, one that is missing and one too many, and leaves nothing behind`() async throws {
+    @Test func `a verification finds a changed, a missing and a surplus row, and leaves nothing behind`() async throws {
         try await TestStore.with { store in
             try await store.count(40)
             let equal = try await store.models.verify { _ in }
@@ -30,7 +30,7 @@ import Testing
                         expected: nil),
                 ])
             #expect(try await store.models.verify(limit: 1) { _ in }[0].differences.count == 1)
-            // Told or not, they differ.
+            // The rows differ whether or not the caller asked for each of them.
             let untold = try await store.models.verify(limit: 0) { _ in }[0]
             #expect(untold.differing == 3)
             #expect(untold.differences.isEmpty)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `by a sample looks at whole streams, and says how many rows`() async throws {
+    @Test func `a sample verification compares whole streams and returns the number of rows`() async throws {
         try await TestStore.with { store in
             try await store.count(400, counters: 200)
             try await store.client.query("UPDATE sums_v1.sums SET sum = -1")
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `while appends go on compares both sides at one position`() async throws {
+    @Test func `a verification during appends compares both sides at one position`() async throws {
         try await TestStore.with { store in
             try await store.count(50)
             async let appended: Void = store.count(from: 50, 300)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EventStore
 
-/// What the next program makes of the same domain events: it also counts them, in a table of another shape.
+/// The next program's projection of the same domain events: it also counts them, in a table of another shape.
 private struct CountingSumProjection: Projection {
     static let name = "sums"
     static let version: Int32 = 2
@@ -40,16 +40,16 @@ private struct CountingSumProjection: Projection {
     }
 }
 
-/// The steps of docs/operating.md, with two programs' worth of projections.
-@Suite struct `A deploy that changes a read model` {
-    /// One program with its writer, its notifier and its keeper.
+/// Follows the steps of docs/operating.md with the projections of two programs.
+@Suite struct `Deploying a change of a read model` {
+    /// One program with its writer, its notifier and its projection runner.
     private static func withProgram(
         _ client: PostgresClient, _ projection: any Projection,
         _ body: @escaping @Sendable (EventLog, ReadModels) async throws -> Void
     ) async throws {
         let models = ReadModels(projections: [projection], client: client, logger: .quiet)
         try await models.prepare()
-        try await TestStore.withWatch(client, listens: true, prepareSession: { try await models.holdServed(on: $0) }) {
+        try await TestStore.withNotifier(client, listens: true, prepareSession: { try await models.holdServed(on: $0) }) {
             notifier in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
@@ -68,19 +68,20 @@ private struct CountingSumProjection: Projection {
     private static let sums: SQL = "SELECT counter || ' ' || sum FROM sums_v1.sums ORDER BY counter"
     private static let totals: SQL = "SELECT counter || ' ' || sum FROM sums_v2.totals ORDER BY counter"
 
-    @Test func `builds the new one beside the old one, and both programs write and read while they run together`() async throws {
+    @Test func `a deploy builds the new read model beside the old one, and both programs run together`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app", connections: 5) { client in
                 try await database.withClient(role: "humon_app", connections: 5) { newClient in
                     try await Self.withProgram(client, SumProjection()) { old, oldModels in
                         try await Self.append(0..<50, of: "a", to: old)
                         try await Self.withProgram(newClient, CountingSumProjection()) { new, newModels in
-                            // Built from what the old program had recorded.
+                            // The new read model was built from the old program's events.
                             #expect(try await newClient.query(Self.totals).decode(String.self) == ["a 1225"])
                             async let fromOld: Void = Self.append(50..<150, of: "a", to: old)
                             async let fromNew: Void = Self.append(0..<100, of: "b", to: new)
                             _ = try await (fromOld, fromNew)
-                            // Each shows the other's appends without any of its own; by the announcement, since nobody polls here.
+                            // Each program shows the other's appends without an append of its own; the notification wakes it,
+                            // since polling is off.
                             for (reader, query) in [(client, Self.sums), (newClient, Self.totals)] {
                                 var found: [String] = []
                                 for _ in 0..<200 where found != ["a 11175", "b 4950"] {
@@ -95,12 +96,12 @@ private struct CountingSumProjection: Projection {
                                 try await newModels.list().map { "\($0.schema) \($0.state)" } == [
                                     "sums_v2 ready", "sums_v1 otherVersion",
                                 ])
-                            // The old program still answers from the old one.
+                            // The old program still answers from its own read model.
                             await #expect(throws: ReadModelError.served("sums_v1")) {
                                 _ = try await newModels.prune(otherVersions: true)
                             }
                         }
-                        // The way back: the old program goes on alone, and has everything.
+                        // After a rollback of the deploy the old program runs alone and shows every event.
                         try await Self.append(150..<160, of: "a", to: old)
                         #expect(try await client.query(Self.sums).decode(String.self) == ["a 12720", "b 4950"])
                     }
@@ -114,7 +115,7 @@ private struct CountingSumProjection: Projection {
         }
     }
 
-    @Test func `catches up inside an append where nothing else did`() async throws {
+    @Test func `an append brings a read model that is behind up to date`() async throws {
         try await TestStore.with { store in
             try await store.count(3)
             try await TestStore.withLog(store.client, projections: []) { log in

@@ -4,8 +4,8 @@ import Postgres
 import Telemetry
 import Testing
 
-@Suite struct `The statistics of the writer` {
-    @Test func `tell what became of each append`() async throws {
+@Suite struct `Counting appends` {
+    @Test func `the writer counts appends by result`() async throws {
         try await TestStore.with { store in
             let id = UUID()
             _ = try await store.log.append(.counting("a", after: 0, id: id))
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `tell how large the transactions are, and how long they took`() async throws {
+    @Test func `the writer records the size and duration of its transactions`() async throws {
         try await TestStore.with { store in
             for result in try await gather(50, { try await store.log.append(.counting("\($0)", after: 0)) }) {
                 #expect(throws: Never.self) { try result.get() }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `tell that a closed log takes nothing`() async throws {
+    @Test func `the writer counts appends to a closed log as refused`() async throws {
         try await TestStore.with { store in
             try await TestStore.withLog(store.client, projections: []) { log in
                 let running = Task { try await log.run() }
