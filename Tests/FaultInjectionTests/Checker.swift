@@ -1,22 +1,22 @@
 import Foundation
 
-/// What must hold whatever was done to the system.
+/// The guarantees that hold under every fault.
 enum Check: String, Sendable, CaseIterable {
-    case acknowledgedOnce = "every acknowledged command is in the log exactly once, where its answer said"
-    case refusedNever = "nothing that was refused is in the log"
-    case unknownAtMostOnce = "a command that was never answered is in the log at most once"
-    case nothingElse = "nothing is in the log that nobody sent"
+    case acknowledgedOnce = "every acknowledged command is in the log exactly once, in the stream that its response named"
+    case refusedNever = "no refused command is in the log"
+    case unknownAtMostOnce = "a command without a response is in the log at most once"
+    case nothingElse = "every recorded event was sent by a client"
     case positions = "positions are contiguous from 1"
     case versions = "the versions of every stream are contiguous from 1"
-    case readModels = "every read model equals a replay from nothing"
-    case index = "every server's memory is in use and equals the read model"
+    case readModels = "every read model equals a replay of the log"
+    case index = "every server's index is in use and equals the read model"
     case readings = "a read that sends back the position of a write shows it"
     case subscription = "the subscription saw every position once and in order"
-    case repetition = "a repeated command is answered as it was the first time"
-    case answers = "every answer is the one expected, or says that it is to be tried again"
-    case restore = "a restored log is the one that was dumped"
+    case repetition = "a repeated command gets the first response"
+    case responses = "every response is the expected one or a 503"
+    case restore = "a restored log equals the dumped one"
     case snapshot = "no row is updated by every append while a snapshot is open"
-    case recovery = "everything is served again after every fault"
+    case recovery = "every server responds again after every fault"
 }
 
 struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
@@ -25,20 +25,20 @@ struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
     var description: String { "\(sentence) (\(check.rawValue))" }
 }
 
-/// Holds what clients know against what was found. Pure, so that it can be fed with what must not be.
+/// Compares the clients' records with the log. A pure function, so that tests can pass it violations.
 struct Checker {
-    /// So many of one kind are told; a thousand say no more.
-    static let told = 10
+    /// Maximum number of violations reported for each check.
+    static let reportLimit = 10
 
     var clients: [CommandRecord]
     var readings: [ReadingRecord] = []
     var log: [LogRow]
-    /// In the order in which the subscription wrote them; nil where none ran.
-    var followed: [Int64]?
+    /// The positions in the order in which the subscription handled them; nil if none ran.
+    var handled: [Int64]?
 
     func violations() -> [Violation] {
         let found = commandViolations() + nothingElse() + positions() + versions() + readingViolations() + subscription()
-        return Check.allCases.flatMap { check in found.filter { $0.check == check }.prefix(Self.told) }
+        return Check.allCases.flatMap { check in found.filter { $0.check == check }.prefix(Self.reportLimit) }
     }
 
     private func commandViolations() -> [Violation] {
@@ -67,7 +67,7 @@ struct Checker {
         return acknowledged.filter { $0.type != row.type || $0.stream != row.stream }.map { record in
             let wanted = "\(record.type) in \(record.stream ?? "no stream")"
             return Violation(
-                check: .acknowledgedOnce, sentence: "\(name) should be \(wanted) and is \(row.type) in \(row.stream), \(found)")
+                check: .acknowledgedOnce, sentence: "\(name) is \(row.type) in \(row.stream) \(found), not \(wanted)")
         }
     }
 
@@ -79,13 +79,14 @@ struct Checker {
         let sent = Set(clients.map(\.mark))
         return log.filter { $0.marks.isDisjoint(with: sent) }.map { row in
             Violation(
-                check: .nothingElse, sentence: "nobody sent what is at position \(row.position), \(row.type) in \(row.stream)")
+                check: .nothingElse,
+                sentence: "no client sent the event at position \(row.position), \(row.type) in \(row.stream)")
         }
     }
 
     private func positions() -> [Violation] {
         zip(log, Int64(1)...).filter { $0.position != $1 }.prefix(1).map { row, expected in
-            Violation(check: .positions, sentence: "position \(row.position) stands where \(expected) should")
+            Violation(check: .positions, sentence: "the log has position \(row.position) instead of \(expected)")
         }
     }
 
@@ -97,7 +98,7 @@ struct Checker {
             guard row.version != expected else { return nil }
             return Violation(
                 check: .versions,
-                sentence: "\(row.stream) has version \(row.version) at position \(row.position), where \(expected) should be")
+                sentence: "\(row.stream) has version \(row.version) at position \(row.position) instead of version \(expected)")
         }
     }
 
@@ -107,21 +108,23 @@ struct Checker {
             let written = rows[reading.position].flatMap { $0.stream == reading.stream ? $0.version : nil }
             guard let written else {
                 return Violation(
-                    check: .readings, sentence: "\(reading.name) was to be at position \(reading.position), which is another's")
+                    check: .readings,
+                    sentence: "the response to \(reading.name) named position \(reading.position), which holds another event")
             }
             let shown = reading.version ?? 0
             guard shown < written else { return nil }
             return Violation(
                 check: .readings,
-                sentence: "\(reading.name) is version \(written), and a read from position \(reading.position) on showed \(shown)"
+                sentence:
+                    "\(reading.name) is version \(written), and a read at least at position \(reading.position) showed version \(shown)"
             )
         }
     }
 
     private func subscription() -> [Violation] {
-        guard let followed else { return [] }
+        guard let handled else { return [] }
         var expected = log.makeIterator()
-        for (index, position) in followed.enumerated() {
+        for (index, position) in handled.enumerated() {
             let next = expected.next()?.position
             guard position == next else {
                 let wanted = next.map(String.init) ?? "nothing more"

@@ -1,26 +1,26 @@
 import Testing
 
-/// Each check is seen failing: a log, the clients' record or what the subscription saw is tampered with, and the checker must say so
-/// and nothing else.
-@Suite struct `The checker` {
+/// Each check is seen failing: the test changes the log, the clients' record or the subscription's record, and expects exactly
+/// this check to fail.
+@Suite struct `Checking a log against the clients' records` {
     private struct Case {
         var commands: [CommandRecord]
         var readings: [ReadingRecord]
         var log: [LogRow]
-        var followed: [Int64]
+        var handled: [Int64]
 
-        /// Two sign-ups, a creation with two updates, an attendance, a refusal and a command that was never answered.
+        /// Two sign-ups, a creation with two updates, an attendance, a refusal and a command without a response.
         static let whole = Case(
             commands: [
                 command("a", "UserCreated", "user-1"), command("b", "UserCreated", "user-2"),
                 command("c", "EventCreated", "event-1"), command("d", "EventUpdated", "event-1"),
                 command("e", "EventUpdated", "event-1"), command("attendance-1-2", "AttendanceAdded", "attendance-1-2"),
                 command("f", "EventCreated", nil, .refused(status: 422)), command("g", "EventCreated", nil, .unknown),
-                // The same again, by somebody who was never told.
+                // The same sign-up again, by a client that got no response.
                 command("a", "UserCreated", nil, .unknown),
             ],
             readings: [
-                // Somebody else was faster.
+                // Another client updated the event before this read.
                 ReadingRecord(name: "c", stream: "event-1", position: 2, version: 2),
                 ReadingRecord(name: "d", stream: "event-1", position: 4, version: 3),
             ],
@@ -29,7 +29,7 @@ import Testing
                 row(3, "user-2", 1, "UserCreated", "b"), row(4, "event-1", 2, "EventUpdated", "d"),
                 row(5, "attendance-1-2", 1, "AttendanceAdded", "attendance-1-2"), row(6, "event-1", 3, "EventUpdated", "e"),
             ],
-            followed: [1, 2, 3, 4, 5, 6]
+            handled: [1, 2, 3, 4, 5, 6]
         )
 
         static func command(
@@ -43,7 +43,7 @@ import Testing
         }
 
         var violated: Set<Check> {
-            Set(Checker(clients: commands, readings: readings, log: log, followed: followed).violations().map(\.check))
+            Set(Checker(clients: commands, readings: readings, log: log, handled: handled).violations().map(\.check))
         }
     }
 
@@ -53,99 +53,99 @@ import Testing
         return tampered.violated
     }
 
-    @Test func `finds nothing where nothing is wrong`() {
+    @Test func `a correct log has no violation`() {
         #expect(Case.whole.violated == [])
-        // What was never answered may have been done.
+        // A command without a response may have been recorded.
         let done = Self.violated { tampered in
             tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "g"))
-            tampered.followed.append(7)
+            tampered.handled.append(7)
         }
         #expect(done == [])
     }
 
-    @Test func `finds an acknowledged command that is lost`() {
+    @Test func `an acknowledged command that is missing from the log is a violation`() {
         let lost = Self.violated { tampered in
             tampered.log.removeLast()
-            tampered.followed.removeLast()
+            tampered.handled.removeLast()
         }
         #expect(lost == [.acknowledgedOnce])
     }
 
-    @Test func `finds an acknowledged command that was carried out twice`() {
+    @Test func `an acknowledged command that is recorded twice is a violation`() {
         let twice = Self.violated { tampered in
             tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "c"))
-            tampered.followed.append(7)
+            tampered.handled.append(7)
         }
         #expect(twice == [.acknowledgedOnce])
     }
 
-    @Test func `finds an acknowledged command elsewhere than its answer said, or as something else`() {
+    @Test func `an acknowledged command at another stream or with another type than acknowledged is a violation`() {
         #expect(Self.violated { $0.commands[2].stream = "event-7" } == [.acknowledgedOnce])
         #expect(Self.violated { $0.commands[3].type = "EventCreated" } == [.acknowledgedOnce])
     }
 
-    @Test func `finds two answers to one command that differ`() {
+    @Test func `two different responses to one command are a violation`() {
         let differing = Self.violated { $0.commands.append(Case.command("a", "UserCreated", "user-9")) }
         #expect(differing == [.acknowledgedOnce])
     }
 
-    @Test func `finds what was refused and recorded`() {
+    @Test func `a refused command in the log is a violation`() {
         let refused = Self.violated { tampered in
             tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "f"))
-            tampered.followed.append(7)
+            tampered.handled.append(7)
         }
         #expect(refused == [.refusedNever])
     }
 
-    @Test func `finds a command that was never answered and carried out twice`() {
+    @Test func `a command without a response that is recorded twice is a violation`() {
         let twice = Self.violated { tampered in
             tampered.log += [
                 Case.row(7, "event-2", 1, "EventCreated", "g"), Case.row(8, "event-3", 1, "EventCreated", "g"),
             ]
-            tampered.followed += [7, 8]
+            tampered.handled += [7, 8]
         }
         #expect(twice == [.unknownAtMostOnce])
     }
 
-    @Test func `finds what nobody sent`() {
+    @Test func `a recorded event that no client sent is a violation`() {
         let foreign = Self.violated { tampered in
             tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "?"))
-            tampered.followed.append(7)
+            tampered.handled.append(7)
         }
         #expect(foreign == [.nothingElse])
     }
 
-    @Test func `finds a position that is missing, and one that is not where it should be`() {
+    @Test func `a missing position and a misplaced position are violations`() {
         let missing = Self.violated { tampered in
             tampered.log[5].position = 7
-            tampered.followed[5] = 7
+            tampered.handled[5] = 7
         }
         #expect(missing == [.positions])
         let swapped = Self.violated { tampered in
             tampered.log.swapAt(0, 2)
-            tampered.followed.swapAt(0, 2)
+            tampered.handled.swapAt(0, 2)
         }
         #expect(swapped == [.positions])
     }
 
-    @Test func `finds a stream's version that is missing, repeated or out of order`() {
+    @Test func `a missing, repeated or misplaced stream version is a violation`() {
         #expect(Self.violated { $0.log[5].version = 4 } == [.versions])
         #expect(Self.violated { $0.log[3].version = 1 } == [.versions])
         #expect(Self.violated { $0.log[1].version = 2 } == [.versions])
     }
 
-    @Test func `finds a read that does not show what was written, and an answer that names another's position`() {
+    @Test func `a read that lacks the write and a response with another event's position are violations`() {
         #expect(Self.violated { $0.readings[1].version = 1 } == [.readings])
         #expect(Self.violated { $0.readings[0].version = nil } == [.readings])
         #expect(Self.violated { $0.readings[0].position = 3 } == [.readings])
         #expect(Self.violated { $0.readings[0].position = 7 } == [.readings])
     }
 
-    @Test func `finds a subscription that skipped, repeated, overtook, stopped early or made something up`() {
-        #expect(Self.violated { $0.followed.remove(at: 2) } == [.subscription])
-        #expect(Self.violated { $0.followed.insert(3, at: 3) } == [.subscription])
-        #expect(Self.violated { $0.followed.swapAt(2, 3) } == [.subscription])
-        #expect(Self.violated { $0.followed.removeLast() } == [.subscription])
-        #expect(Self.violated { $0.followed.append(7) } == [.subscription])
+    @Test func `a subscription that skips, repeats, reorders, stops early or invents positions is a violation`() {
+        #expect(Self.violated { $0.handled.remove(at: 2) } == [.subscription])
+        #expect(Self.violated { $0.handled.insert(3, at: 3) } == [.subscription])
+        #expect(Self.violated { $0.handled.swapAt(2, 3) } == [.subscription])
+        #expect(Self.violated { $0.handled.removeLast() } == [.subscription])
+        #expect(Self.violated { $0.handled.append(7) } == [.subscription])
     }
 }

@@ -1,45 +1,46 @@
 import Crypto
 import Foundation
 
-/// What one command was and what became of it, as the client that sent it knows.
+/// A command and its result, as known to the client that sent it.
 struct CommandRecord: Sendable, Hashable {
     enum Fate: Sendable, Hashable {
-        /// 2xx: it is in the log, once.
+        /// 2xx: the command is in the log exactly once.
         case acknowledged
-        /// 4xx: it is not in the log.
+        /// 4xx: the command is not in the log.
         case refused(status: Int)
-        /// Never answered: it is in the log once or not at all.
+        /// No response: the command is in the log at most once.
         case unknown
     }
 
-    /// For people.
+    /// The name in reports.
     var name: String
-    /// What the log knows it by; see ``Mark``. Several records have the same where one command was sent under several names.
+    /// Identifies the command in the log; see ``Mark``. Several records share a mark if a client sent one command under several
+    /// names.
     var mark: String
-    /// The type of the domain event that it leads to.
+    /// The type of the domain event that the command records.
     var type: String
-    /// Where it is recorded; nil while no answer said so.
+    /// The stream of the recorded event; nil until a response names it.
     var stream: String?
     var fate: Fate
 }
 
-/// What a client was shown when it read what it had just written.
+/// The result of a read after the client's own write.
 struct ReadingRecord: Sendable, Hashable {
-    /// Of the command.
+    /// The name of the command.
     var name: String
     var stream: String
-    /// That the answer to the command named.
+    /// The position that the response to the command named.
     var position: Int64
-    /// nil where the event was said to be unknown.
+    /// The version in the response; nil if the event was unknown.
     var version: Int32?
 }
 
-/// What makes a command recognizable in the log: words in the data, the digest of a device, or the name of the stream.
+/// Identifies a command in the log: a text in the data, the digest of a device, or the name of the stream.
 enum Mark {
-    /// In PostgreSQL's words.
-    static let pattern = "fault injection-[0-9]+-[0-9]+"
+    /// A regular expression in PostgreSQL's syntax.
+    static let pattern = "fault-injection-[0-9]+-[0-9]+"
 
-    static func text(client: Int, command: Int) -> String { "fault injection-\(client)-\(command)" }
+    static func text(client: Int, command: Int) -> String { "fault-injection-\(client)-\(command)" }
 
     static func device(_ token: String) -> String {
         SHA256.hash(data: Data(token.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -48,11 +49,11 @@ enum Mark {
     static func attendance(event: Int64, user: Int64) -> String { "attendance-\(event)-\(user)" }
 }
 
-/// Everything that clients know in the end.
+/// The records of all clients at the end of a run.
 struct ClientsRecord: Sendable {
     var commands: [CommandRecord] = []
     var readings: [ReadingRecord] = []
-    /// What needs no look at the log to be wrong.
+    /// Violations that show without the log.
     var complaints: [Violation] = []
     var requests = 0
     var repeated = 0

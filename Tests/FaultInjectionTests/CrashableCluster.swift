@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 import TestDatabase
 
-/// A PostgreSQL that can be killed. Unlike the other tests' it writes as in production: fsync is on.
+/// A PostgreSQL that can be killed. As in production and unlike in other tests, fsync is on.
 actor CrashableCluster {
     static let database = "humon"
 
@@ -23,10 +23,10 @@ actor CrashableCluster {
     nonisolated var socketDirectory: String { "\(directory)/socket" }
 
     nonisolated func url(database: String = CrashableCluster.database) -> String {
-        "host='\(socketDirectory)' user=humon dbname=\(database) application_name=fault injection"
+        "host='\(socketDirectory)' user=humon dbname=\(database) application_name=fault_injection"
     }
 
-    /// Directly, past the proxy.
+    /// Connects directly, not through the proxy.
     @discardableResult
     nonisolated func withClient<Value: Sendable>(
         database: String = CrashableCluster.database, _ body: @Sendable (PostgresClient) async throws -> Value
@@ -38,7 +38,7 @@ actor CrashableCluster {
         return try await withPostgres(configuration, logger: .quiet, body)
     }
 
-    /// Kills all processes of the cluster with -9 and starts it again, whereupon it recovers.
+    /// Kills all processes of the cluster with SIGKILL and starts the cluster again, which then recovers.
     func crash() async throws {
         let processes = try signal(SIGKILL)
         try await wait(for: "PostgreSQL to be gone") { processes.allSatisfy { kill($0, 0) != 0 } }
@@ -46,14 +46,14 @@ actor CrashableCluster {
         cluster = try await Self.start(directory, settings)
     }
 
-    /// Every process of the cluster does nothing for this time, as on a machine that is paused.
+    /// Stops every process of the cluster for this time, as on a machine that is paused.
     func pause(_ time: Duration) async throws {
         let processes = try signal(SIGSTOP)
         try? await Task.sleep(for: time)
         for process in processes { kill(process, SIGCONT) }
     }
 
-    /// - Returns: the processes that it was sent to, the postmaster first, which then makes no more
+    /// - Returns: the processes that got the signal; the postmaster comes first, so that it starts no further ones
     private func signal(_ signal: Int32) throws -> [Int32] {
         let postmaster = try postmaster()
         kill(postmaster, signal)
@@ -64,10 +64,10 @@ actor CrashableCluster {
 
     func stop() async throws { try await cluster.stop() }
 
-    /// Without grace, for the end.
+    /// Kills the cluster without a shutdown, at the end of a run.
     func remove() {
         cluster.abandon()
-        // It takes a moment to die, and writes until then.
+        // PostgreSQL takes a moment to end, and writes until then.
         for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
             try? FileManager.default.removeItem(atPath: directory)
             usleep(20_000)
@@ -88,7 +88,7 @@ actor CrashableCluster {
         return process
     }
 
-    /// Where there is no /proc they find out by themselves that their postmaster is dead.
+    /// Without /proc the list is empty: the children notice by themselves that their postmaster is dead.
     private static func children(of process: Int32) -> [Int32] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
         return processes.filter { candidate in
@@ -98,7 +98,7 @@ actor CrashableCluster {
     }
 }
 
-/// PostgreSQL's own programs, for dumps.
+/// Runs PostgreSQL's own programs, for dumps.
 enum PostgresProgram {
     static func run(_ name: String, _ arguments: [String]) async throws {
         let program = try await PostgresInstallation.find(in: nil, majorVersion: nil).directory.appending(name).string

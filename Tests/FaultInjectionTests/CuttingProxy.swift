@@ -3,20 +3,20 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Where connections to PostgreSQL are cut.
+/// The moment at which connections to PostgreSQL are cut.
 enum Cut: Sendable, Hashable, CaseIterable {
-    /// All of them, wherever they are.
+    /// Cuts all connections at once.
     case everywhere
-    /// That of a writer, when PostgreSQL has carried out its append and the answer is on its way: the lost acknowledgement.
-    case beforeAnswer
-    /// That of a writer, when its statements were sent.
+    /// Cuts a writer's connection after PostgreSQL has committed its append and before the response arrives: the lost
+    /// acknowledgement.
+    case beforeResponse
+    /// Cuts a writer's connection after its statements were sent.
     case afterSending
-    /// That of a writer, in the midst of its statements.
+    /// Cuts a writer's connection in the middle of its statements.
     case whileSending
 }
 
-/// Stands between humon and PostgreSQL, on a Unix socket of its own, so that connections can be cut at will and another cluster
-/// put behind them.
+/// A proxy between humon and PostgreSQL on a Unix socket of its own. It can cut connections and switch to another cluster.
 final class CuttingProxy: Sendable {
     typealias Side = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -28,11 +28,11 @@ final class CuttingProxy: Sendable {
         var links: [Int: (front: any Channel, back: any Channel, link: Link)] = [:]
     }
 
-    /// What a connection's two directions tell each other.
+    /// The state that both directions of a connection share.
     private final class Link: Sendable {
         let isWriter = Atomic(false)
-        let losesAnswer = Atomic(false)
-        /// Whether the back has gone without a word to the front.
+        let losesResponse = Atomic(false)
+        /// Whether PostgreSQL's side has closed while humon's side stays open.
         let isHalfOpen = Atomic(false)
     }
 
@@ -42,13 +42,13 @@ final class CuttingProxy: Sendable {
     private let listener: NIOAsyncChannel<any Channel, Never>
 
     /// - Parameters:
-    ///   - directory: where the proxy's socket is; what libpq takes as `host`
-    ///   - upstream: the same of the cluster
+    ///   - directory: the directory of the proxy's socket, which libpq takes as `host`
+    ///   - upstream: the directory of the cluster's socket
     init(directory: String, upstream: String) async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         state = Mutex(State(upstream: upstream))
         listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            // Nothing is read before somebody serves the connection.
+            // The proxy reads no bytes before a task serves the connection.
             .childChannelOption(.autoRead, value: false)
             .bind(unixDomainSocketPath: Self.socket(in: directory), cleanupExistingSocketFile: true) { channel in
                 channel.eventLoop.makeSucceededFuture(channel)
@@ -63,13 +63,13 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    /// From now on connections lead to another cluster; those there are end.
+    /// Connects new connections to another cluster and closes the present ones.
     func lead(to upstream: String) {
         state.withLock { $0.upstream = upstream }
         cutAll()
     }
 
-    /// Returns when it has happened.
+    /// Returns after the cut.
     func cut(_ cut: Cut) async throws {
         guard cut != .everywhere else { return cutAll() }
         let before = state.withLock { state in
@@ -80,8 +80,8 @@ final class CuttingProxy: Sendable {
         try await wait(for: "an append to cut off") { state.withLock { $0.cuts } > before }
     }
 
-    /// Makes the present connections end at this proxy: it closes PostgreSQL's side and keeps humon's side open, where it takes
-    /// every byte and answers none. New connections work.
+    /// Makes the present connections half open: closes PostgreSQL's side and keeps humon's side open, which takes every byte
+    /// and sends none. New connections work.
     func halfOpen() {
         for (_, back, link) in state.withLock({ Array($0.links.values) }) {
             link.isHalfOpen.store(true, ordering: .releasing)
@@ -110,7 +110,7 @@ final class CuttingProxy: Sendable {
                     group.addTask {
                         for try await chunk in requests where !link.isHalfOpen.load(ordering: .acquiring) {
                             do { try await self.forward(chunk, link, to: backRequests) } catch {
-                                // The back may have gone while this was on its way.
+                                // PostgreSQL's side may have closed while this chunk was on its way.
                                 guard link.isHalfOpen.load(ordering: .acquiring) else { throw error }
                             }
                         }
@@ -118,13 +118,13 @@ final class CuttingProxy: Sendable {
                     group.addTask {
                         do {
                             for try await chunk in backAnswers where !link.isHalfOpen.load(ordering: .acquiring) {
-                                guard !link.losesAnswer.load(ordering: .acquiring) else { throw WasCut() }
+                                guard !link.losesResponse.load(ordering: .acquiring) else { throw WasCut() }
                                 try await answers.write(chunk)
                             }
                         } catch {
                             guard link.isHalfOpen.load(ordering: .acquiring) else { throw error }
                         }
-                        // Until humon gives its side up.
+                        // Waits until humon closes its side.
                         while link.isHalfOpen.load(ordering: .acquiring) { try await Task.sleep(for: .seconds(1)) }
                     }
                     defer { group.cancelAll() }
@@ -141,7 +141,7 @@ final class CuttingProxy: Sendable {
         return try await wrap(channel)
     }
 
-    /// Only a connection that will be served: an unused wrapping ends the process.
+    /// Call this only for a connection that will be served: NIO ends the process for an unused wrapper.
     private func wrap(_ channel: any Channel) async throws -> Side {
         let side = try await channel.eventLoop.submit { try Side(wrappingChannelSynchronously: channel) }.get()
         try? await channel.setOption(.autoRead, value: true).get()
@@ -157,7 +157,8 @@ final class CuttingProxy: Sendable {
     }
 
     private func forward(_ chunk: ByteBuffer, _ link: Link, to back: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws {
-        // The statement's text is sent once a connection, when it is prepared; what comes later is known by its connection.
+        // humon sends the statement's text once a connection, to prepare it; later executions are recognised by their
+        // connection.
         if chunk.readableBytesView.firstRange(of: Array("log.append".utf8)) != nil {
             link.isWriter.store(true, ordering: .releasing)
         }
@@ -169,8 +170,8 @@ final class CuttingProxy: Sendable {
         case .whileSending:
             try await back.write(chunk.getSlice(at: chunk.readerIndex, length: chunk.readableBytes / 2) ?? chunk)
             throw WasCut()
-        case .beforeAnswer:
-            link.losesAnswer.store(true, ordering: .releasing)
+        case .beforeResponse:
+            link.losesResponse.store(true, ordering: .releasing)
             try await back.write(chunk)
         }
     }

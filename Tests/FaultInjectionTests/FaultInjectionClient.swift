@@ -2,17 +2,16 @@ import Encoding
 import Foundation
 import TestChance
 
-/// One client: sends seeded commands, one after the other, each again and again until it is answered, and writes down what it
-/// was told.
+/// A client that sends seeded commands one after the other, repeats each until a response arrives, and records the responses.
 struct FaultInjectionClient: Sendable {
-    /// For answers that are awaited; longer than any statement of the server's.
+    /// Maximum time to wait for a response; longer than any statement of the server.
     private static let patience = Duration.seconds(20)
 
     let number: Int
     let seed: UInt64
     let fleet: Fleet
     let pace: Pace
-    let neighbourhood: Neighbourhood
+    let knownEvents: KnownEvents
     var sabotage: ClientSabotage?
 
     private var family: Int { number / 2 }
@@ -23,7 +22,7 @@ struct FaultInjectionClient: Sendable {
         var headers: [(String, String)] = []
         var body = ""
         var key: String?
-        /// Whether doing it twice is doing it once, by its key or by nature.
+        /// Whether the request may be repeated, because of its idempotency key or because it is idempotent by nature.
         var isRepeatable: Bool
     }
 
@@ -32,110 +31,110 @@ struct FaultInjectionClient: Sendable {
         var user: Int64
     }
 
-    /// What it has learnt so far.
-    private struct Memory {
+    /// The client's knowledge so far.
+    private struct State {
         var record = ClientsRecord()
         var devices: [Device] = []
         var lastKeyed: Request?
     }
 
     func run(_ commands: Range<Int>) async -> ClientsRecord {
-        var index = Memory()
+        var state = State()
         for command in commands {
             guard await pace.mayStart(command) else { break }
             var generator = SeededGenerator(seed: seed, 2, number, command)
-            await perform(command, &index, &generator)
+            await perform(command, &state, &generator)
             pace.finishedOne()
         }
-        return index.record
+        return state.record
     }
 
-    private func perform(_ command: Int, _ index: inout Memory, _ generator: inout SeededGenerator) async {
-        guard let device = index.devices.first else {
-            return await signUp(command, token: "device of family \(family) of \(seed)", &index, &generator)
+    private func perform(_ command: Int, _ state: inout State, _ generator: inout SeededGenerator) async {
+        guard let device = state.devices.first else {
+            return await signUp(command, token: "device of family \(family) of \(seed)", &state, &generator)
         }
-        let own = neighbourhood.event(of: family, &generator)
-        let other = neighbourhood.event(of: (family + Int.random(in: 1...3, using: &generator)) % 4, &generator)
+        let own = knownEvents.event(of: family, &generator)
+        let other = knownEvents.event(of: (family + Int.random(in: 1...3, using: &generator)) % 4, &generator)
         switch (Int.random(in: 0..<100, using: &generator), own, other) {
         case (0..<10, _, _):
             let repeats = generator.happens(inPercent: 30)
             let token = repeats ? device.token : "device \(number)-\(command) of \(seed)"
-            await signUp(command, token: token, &index, &generator)
-        case (10..<40, let own?, _): await update(command, own, device, &index, &generator)
-        case (40..<60, _, let event?): await attend(command, event, &index, &generator)
+            await signUp(command, token: token, &state, &generator)
+        case (10..<40, let own?, _): await update(command, own, device, &state, &generator)
+        case (40..<60, _, let event?): await attend(command, event, &state, &generator)
         case (60..<80, let own?, let other?):
-            await askForRefusal(command, own: own, other: other, device, &index, &generator)
-        default: await create(command, device, &index, &generator)
+            await askForRefusal(command, own: own, other: other, device, &state, &generator)
+        default: await create(command, device, &state, &generator)
         }
     }
 
     // MARK: Commands
 
     private func signUp(
-        _ command: Int, token: String, _ index: inout Memory, _ generator: inout SeededGenerator
+        _ command: Int, token: String, _ state: inout State, _ generator: inout SeededGenerator
     ) async {
         let headers = [("tb-app-secret", Fleet.secret), ("tb-device-token", token)]
         let request = Request(path: "/v1/users", headers: headers, isRepeatable: true)
-        let answer = await deliver(request, command, &index, &generator)
-        let user = answer.flatMap { id(in: $0) }
-        if let user, answer?.status == 200 { index.devices.append(Device(token: token, user: user)) }
-        write(command, "sign-up", Mark.device(token), "UserCreated", user.map { "user-\($0)" }, answer, &index)
+        let response = await deliver(request, command, &state, &generator)
+        let user = response.flatMap { id(in: $0) }
+        if let user, response?.status == 200 { state.devices.append(Device(token: token, user: user)) }
+        write(command, "sign-up", Mark.device(token), "UserCreated", user.map { "user-\($0)" }, response, &state)
     }
 
     private func create(
-        _ command: Int, _ device: Device, _ index: inout Memory, _ generator: inout SeededGenerator
+        _ command: Int, _ device: Device, _ state: inout State, _ generator: inout SeededGenerator
     ) async {
         var request = Request(
             path: "/v1/events", headers: [("tb-device-token", device.token)], body: details(command), isRepeatable: false)
         if generator.happens(inPercent: 90) { key(&request, command) }
-        let answer = await deliver(request, command, &index, &generator)
-        let event = answer.flatMap { id(in: $0) }
-        if let event, answer?.status == 200 {
-            neighbourhood.add(event, of: family)
-            if request.key != nil { index.lastKeyed = request }
+        let response = await deliver(request, command, &state, &generator)
+        let event = response.flatMap { id(in: $0) }
+        if let event, response?.status == 200 {
+            knownEvents.add(event, of: family)
+            if request.key != nil { state.lastKeyed = request }
         }
-        await readBack(event, answer, "client \(number)'s command \(command), creation", &index, &generator)
-        write(command, "creation", mark(command), "EventCreated", event.map { "event-\($0)" }, answer, &index)
+        await readBack(event, response, "client \(number)'s command \(command), creation", &state, &generator)
+        write(command, "creation", mark(command), "EventCreated", event.map { "event-\($0)" }, response, &state)
     }
 
     private func update(
-        _ command: Int, _ event: Int64, _ device: Device, _ index: inout Memory, _ generator: inout SeededGenerator
+        _ command: Int, _ event: Int64, _ device: Device, _ state: inout State, _ generator: inout SeededGenerator
     ) async {
         var request = Request(
             method: generator.happens(inPercent: 50) ? "PATCH" : "PUT", path: "/v1/events/\(event)",
             headers: [("tb-device-token", device.token)], body: details(command), isRepeatable: false)
         if generator.happens(inPercent: 90) { key(&request, command) }
-        // The other client of the family may be faster.
+        // The family's other client may update the event first.
         let isConditional = generator.happens(inPercent: 30)
-        if isConditional, let etag = await read(event, &index)?.etag { request.headers.append(("if-match", etag)) }
-        let answer = await deliver(request, command, mayRefuse: isConditional ? 412 : nil, &index, &generator)
-        await readBack(event, answer, "client \(number)'s command \(command), update", &index, &generator)
-        write(command, "update", mark(command), "EventUpdated", "event-\(event)", answer, &index)
+        if isConditional, let etag = await read(event, &state)?.etag { request.headers.append(("if-match", etag)) }
+        let response = await deliver(request, command, mayRefuse: isConditional ? 412 : nil, &state, &generator)
+        await readBack(event, response, "client \(number)'s command \(command), update", &state, &generator)
+        write(command, "update", mark(command), "EventUpdated", "event-\(event)", response, &state)
     }
 
     private func attend(
-        _ command: Int, _ event: Int64, _ index: inout Memory, _ generator: inout SeededGenerator
+        _ command: Int, _ event: Int64, _ state: inout State, _ generator: inout SeededGenerator
     ) async {
-        guard let device = index.devices.randomElement(using: &generator) else { return }
+        guard let device = state.devices.randomElement(using: &generator) else { return }
         var request = Request(
             path: "/v1/attendances", headers: [("tb-device-token", device.token)], body: #"{"event":{"id":\#(event)}}"#,
             isRepeatable: true)
         if generator.happens(inPercent: 50) { key(&request, command) }
-        let answer = await deliver(request, command, &index, &generator)
+        let response = await deliver(request, command, &state, &generator)
         let stream = Mark.attendance(event: event, user: device.user)
-        write(command, "attendance", stream, "AttendanceAdded", stream, answer, &index)
+        write(command, "attendance", stream, "AttendanceAdded", stream, response, &state)
     }
 
-    /// What is refused carries a mark that must never be found in the log.
+    /// A command that must be refused carries a mark that must never appear in the log.
     private func askForRefusal(
-        _ command: Int, own: Int64, other: Int64, _ device: Device, _ index: inout Memory,
+        _ command: Int, own: Int64, other: Int64, _ device: Device, _ state: inout State,
         _ generator: inout SeededGenerator
     ) async {
         var request = Request(
             method: "PATCH", path: "/v1/events/\(own)", headers: [("tb-device-token", device.token)], body: details(command),
             isRepeatable: true)
         let status: Int
-        switch (Int.random(in: 0..<5, using: &generator), index.lastKeyed) {
+        switch (Int.random(in: 0..<5, using: &generator), state.lastKeyed) {
         case (0, _):
             request.body = #"{"name":"\#(mark(command))","lat":91,"lon":0}"#
             status = 422
@@ -154,74 +153,75 @@ struct FaultInjectionClient: Sendable {
             status = 401
         }
         if request.key == nil, generator.happens(inPercent: 50) { key(&request, command) }
-        let answer = await deliver(request, command, mayRefuse: status, &index, &generator)
-        if let answer, answer.status != status {
+        let response = await deliver(request, command, mayRefuse: status, &state, &generator)
+        if let response, response.status != status {
             complain(
-                .answers, "client \(number)'s command \(command) was to be refused with \(status), not \(answer.status)", &index)
+                .responses, "client \(number)'s command \(command) expected \(status) and got \(response.status)", &state)
         }
         let type = request.method == "POST" ? "EventCreated" : "EventUpdated"
         write(
-            command, "refusable \(status)", mark(command), type, request.path.replacing("/v1/events/", with: "event-"), answer,
-            &index)
+            command, "refusable \(status)", mark(command), type, request.path.replacing("/v1/events/", with: "event-"), response,
+            &state)
     }
 
     // MARK: Sending
 
-    /// Until it is answered with 2xx or 4xx, on one node after the other; nil where it never was, or may not be asked again.
+    /// Sends a request to both nodes in turn until a 2xx or 4xx response. Returns nil if none came, or if the request must not
+    /// be repeated.
     private func deliver(
-        _ request: Request, _ command: Int, mayRefuse: Int? = nil, _ index: inout Memory, _ generator: inout SeededGenerator
-    ) async -> Fleet.Answer? {
+        _ request: Request, _ command: Int, mayRefuse: Int? = nil, _ state: inout State, _ generator: inout SeededGenerator
+    ) async -> Fleet.Response? {
         let start = ContinuousClock.now
         let first = Int.random(in: 0...1, using: &generator)
-        // Now and then a client gives up at once, as one that loses its network does, and asks again.
+        // In 10 % of requests the client gives up early, as one that loses its network, and repeats the request.
         let haste: Duration? =
             generator.happens(inPercent: 10) ? .milliseconds(Int.random(in: 1...30, using: &generator)) : nil
         let repeats = generator.happens(inPercent: 25)
-        let answer = await ask(request, first, haste: haste, &index)
-        index.record.longestWait = max(index.record.longestWait, ContinuousClock.now - start)
-        guard let answer else {
-            index.record.unanswered += 1
+        let response = await ask(request, first, haste: haste, &state)
+        state.record.longestWait = max(state.record.longestWait, ContinuousClock.now - start)
+        guard let response else {
+            state.record.unanswered += 1
             return nil
         }
-        if answer.status >= 400, answer.status != mayRefuse {
+        if response.status >= 400, response.status != mayRefuse {
             complain(
-                .answers, "client \(number)'s command \(command) was answered with \(answer.status): \(answer.body)", &index)
+                .responses, "client \(number)'s command \(command) got \(response.status): \(response.body)", &state)
         }
-        if answer.status < 300, request.isRepeatable, repeats, sabotage != .freshKeys {
-            await sendAgain(request, first + 1, command, answer, &index)
+        if response.status < 300, request.isRepeatable, repeats, sabotage != .freshKeys {
+            await sendAgain(request, first + 1, command, response, &state)
         }
-        return answer
+        return response
     }
 
     private func sendAgain(
-        _ request: Request, _ first: Int, _ command: Int, _ answer: Fleet.Answer, _ index: inout Memory
+        _ request: Request, _ first: Int, _ command: Int, _ response: Fleet.Response, _ state: inout State
     ) async {
-        index.record.repeated += 1
-        guard let again = await ask(request, first, haste: nil, &index), !again.isSame(as: answer) else { return }
+        state.record.repeated += 1
+        guard let again = await ask(request, first, haste: nil, &state), !again.isSame(as: response) else { return }
         complain(
             .repetition,
-            "client \(number)'s command \(command) was answered \(answer.status) \(answer.body), and again \(again.status) \(again.body)",
-            &index)
+            "client \(number)'s command \(command) got \(response.status) \(response.body), and then \(again.status) \(again.body)",
+            &state)
     }
 
-    private func ask(_ request: Request, _ first: Int, haste: Duration?, _ index: inout Memory) async -> Fleet.Answer? {
+    private func ask(_ request: Request, _ first: Int, haste: Duration?, _ state: inout State) async -> Fleet.Response? {
         for attempt in 0... {
             var headers = request.headers
             if let key = request.key, sabotage != .dropsKeys {
                 headers.append(("idempotency-key", sabotage == .freshKeys ? "\(key)-\(attempt)" : key))
             }
-            index.record.requests += 1
+            state.record.requests += 1
             do {
-                let answer = try await fleet.send(
+                let response = try await fleet.send(
                     request.method, request.path, to: (first + attempt) % 2, headers: headers, body: request.body,
                     patience: attempt == 0 ? haste ?? Self.patience : Self.patience)
                 let isLost = sabotage == .freshKeys && request.key != nil && attempt == 0
-                if answer.status < 500, !isLost { return answer }
-                if answer.status >= 500, answer.status != 503 {
-                    complain(.answers, "\(request.method) \(request.path) was answered \(answer)", &index)
+                if response.status < 500, !isLost { return response }
+                if response.status >= 500, response.status != 503 {
+                    complain(.responses, "\(request.method) \(request.path) got \(response)", &state)
                 }
             } catch {
-                // Lost, refused or given up: nobody knows.
+                // The response was lost or the client gave up, so the result is unknown.
             }
             guard request.isRepeatable, !pace.isOver else { return nil }
             try? await Task.sleep(for: .milliseconds(min(5 << min(attempt, 5), 100)))
@@ -229,24 +229,24 @@ struct FaultInjectionClient: Sendable {
         return nil
     }
 
-    private func read(_ event: Int64, _ index: inout Memory) async -> Fleet.Answer? {
-        await ask(Request(method: "GET", path: "/v1/events/\(event)", isRepeatable: true), 0, haste: nil, &index)
+    private func read(_ event: Int64, _ state: inout State) async -> Fleet.Response? {
+        await ask(Request(method: "GET", path: "/v1/events/\(event)", isRepeatable: true), 0, haste: nil, &state)
     }
 
-    /// Now and then, on either server: both must show what was written.
+    /// Reads the event from either server in 40 % of cases: both must show the write.
     private func readBack(
-        _ event: Int64?, _ answer: Fleet.Answer?, _ name: String, _ index: inout Memory, _ generator: inout SeededGenerator
+        _ event: Int64?, _ response: Fleet.Response?, _ name: String, _ state: inout State, _ generator: inout SeededGenerator
     ) async {
-        guard let event, let answer, answer.status == 200, generator.happens(inPercent: 40) else { return }
-        guard let position = answer.position else {
-            return complain(.readings, "the answer to \(name) names no position", &index)
+        guard let event, let response, response.status == 200, generator.happens(inPercent: 40) else { return }
+        guard let position = response.position else {
+            return complain(.readings, "the response to \(name) names no position", &state)
         }
         let request = Request(
             method: "GET", path: "/v1/events/\(event)", headers: [("humon-position", "\(position)")], isRepeatable: true)
         let node = Int.random(in: 0...1, using: &generator)
-        guard let shown = await ask(request, node, haste: nil, &index) else { return }
+        guard let shown = await ask(request, node, haste: nil, &state) else { return }
         let version = shown.etag.flatMap { Int32($0.filter(\.isNumber)) }
-        index.record.readings.append(
+        state.record.readings.append(
             ReadingRecord(name: name, stream: "event-\(event)", position: position, version: version))
     }
 
@@ -263,26 +263,26 @@ struct FaultInjectionClient: Sendable {
         request.isRepeatable = true
     }
 
-    private func id(in answer: Fleet.Answer) -> Int64? {
-        (try? JSON(utf8: answer.body.utf8))?["id"].flatMap(\.integer)
+    private func id(in response: Fleet.Response) -> Int64? {
+        (try? JSON(utf8: response.body.utf8))?["id"].flatMap(\.integer)
     }
 
-    private func complain(_ check: Check, _ sentence: String, _ index: inout Memory) {
-        index.record.complaints.append(Violation(check: check, sentence: sentence))
+    private func complain(_ check: Check, _ sentence: String, _ state: inout State) {
+        state.record.complaints.append(Violation(check: check, sentence: sentence))
     }
 
     private func write(
-        _ command: Int, _ what: String, _ mark: String, _ type: String, _ stream: String?, _ answer: Fleet.Answer?,
-        _ index: inout Memory
+        _ command: Int, _ what: String, _ mark: String, _ type: String, _ stream: String?, _ response: Fleet.Response?,
+        _ state: inout State
     ) {
         let fate: CommandRecord.Fate =
-            switch answer?.status {
+            switch response?.status {
             case nil: .unknown
-            case let status? where sabotage == .tellsRefusals: .refused(status: status)
+            case let status? where sabotage == .reportsRefusals: .refused(status: status)
             case let status? where status < 300 || sabotage == .believesRefusals: .acknowledged
             case let status?: .refused(status: status)
             }
-        index.record.commands.append(
+        state.record.commands.append(
             CommandRecord(
                 name: "client \(number)'s command \(command), \(what)", mark: mark, type: type, stream: stream, fate: fate))
     }

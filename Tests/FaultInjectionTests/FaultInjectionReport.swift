@@ -1,18 +1,18 @@
 import Foundation
 
-/// What a run found, and how much it did.
+/// The violations that a run found, and its counts.
 struct FaultInjectionReport: Sendable {
     var schedule: FaultInjectionSchedule
     var clients = ClientsRecord()
     var log: [LogRow] = []
-    var followed: [Int64]?
-    /// Of a server's memory with the read model.
+    var handled: [Int64]?
+    /// The number of comparisons of a server's index with the read model.
     var comparisons = 0
     var violations: [Violation] = []
     var injected: [Fault] = []
     var seconds = 0.0
 
-    /// A table for people.
+    /// The counts as a table.
     var figures: String {
         let commands = clients.commands
         var lines: [(String, String)] = [
@@ -28,13 +28,13 @@ struct FaultInjectionReport: Sendable {
                 "  refused",
                 "\(commands.count { if case .refused = $0.fate { true } else { false } })"
             ),
-            ("  never answered", "\(commands.count { $0.fate == .unknown })"),
-            ("requests of the clients", "\(clients.requests)"),
-            ("  sent again after an answer", "\(clients.repeated)"),
-            ("reads of what was written", "\(clients.readings.count)"),
-            ("comparisons of a index", "\(comparisons)"),
+            ("  without a response", "\(commands.count { $0.fate == .unknown })"),
+            ("requests by clients", "\(clients.requests)"),
+            ("  repeated after a response", "\(clients.repeated)"),
+            ("reads after a write", "\(clients.readings.count)"),
+            ("index comparisons", "\(comparisons)"),
             ("positions in the log", "\(log.count)"),
-            ("longest wait for an answer", "\(clients.longestWait)"),
+            ("longest wait for a response", "\(clients.longestWait)"),
             ("seconds", "\(Int(seconds))"),
             ("violations", "\(violations.count)"),
         ]

@@ -5,8 +5,8 @@ import Synchronization
 import TestDatabase
 import TestServer
 
-/// One run of a schedule: two servers behind a cutting proxy on one PostgreSQL, clients, subscriptions, faults; in the middle a move
-/// to a restored dump; in the end the checks.
+/// One run of a schedule: two servers behind a cutting proxy on one PostgreSQL, with clients, subscriptions and faults. It may
+/// move to a restored dump half-way, and ends with the checks.
 final class FaultInjectionRun: Sendable {
     private let schedule: FaultInjectionSchedule
     private let sabotage: Sabotage
@@ -17,10 +17,10 @@ final class FaultInjectionRun: Sendable {
     private let subscriptions: SubscriptionPair
     private let pace: Pace
     private let start = ContinuousClock.now
-    private let neighbourhood = Neighbourhood()
+    private let knownEvents = KnownEvents()
     private let report: Mutex<FaultInjectionReport>
 
-    /// - Parameter isMoving: whether the database is dumped and restored elsewhere when half of the faults are through
+    /// - Parameter isMoving: whether the database is dumped and restored elsewhere after half of the faults
     static func run(_ schedule: FaultInjectionSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()) async throws
         -> FaultInjectionReport
     {
@@ -74,7 +74,7 @@ final class FaultInjectionRun: Sendable {
             try await prepare(cluster)
             await subscriptions.start()
             let result: Result<Void, any Error>
-            do { result = .success(try await faultInjection(current)) } catch { result = .failure(error) }
+            do { result = .success(try await injectFaults(current)) } catch { result = .failure(error) }
             pace.end()
             await subscriptions.stop()
             try result.get()
@@ -89,7 +89,7 @@ final class FaultInjectionRun: Sendable {
         }
     }
 
-    private func faultInjection(_ current: borrowing Mutex<CrashableCluster>) async throws {
+    private func injectFaults(_ current: borrowing Mutex<CrashableCluster>) async throws {
         let half = isMoving ? schedule.faults.count / 2 : schedule.faults.count
         try await phase(0..<half, current.withLock { $0 })
         if isMoving {
@@ -101,7 +101,7 @@ final class FaultInjectionRun: Sendable {
         try await check(current.withLock { $0 })
     }
 
-    /// All clients, and the faults one after the other, each when half of its commands are through.
+    /// Runs all clients, and the faults one after the other, each when half of its commands are finished.
     private func phase(_ faults: Range<Int>, _ cluster: CrashableCluster) async throws {
         let injector = FaultInjector(
             seed: schedule.seed, cluster: cluster, proxy: proxy, fleet: fleet, subscriptions: subscriptions, pace: pace)
@@ -109,7 +109,7 @@ final class FaultInjectionRun: Sendable {
         try await withThrowingTaskGroup(of: ClientsRecord.self) { group in
             for number in 0..<FaultInjectionSchedule.clients {
                 let client = FaultInjectionClient(
-                    number: number, seed: schedule.seed, fleet: fleet, pace: pace, neighbourhood: neighbourhood,
+                    number: number, seed: schedule.seed, fleet: fleet, pace: pace, knownEvents: knownEvents,
                     sabotage: sabotage.client)
                 group.addTask { await client.run(faults.lowerBound * perFault..<faults.upperBound * perFault) }
             }
@@ -121,7 +121,7 @@ final class FaultInjectionRun: Sendable {
                 pace.end()
                 result = .failure(error)
             }
-            // What clients know is worth more than why the run ended.
+            // The clients' records are worth more than the reason why the run ended.
             for try await record in group { report.withLock { $0.clients.add(record) } }
             try result.get()
         }
@@ -136,22 +136,22 @@ final class FaultInjectionRun: Sendable {
             pace.finished >= before + all / 2 || pace.isOver
         }
         print(
-            "faultInjection: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)"
+            "fault injection: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)"
         )
         fflush(nil)
-        guard !pace.isOver else { throw Violation(check: .recovery, sentence: "the run was not through in time") }
+        guard !pace.isOver else { throw Violation(check: .recovery, sentence: "the run did not end in time") }
         let sent = try await injector.inject(fault, number: number, end: before + all)
         report.withLock { report in
             report.injected.append(fault)
             report.clients.commands += sent
         }
-        await compareMemories()
+        await compareIndexes()
         try await wait(for: "the commands after fault \(number), \(fault)") { pace.finished >= before + all || pace.isOver }
     }
 
-    /// - Parameter tail: of a log that does not grow
-    private func compareMemories(at tail: Int64? = nil) async {
-        let seconds = sabotage.patienceForMemorySeconds
+    /// - Parameter tail: the tail of a log that does not grow
+    private func compareIndexes(at tail: Int64? = nil) async {
+        let seconds = sabotage.patienceForIndexSeconds
         await withTaskGroup(of: [Violation].self) { group in
             for node in fleet.ports.indices {
                 let comparison = IndexComparison(fleet: fleet, node: node, patienceSeconds: seconds)
@@ -177,26 +177,26 @@ final class FaultInjectionRun: Sendable {
 
     private func check(_ cluster: CrashableCluster) async throws {
         try await fleet.awaitRecovery()
-        let (tail, log, followed, late) = try await cluster.withClient { client in
+        let (tail, log, handled, late) = try await cluster.withClient { client in
             let tail = try await LogReader(client: client).tail()
             let late = await self.waitForSubscription(tail, client)
             return (tail, try await LogRow.all(client), try await SeenSubscription.seen(client), late)
         }
-        await compareMemories(at: tail)
+        await compareIndexes(at: tail)
         let rebuild = try await HumonProcess.run(
             ["projections", "rebuild", "--all"], in: directory, environment: ["DATABASE_URL": cluster.url()])
         let models =
             rebuild.status == 0
             ? try await cluster.withClient { try await ReplayedReadModels.violations($0) }
             : [Violation(check: .readModels, sentence: "the rebuild ended with \(rebuild.status): \(rebuild.error)")]
-        // Others took the place of the tables that it was filled from.
-        if rebuild.status == 0 { await compareMemories(at: tail) }
+        // The rebuild has replaced the tables that the index was loaded from.
+        if rebuild.status == 0 { await compareIndexes(at: tail) }
         report.withLock { report in
             report.log = log
-            report.followed = followed
+            report.handled = handled
             report.violations += report.clients.complaints + late + models
             let known = report.clients
-            let checker = Checker(clients: known.commands, readings: known.readings, log: log, followed: followed)
+            let checker = Checker(clients: known.commands, readings: known.readings, log: log, handled: handled)
             report.violations += checker.violations()
         }
     }

@@ -1,28 +1,28 @@
 import Foundation
 import TestChance
 
-/// What is done to the system while clients use it.
+/// A fault that a run injects while clients use the system.
 enum Fault: Sendable, Hashable, CustomStringConvertible {
-    /// With -9, then started again; so it is with all that is killed.
+    /// Kills a server with SIGKILL and starts it again, as every `kill…` case does.
     case killServer(Int)
     case killBothServers
-    /// All its processes at once, as a machine that loses power does.
+    /// Kills all processes of PostgreSQL at once, as a power failure does.
     case killPostgres
     case killPostgresAndServer(Int)
-    /// With SIGSTOP, and later SIGCONT: it is there, and does nothing.
+    /// Stops a server with SIGSTOP and later continues it with SIGCONT: it accepts connections and does not respond.
     case stopServer(Int, milliseconds: Int)
-    /// All its processes.
+    /// Stops all processes of PostgreSQL.
     case stopPostgres(milliseconds: Int)
-    /// PostgreSQL's side of every connection ends, and the server hears nothing of it.
+    /// Closes PostgreSQL's side of every connection without notice to the server.
     case halfOpenConnections
-    /// Of a session that holds the log's lock, so that it is appending or committing.
+    /// Terminates a session that holds the log's lock and so is appending or committing.
     case terminateAppendingSession
     case cutConnections(Cut)
-    /// One that wrote elsewhere, one in another database, and one that keeps a snapshot.
+    /// Opens three transactions: one that wrote to another table, one in another database, and one with a snapshot.
     case holdForeignTransactions
-    /// By a session that is not a writer of the log.
+    /// Holds the log's lock in a session that is not a writer of the log.
     case holdLock(milliseconds: Int)
-    /// Until a server refuses one more append.
+    /// Sends appends until a server refuses one.
     case fillQueue(server: Int)
     /// Stops one of the subscriptions of the same name and starts another in its place.
     case replaceSubscription(Int)
@@ -71,15 +71,15 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What a run does, given by its seed: which faults in which order, and how many commands by how many clients. What the clients
-/// send is drawn from the same seed.
+/// The plan of a run, derived from its seed: the faults in order, and the number of clients and commands. The clients' requests
+/// use the same seed.
 struct FaultInjectionSchedule: Sendable, Hashable {
     static let clients = 8
     static let defaultFaults = 17
 
     let seed: UInt64
     let faults: [Fault]
-    /// Each client sends so many while one fault comes and goes.
+    /// The number of commands that each client sends during one fault.
     let commandsPerFault: Int
 
     init(seed: UInt64, faults count: Int = defaultFaults, commandsPerFault: Int = 12) {
@@ -95,25 +95,25 @@ struct FaultInjectionSchedule: Sendable, Hashable {
         self.faults = Array(faults.prefix(count))
     }
 
-    /// For runs that want certain faults.
+    /// A schedule of certain faults.
     init(seed: UInt64, only faults: [Fault], commandsPerFault: Int = 12) {
         self.seed = seed
         self.faults = faults
         self.commandsPerFault = commandsPerFault
     }
 
-    /// How many commands each client has sent in the end.
+    /// The number of commands that each client sends in all.
     var commandsPerClient: Int { commandsPerFault * faults.count }
 
     var kills: Int { faults.reduce(0) { $0 + $1.kills.servers + $1.kills.postgres } }
 
-    /// Every kind of fault once or more, shuffled: 17 faults with 11 kills.
+    /// Every kind of fault at least once, shuffled: 17 faults with 11 kills.
     private static func deck(_ round: Int, isShort: Bool, _ generator: inout SeededGenerator) -> [Fault] {
         func server() -> Int { Int.random(in: 0...1, using: &generator) }
         var deck: [Fault] = [
             .killServer(0), .killServer(1), .killServer(server()), .killBothServers, .killPostgres, .killPostgres,
             .killPostgresAndServer(server()), .killPostgresAndServer(server()),
-            // A server that was stopped for longer than a statement may take has lost its sessions, and its lease.
+            // A server that was stopped for longer than the statement time-out has lost its sessions and its lease.
             .stopServer(server(), milliseconds: Int.random(in: 500...15_000, using: &generator)),
             .stopPostgres(milliseconds: Int.random(in: 500...15_000, using: &generator)),
             .halfOpenConnections, .terminateAppendingSession,
@@ -122,12 +122,13 @@ struct FaultInjectionSchedule: Sendable, Hashable {
             .holdLock(milliseconds: Int.random(in: 1_000...2_000, using: &generator)),
             .replaceSubscription(server()),
         ]
-        // Ten thousand requests at once are dear, a minute for a debug build. A short run holds the lock for longer than a
-        // statement may take, which also ends in 503; a long one cuts in the decks between.
+        // Filling the queue takes 10,000 requests, a minute for a debug build. A short run holds the lock for longer than the
+        // statement time-out instead, which also ends in 503. A long run fills the queue in every fourth deck and cuts
+        // connections in the others.
         if isShort {
             deck.append(.holdLock(milliseconds: 11_000))
         } else {
-            deck.append(round.isMultiple(of: 4) ? .fillQueue(server: server()) : .cutConnections(.beforeAnswer))
+            deck.append(round.isMultiple(of: 4) ? .fillQueue(server: server()) : .cutConnections(.beforeResponse))
         }
         return deck.shuffled(using: &generator)
     }

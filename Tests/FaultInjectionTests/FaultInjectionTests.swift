@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-@Suite(.serialized) struct `Whatever is killed, cut or held` {
+@Suite(.serialized) struct `Faults under load` {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["FAULT_INJECTION_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
     private static let faults = environment["FAULT_INJECTION_FAULTS"].flatMap { Int($0) } ?? FaultInjectionSchedule.defaultFaults
 
-    /// `FAULT_INJECTION_FAULTS` says how many faults, `FAULT_INJECTION_SEED` which.
-    @Test func `nothing acknowledged is lost, nothing is done twice, and every reader sees it all`() async throws {
+    /// `FAULT_INJECTION_FAULTS` sets the number of faults, `FAULT_INJECTION_SEED` their order.
+    @Test func `nothing acknowledged is lost or done twice under faults, and every reader sees every write`() async throws {
         let schedule = FaultInjectionSchedule(seed: Self.seed, faults: Self.faults)
-        print("faultInjection: FAULT_INJECTION_SEED=\(Self.seed) FAULT_INJECTION_FAULTS=\(Self.faults), \(schedule.kills) kills")
+        print("fault injection: FAULT_INJECTION_SEED=\(Self.seed) FAULT_INJECTION_FAULTS=\(Self.faults), \(schedule.kills) kills")
         let report = try await FaultInjectionRun.run(schedule, isMoving: true)
         print(report.figures)
         for violation in report.violations { print("violation: \(violation)") }
@@ -19,13 +19,13 @@ import Testing
     }
 }
 
-@Suite struct `A schedule of faults` {
-    @Test func `is the same for the same seed, and another for another`() {
+@Suite struct `Scheduling faults` {
+    @Test func `equal seeds give equal schedules, and different seeds different ones`() {
         #expect(FaultInjectionSchedule(seed: 7) == FaultInjectionSchedule(seed: 7))
         #expect(FaultInjectionSchedule(seed: 7).faults != FaultInjectionSchedule(seed: 8).faults)
     }
 
-    @Test func `kills ten times in its short version, and a hundred times with every kind of fault in its long one`() {
+    @Test func `a short schedule has at least ten kills, and a long one a hundred and every kind of fault`() {
         let (short, long) = (FaultInjectionSchedule(seed: 1), FaultInjectionSchedule(seed: 1, faults: 180))
         #expect(short.kills >= 10)
         #expect(Set(short.faults.map(\.kind)).count == 11)

@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import Synchronization
 
-/// Does to the system what the schedule says, and returns when it is whole again.
+/// Injects a fault, and returns after the system has recovered.
 struct FaultInjector: Sendable {
     static let otherDatabase = "elsewhere"
 
@@ -14,8 +14,8 @@ struct FaultInjector: Sendable {
     let subscriptions: SubscriptionPair
     let pace: Pace
 
-    /// - Parameter end: how many commands are finished when those of this fault are
-    /// - Returns: what was sent besides the clients' commands
+    /// - Parameter end: the number of finished commands at which the fault ends
+    /// - Returns: the commands that the injector sent itself
     func inject(_ fault: Fault, number: Int, end: Int) async throws -> [CommandRecord] {
         var sent: [CommandRecord] = []
         switch fault {
@@ -84,7 +84,7 @@ struct FaultInjector: Sendable {
         }
     }
 
-    /// Sign-ups of the harness's own, for faults that need an append to hit even when the clients are through.
+    /// Sends sign-ups during a fault that needs an append to hit, even if the clients have finished.
     private func withTraffic(_ number: Int, _ fault: @Sendable () async throws -> Void) async throws -> [CommandRecord] {
         try await withThrowingTaskGroup(of: [CommandRecord].self) { group in
             group.addTask { [self] in
@@ -100,7 +100,7 @@ struct FaultInjector: Sendable {
         }
     }
 
-    /// Sent to one server after the other.
+    /// Signs up, at both servers in turn.
     private func signUp(_ token: String, attempts: Int) async -> CommandRecord {
         var record = CommandRecord(
             name: "sign-up \(token)", mark: Mark.device(token), type: "UserCreated", stream: nil, fate: .unknown)
@@ -121,10 +121,10 @@ struct FaultInjector: Sendable {
             try await cluster.withClient { reader in
                 try await cluster.withClient(database: Self.otherDatabase) { other in
                     try await writer.withTransaction { writer in
-                        try await writer.query("INSERT INTO faultInjection.foreign_writes DEFAULT VALUES")
+                        try await writer.query("INSERT INTO fault_injection.foreign_writes DEFAULT VALUES")
                         try await reader.withTransaction { reader in
                             try await reader.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                            try await reader.query("SELECT count(*) FROM faultInjection.foreign_writes")
+                            try await reader.query("SELECT count(*) FROM fault_injection.foreign_writes")
                             try await other.withTransaction { other in
                                 try await other.query("CREATE TABLE IF NOT EXISTS foreign_writes (at timestamptz)")
                                 try await other.query("INSERT INTO foreign_writes VALUES (now())")
@@ -137,7 +137,7 @@ struct FaultInjector: Sendable {
         }
     }
 
-    /// Versions of rows that may be written beside hundreds of commands: a server that opens a session notes three read models.
+    /// Maximum number of row versions during hundreds of commands: a server that opens a session writes to three read models.
     private static let rowVersionsLimit = 10
 
     /// The physical versions of all rows that appends share.
@@ -173,7 +173,7 @@ struct FaultInjector: Sendable {
         guard fleet.errors(of: server).contains("\(EventLog.queueLimit) appends are waiting already") else {
             throw Violation(check: .recovery, sentence: "\(records.count) requests did not fill the queue of server \(server)")
         }
-        // Some of those who were turned away come again.
+        // Repeats some of the sign-ups that were refused.
         var again: [CommandRecord] = []
         let refused = records.indices.filter { records[$0].fate == .unknown }.prefix(20)
         for index in refused { again.append(await signUp("\(burst.name) \(index)", attempts: 20)) }

@@ -6,26 +6,26 @@ import NIOPosix
 import Synchronization
 import TestServer
 
-/// Two servers on one database, each always on the same port, started again whenever they were killed.
+/// Two servers on one database, each on a fixed port, restarted after every kill.
 final class Fleet: Sendable {
-    static let secret = "fault injection"
+    static let secret = "fault-injection"
     /// The server beside the tests, or the one that `FAULT_INJECTION_SERVER` names.
     private static let executable =
         ProcessInfo.processInfo.environment["FAULT_INJECTION_SERVER"].map { URL(fileURLWithPath: $0) } ?? HumonProcess.executable
 
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var status: Int
         var etag: String?
-        /// Of the log; see `Humon-Position`.
+        /// The log position in `Humon-Position`.
         var position: Int64?
         var body: String
 
-        /// But for the position: what is there already is there from a later one on, too.
-        func isSame(as other: Answer) -> Bool { (status, etag, body) == (other.status, other.etag, other.body) }
+        /// Compares all but the position, which may be later in a repeated response.
+        func isSame(as other: Response) -> Bool { (status, etag, body) == (other.status, other.etag, other.body) }
     }
 
     let ports: [Int]
-    /// For operators.
+    /// The operators' ports.
     let adminPorts: [Int]
     private let directory: URL
     private let environment: [String: String]
@@ -40,7 +40,7 @@ final class Fleet: Sendable {
         let free = try Self.freePorts(4)
         (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))
         var configuration = HTTPClient.Configuration()
-        // A node that is down is to be noticed at once.
+        // The client must notice a node that is down at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(2)
         http = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
@@ -48,7 +48,8 @@ final class Fleet: Sendable {
 
     func start() async throws { for node in ports.indices { try await start(node) } }
 
-    /// Like a supervisor: again until it runs, since a server does not start while PostgreSQL is away.
+    /// Starts a server as a supervisor does: repeatedly until it runs, because a server does not start while PostgreSQL is
+    /// down.
     func start(_ node: Int) async throws {
         try await wait(for: "server \(node) to start") {
             let own = ["HUMON_PORT": "\(ports[node])", "HUMON_ADMIN_PORT": "\(adminPorts[node])"]
@@ -79,7 +80,7 @@ final class Fleet: Sendable {
         try? await http.shutdown()
     }
 
-    /// What a server has written to standard error since it was started.
+    /// The text that a server has written to standard error since its start.
     func errors(of node: Int) -> String { servers.withLock { $0[node] }?.error ?? "" }
 
     func awaitRecovery() async throws {
@@ -90,21 +91,21 @@ final class Fleet: Sendable {
         }
     }
 
-    /// - Parameter patience: after that the answer is given up, as if it had been lost
+    /// - Parameter patience: the time after which the response counts as lost
     func send(
         _ method: String, _ path: String, to node: Int, headers: [(String, String)] = [], body: String = "", patience: Duration
-    ) async throws -> Answer {
+    ) async throws -> Response {
         try await send(method, path, port: ports[node], headers, body, patience)
     }
 
-    /// What the server says to operators.
-    func ask(_ path: String, of node: Int) async throws -> Answer {
+    /// Sends a request to the operators' address.
+    func ask(_ path: String, of node: Int) async throws -> Response {
         try await send("GET", path, port: adminPorts[node], [], "", .seconds(30))
     }
 
     private func send(
         _ method: String, _ path: String, port: Int, _ headers: [(String, String)], _ body: String, _ patience: Duration
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
         request.method = HTTPMethod(rawValue: method)
         request.headers = HTTPHeaders([("content-type", "application/json")] + headers)
@@ -112,12 +113,12 @@ final class Fleet: Sendable {
         let nanoseconds = patience.components.seconds * 1_000_000_000 + patience.components.attoseconds / 1_000_000_000
         let response = try await http.execute(request, timeout: .nanoseconds(nanoseconds))
         let bytes = try await response.body.collect(upTo: 1 << 20)
-        return Answer(
+        return Response(
             status: Int(response.status.code), etag: response.headers.first(name: "etag"),
             position: response.headers.first(name: "humon-position").flatMap { Int64($0) }, body: String(buffer: bytes))
     }
 
-    /// Free a moment ago. All are held at once, so that they differ.
+    /// Ports that were free a moment ago. All sockets are open at once, so that the ports differ.
     private static func freePorts(_ count: Int) throws -> [Int] {
         let sockets = try (0..<count).map { _ in try LoopbackSocket() }
         defer { for socket in sockets { socket.close() } }

@@ -1,15 +1,15 @@
 import Encoding
 
-/// What a server finds when it compares its memory with the read model.
+/// Compares a server's index with the read model.
 struct IndexComparison: Sendable {
     private static let pause = Duration.milliseconds(100)
 
     let fleet: Fleet
     let node: Int
-    /// A server that has just come back, or whose PostgreSQL has, needs a while.
+    /// A server needs a while to compare after its restart or that of PostgreSQL.
     var patienceSeconds = 60.0
 
-    /// - Parameter tail: of a log that does not grow: all of it must be held. Otherwise what came last is left out.
+    /// - Parameter tail: the position that the index must reach; nil while the log grows
     func violations(at tail: Int64? = nil) async -> [Violation] {
         do {
             if let tail { try await awaitPosition(tail) }
@@ -23,8 +23,8 @@ struct IndexComparison: Sendable {
         }
     }
 
-    private func compared() async throws -> Fleet.Answer {
-        var last: Fleet.Answer?
+    private func compared() async throws -> Fleet.Response {
+        var last: Fleet.Response?
         try await wait(for: "a comparison by server \(node)", withinSeconds: patienceSeconds) {
             last = try? await fleet.ask("/index/check", of: node)
             if last?.status != 200 { try await Task.sleep(for: Self.pause) }

@@ -2,16 +2,16 @@ import App
 import EventStore
 import Postgres
 
-/// A recorded event as the checker sees it: read with SQL of the harness's own, not with what is being tested.
+/// A recorded event for the checker, read with separate SQL instead of the code under test.
 struct LogRow: Sendable, Hashable {
     var position: Int64
     var stream: String
     var version: Int32
     var type: String
-    /// All that a command may be known by; see ``Mark``.
+    /// The marks by which a command may be recognised; see ``Mark``.
     var marks: Set<String>
 
-    /// The whole log, in order.
+    /// The whole log in order.
     static func all(_ client: PostgresClient) async throws -> [LogRow] {
         try await client.query(
             """
@@ -29,7 +29,7 @@ struct LogRow: Sendable, Hashable {
         }
     }
 
-    /// Changes with every bit of the log.
+    /// A digest that changes with every bit of the log.
     static func digest(_ client: PostgresClient) async throws -> String {
         try await client.query(
             "SELECT coalesce(md5(string_agg(md5(r::text), '' ORDER BY position)), '') FROM log.recorded_events AS r"
@@ -37,7 +37,7 @@ struct LogRow: Sendable, Hashable {
     }
 }
 
-/// Compares every read model of the list of modules with its rebuild.
+/// The differences between the replaced read models and those that a rebuild has just built.
 enum ReplayedReadModels {
     static func violations(_ client: PostgresClient) async throws -> [Violation] {
         var violations: [Violation] = []

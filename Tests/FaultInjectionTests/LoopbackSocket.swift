@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP socket on this machine, and nothing around it: ten thousand of them are to be cheap.
+/// A plain TCP socket on this machine, cheap enough to open ten thousand.
 struct LoopbackSocket: Sendable {
     struct Failed: Error {
         var doing: String
@@ -47,7 +47,7 @@ struct LoopbackSocket: Sendable {
         guard send(descriptor, bytes, bytes.count, Self.noSignal) == bytes.count else { throw Self.failed("write") }
     }
 
-    /// The next 4 KiB or less; empty when there is nothing now, nil at the end.
+    /// The next bytes, at most 4 KiB; empty if none have arrived, nil at the end.
     func read() -> String? {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = recv(descriptor, &bytes, bytes.count, Self.doNotWait)
@@ -74,5 +74,5 @@ struct LoopbackSocket: Sendable {
     #endif
 }
 
-/// `close` inside the type is its own.
+/// Inside the type `close` names its method.
 private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

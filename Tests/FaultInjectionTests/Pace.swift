@@ -1,7 +1,7 @@
 import Synchronization
 import TestChance
 
-/// Keeps clients and faults together: a fault comes in the midst of its commands, and the next commands wait for its end.
+/// Synchronises clients and faults: a fault begins after half of its commands, and the next commands wait for its end.
 final class Pace: Sendable {
     private struct State: Sendable {
         var allowed = 0
@@ -16,17 +16,17 @@ final class Pace: Sendable {
 
     var finished: Int { state.withLock { $0.finished } }
 
-    /// The safety net: a run that takes too long ends, and with it every wait of its clients.
+    /// Whether the run has ended or exceeded its deadline; then every wait of a client ends.
     var isOver: Bool { state.withLock { $0.isOver } || ContinuousClock.now > deadline }
 
-    /// - Parameter commands: of each client, counted from the start of the run
+    /// - Parameter commands: the number for each client, counted from the start of the run
     func allow(_ commands: Int) { state.withLock { $0.allowed = commands } }
 
     func end() { state.withLock { $0.isOver = true } }
 
     func finishedOne() { state.withLock { $0.finished += 1 } }
 
-    /// False when there will be no more.
+    /// Waits until the command may start; false if the run is over.
     func mayStart(_ command: Int) async -> Bool {
         while !isOver {
             if state.withLock({ command < $0.allowed }) { return true }
@@ -36,13 +36,13 @@ final class Pace: Sendable {
     }
 }
 
-/// The events that clients know of. Two clients at a time are one family: they share a device and its events.
-final class Neighbourhood: Sendable {
+/// The events that clients know of. Two clients form a family: they share a device and its events.
+final class KnownEvents: Sendable {
     private let events = Mutex<[Int: [Int64]]>([:])
 
     func add(_ event: Int64, of family: Int) { events.withLock { $0[family, default: []].append(event) } }
 
-    /// Of the last few, since those are in use by others too.
+    /// One of the last four events, which the family's other client uses too.
     func event(of family: Int, _ generator: inout SeededGenerator) -> Int64? {
         events.withLock { Array(($0[family] ?? []).suffix(4)) }.randomElement(using: &generator)
     }

@@ -1,19 +1,19 @@
 import Foundation
 import Synchronization
 
-/// Sign-ups over so many connections at once that the writer's queue has no room for all of them.
+/// Sign-ups over more simultaneous connections than the writer's queue has room for.
 struct RequestBurst: Sendable {
-    /// Beyond the queue's own limit, since some wait elsewhere in the server. Well below the descriptors of a process.
+    /// More than the queue's limit, because some requests wait elsewhere in the server. Far fewer than a process's descriptors.
     static let limit = 14_000
     private static let wave = 250
     private static let pauseMicroseconds: UInt32 = 400
 
     let port: Int
-    /// Makes the devices' tokens unique.
+    /// A prefix that makes the devices' tokens unique.
     let name: String
 
-    /// Sends until one is refused, on a thread of its own since it blocks, then lets go of what held the writer up and gathers
-    /// all answers.
+    /// Sends requests until one is refused, then calls `refusal`, which releases the writer, and gathers all responses. Runs on
+    /// a thread of its own because it blocks.
     func run(refusal: @escaping @Sendable () -> Void) async throws -> [CommandRecord] {
         Self.raiseDescriptorLimit()
         let (results, continuation) = AsyncThrowingStream.makeStream(of: [CommandRecord].self)
@@ -39,11 +39,11 @@ struct RequestBurst: Sendable {
                 sockets.append(socket)
                 answers.append("")
                 try socket.connect(to: port)
-                // A listener that is overrun drops connections, which then wait a second for their next try.
+                // A listener with a full backlog drops connections, which then wait a second before their next attempt.
                 usleep(Self.pauseMicroseconds)
                 try socket.write(
                     """
-                    POST /v1/users HTTP/1.1\r\nhost: fault injection\r\ncontent-length: 0\r\ntb-app-secret: \(Fleet.secret)\r
+                    POST /v1/users HTTP/1.1\r\nhost: fault-injection\r\ncontent-length: 0\r\ntb-app-secret: \(Fleet.secret)\r
                     tb-device-token: \(token(sockets.count - 1))\r\n\r\n
                     """)
             }
@@ -77,7 +77,7 @@ struct RequestBurst: Sendable {
             stream: user.map { "user-\($0)" }, fate: user == nil ? .unknown : .acknowledged)
     }
 
-    /// As high as it goes: each connection takes one here and one in the server, which inherits the limit.
+    /// Raises the descriptor limit: each connection takes one descriptor here and one in the server, which inherits the limit.
     static func raiseDescriptorLimit() {
         var limit = rlimit()
         #if os(Linux)

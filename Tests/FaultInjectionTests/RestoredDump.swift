@@ -3,12 +3,12 @@ import Foundation
 import Postgres
 import TestServer
 
-/// A new cluster with what a dump of another holds.
+/// A new cluster with the restored dump of another.
 struct RestoredDump: Sendable {
     var cluster: CrashableCluster
     var violations: [Violation]
 
-    /// - Parameter working: for the files, and for `humon migrate`
+    /// - Parameter working: the directory for the files and for `humon migrate`
     static func make(of cluster: CrashableCluster, in directory: String, working: URL) async throws -> RestoredDump {
         let (dump, roles) = (working.appending(path: "humon.dump").path, working.appending(path: "roles.sql").path)
         let from = ["--host", cluster.socketDirectory, "--username", "humon"]
@@ -19,10 +19,10 @@ struct RestoredDump: Sendable {
 
         let restored = try await CrashableCluster(directory: directory)
         let to = ["--host", restored.socketDirectory, "--username", "humon"]
-        // Goes on where a role is there already: the superuser is.
+        // psql continues after the error that the superuser's role exists.
         try await PostgresProgram.run("psql", to + ["--dbname", "postgres", "--quiet", "--file", roles])
         try await PostgresProgram.run("pg_restore", to + ["--dbname", CrashableCluster.database, "--exit-on-error", dump])
-        // A dump does not bring the rights on the database along.
+        // A dump does not contain the privileges on the database.
         let migrate = try await HumonProcess.run(["migrate"], in: working, environment: ["DATABASE_URL": restored.url()])
         var violations: [Violation] = []
         if migrate.status != 0 {

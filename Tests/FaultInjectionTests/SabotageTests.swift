@@ -3,8 +3,8 @@ import Postgres
 import TestDatabase
 import Testing
 
-/// Each check is seen failing on a system that is broken: small runs of the real thing, with one thing made wrong.
-@Suite(.serialized) struct `A broken system is found out` {
+/// Each check is seen failing: short runs against a system with one defect.
+@Suite(.serialized) struct `Finding a broken system` {
     private static func checks(
         _ faults: [Fault], commandsPerFault: Int = 12, seed: UInt64 = 5, _ sabotage: Sabotage
     ) async throws -> Set<Check> {
@@ -13,11 +13,11 @@ import Testing
         return Set(report.violations.map(\.check))
     }
 
-    @Test func `when PostgreSQL acknowledges what it has not written`() async throws {
-        // Nothing but a checkpoint writes the last of it.
+    @Test func `a commit that PostgreSQL acknowledges before writing it is found as a loss`() async throws {
+        // With these settings only a checkpoint writes the last commits.
         let settings = ["synchronous_commit": "off", "wal_writer_delay": "10s", "wal_writer_flush_after": "1GB"]
         var found: Set<Check> = []
-        // It may happen that something else has just had it written: then it is done again.
+        // Another write may flush the commits by chance, so the test tries several seeds.
         for seed in UInt64(5)..<10 where !found.contains(.acknowledgedOnce) {
             found = try await Self.checks(
                 [.killPostgres], commandsPerFault: 20, seed: seed, Sabotage(postgresSettings: settings))
@@ -25,7 +25,7 @@ import Testing
         #expect(found.contains(.acknowledgedOnce))
     }
 
-    @Test func `when positions have holes, which also stop subscriptions and rebuilds`() async throws {
+    @Test func `gaps in the positions are found, and they stop subscriptions and rebuilds`() async throws {
         let sabotage = Sabotage { client in
             let append = try await client.query("SELECT pg_get_functiondef('log.append'::regproc)").decode(String.self)[0]
             let broken = append.replacing("SELECT tail + e.ordinal,", with: "SELECT tail + e.ordinal + 1,")
@@ -34,68 +34,65 @@ import Testing
             try await client.withConnection { try await $0.execute(script: broken) }
         }
         let found = try await Self.checks([.killServer(0)], sabotage)
-        // A memory that comes to a hole is filled anew, again and again, and may be in use when it is asked.
+        // An index that meets a gap is loaded repeatedly, and may be in use when it is asked.
         #expect(found.subtracting([.index]) == [.positions, .readModels, .subscription])
     }
 
     @Test
-    func
-        `when a read model misses changes, which memories then do not, the subscription sees some twice, and clients try again with fresh keys`()
-        async throws
-    {
+    func `a read model that misses changes, a subscription that repeats and clients with fresh keys are found`() async throws {
         let sabotage = Sabotage(client: .freshKeys, subscription: .repeats) { client in
             try await client.withConnection { connection in
                 try await connection.execute(
                     script: """
-                        CREATE FUNCTION faultInjection.keep() RETURNS trigger LANGUAGE plpgsql AS
+                        CREATE FUNCTION fault_injection.keep() RETURNS trigger LANGUAGE plpgsql AS
                             'BEGIN NEW.name = OLD.name; RETURN NEW; END';
-                        CREATE TRIGGER keep BEFORE UPDATE ON events_v1.events FOR EACH ROW EXECUTE FUNCTION faultInjection.keep();
+                        CREATE TRIGGER keep BEFORE UPDATE ON events_v1.events FOR EACH ROW EXECUTE FUNCTION fault_injection.keep();
                         """)
             }
         }
-        let found = try await Self.checks([.cutConnections(.beforeAnswer), .killServer(0), .killServer(1)], sabotage)
+        let found = try await Self.checks([.cutConnections(.beforeResponse), .killServer(0), .killServer(1)], sabotage)
         #expect(found.isSuperset(of: [.readModels, .index, .subscription, .acknowledgedOnce]))
     }
 
-    @Test func `when the subscription skips, and clients believe that what was refused was done`() async throws {
+    @Test func `a subscription that skips events and a client that believes refused commands are found`() async throws {
         let found = try await Self.checks(
             [.replaceSubscription(0)], commandsPerFault: 20, Sabotage(client: .believesRefusals, subscription: .skips))
         #expect(found == [.subscription, .acknowledgedOnce])
     }
 
-    @Test func `when what was refused is recorded all the same, and no memory is in use`() async throws {
-        let found = try await Self.checks([.replaceSubscription(0)], Sabotage(client: .tellsRefusals, hasIndex: false))
-        // On a busy machine such a client also meets answers that it has no place for.
-        #expect(found.isSuperset(of: [.refusedNever, .index]) && found.isSubset(of: [.refusedNever, .index, .answers]))
+    @Test func `a refused command that is recorded and an index that is not in use are found`() async throws {
+        let found = try await Self.checks([.replaceSubscription(0)], Sabotage(client: .reportsRefusals, hasIndex: false))
+        // On a busy machine such a client also gets responses that it does not expect.
+        #expect(found.isSuperset(of: [.refusedNever, .index]) && found.isSubset(of: [.refusedNever, .index, .responses]))
     }
 
-    @Test func `when keys are as good as none`() async throws {
+    @Test func `ignored idempotency keys are found`() async throws {
         let found = try await Self.checks([.replaceSubscription(0)], commandsPerFault: 20, Sabotage(client: .dropsKeys))
-        #expect(found.isSuperset(of: [.repetition, .acknowledgedOnce, .answers]))
+        #expect(found.isSuperset(of: [.repetition, .acknowledgedOnce, .responses]))
     }
 
-    @Test func `when every append updates the same row, under a snapshot that is open`() async throws {
+    @Test func `an update of a shared row by every append is found under an open snapshot`() async throws {
         let sabotage = Sabotage { client in
             try await client.withConnection { connection in
                 try await connection.execute(
                     script: """
-                        CREATE FUNCTION faultInjection.touch() RETURNS trigger LANGUAGE plpgsql AS
+                        CREATE FUNCTION fault_injection.touch() RETURNS trigger LANGUAGE plpgsql AS
                             'BEGIN UPDATE log.read_models SET built_at = clock_timestamp(); RETURN NULL; END';
                         CREATE TRIGGER touch AFTER INSERT ON log.recorded_events
-                            FOR EACH STATEMENT EXECUTE FUNCTION faultInjection.touch();
+                            FOR EACH STATEMENT EXECUTE FUNCTION fault_injection.touch();
                         """)
             }
         }
         #expect(try await Self.checks([.holdForeignTransactions], commandsPerFault: 60, sabotage) == [.snapshot])
     }
 
-    @Test func `when it does not come back`() async {
-        await #expect { try await wait(for: "what never comes", withinSeconds: 0.02) { false } } throws: { error in
+    @Test func `a system that does not recover is found`() async {
+        await #expect { try await wait(for: "a condition that stays false", withinSeconds: 0.02) { false } } throws: { error in
             (error as? Violation)?.check == .recovery
         }
     }
 
-    @Test func `when one character of a restored log differs`() async throws {
+    @Test func `a restored log that differs by one character is found`() async throws {
         func digest(ofLogWith data: String) async throws -> String {
             try await TestDatabase.with { database in
                 try await database.withClient { client in

@@ -5,19 +5,19 @@ import Synchronization
 import TestChance
 import TestDatabase
 
-/// Writes down every position it sees, in the transaction that moves its checkpoint. The table takes whatever it is given, so
-/// that it is the checker who judges.
+/// Writes every position it handles, in the transaction that moves its checkpoint. The table accepts repetitions, so that the
+/// checker finds them.
 struct SeenSubscription: Subscription {
     enum Sabotage: Sendable {
         case skips
         case repeats
     }
 
-    static let name = "fault injection"
+    static let name = "fault_injection"
     static let table = """
-        CREATE SCHEMA fault injection;
-        CREATE TABLE faultInjection.seen (ordinal bigserial PRIMARY KEY, position bigint NOT NULL);
-        CREATE TABLE faultInjection.foreign_writes (at timestamptz NOT NULL DEFAULT now());
+        CREATE SCHEMA fault_injection;
+        CREATE TABLE fault_injection.seen (ordinal bigserial PRIMARY KEY, position bigint NOT NULL);
+        CREATE TABLE fault_injection.foreign_writes (at timestamptz NOT NULL DEFAULT now());
         """
 
     let seed: UInt64
@@ -32,16 +32,16 @@ struct SeenSubscription: Subscription {
         case .repeats: positions += positions.prefix(1)
         case nil: break
         }
-        try await transaction.query("INSERT INTO faultInjection.seen (position) SELECT unnest(\(positions))")
+        try await transaction.query("INSERT INTO fault_injection.seen (position) SELECT unnest(\(positions))")
         var generator = SeededGenerator(seed: seed, 3, Int(positions.first ?? 0))
-        // What is under way takes a while, so that cuts and kills hit it.
+        // A slow transaction, so that cuts and kills hit it.
         if generator.happens(inPercent: 20) {
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...50, using: &generator)))
         }
     }
 
     static func seen(_ client: PostgresClient) async throws -> [Int64] {
-        try await client.query("SELECT position FROM faultInjection.seen ORDER BY ordinal").decode(Int64.self)
+        try await client.query("SELECT position FROM fault_injection.seen ORDER BY ordinal").decode(Int64.self)
     }
 }
 
@@ -58,7 +58,7 @@ actor SubscriptionPair {
 
     func start() { for number in 0...1 { tasks[number] = task() } }
 
-    /// Stops one without waiting for the end of what it does, and starts another.
+    /// Stops one subscription without waiting for the end of its work, and starts another.
     func replace(_ number: Int) async {
         let old = tasks[number]
         old?.cancel()
@@ -80,7 +80,7 @@ actor SubscriptionPair {
         let service = SubscriptionRunner(subscription, client: client, notifier: notifier, logger: .quiet)
         return Task {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { try? await client.run() }
+                group.addTask { await client.run() }
                 group.addTask { try? await notifier.run() }
                 try? await service.run()
                 group.cancelAll()

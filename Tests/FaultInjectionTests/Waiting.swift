@@ -1,7 +1,7 @@
 import TestDatabase
 
-/// Waits until something is true.
-/// - Throws: a violation of ``Check/recovery`` if it is not true in time; `CancellationError`; what the condition throws
+/// Waits until a condition is true.
+/// - Throws: a violation of ``Check/recovery`` if the condition stays false; `CancellationError`; what the condition throws
 func wait(for what: String, withinSeconds seconds: Double = 60, until isSo: () async throws -> Bool) async throws {
     do {
         try await eventually(what, within: .seconds(seconds), every: .milliseconds(5), isSo)
