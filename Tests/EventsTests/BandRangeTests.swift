@@ -4,25 +4,25 @@ import Testing
 
 @testable import Events
 
-@Suite struct `A band` {
+@Suite struct `Dividing the Earth into bands` {
     @Test(
         arguments: [
             (-90, -1800), (-89.96, -1800), (-89.95, -1799), (-0.01, -1), (-0.0, 0), (0, 0), (0.0499, 0), (0.05, 1), (37.76, 755),
             (90, 1800),
         ] as [(Double, Int16)])
-    func `is a twentieth of a degree of latitude`(lat: Double, number: Int16) {
+    func `a band is a twentieth of a degree of latitude`(lat: Double, number: Int16) {
         #expect(Band(lat: lat).number == number)
     }
 }
 
-@Suite struct `The ranges of bands for a radius` {
-    @Test(arguments: Around.allCases) func `cover every place within it`(around: Around) throws {
+@Suite struct `Covering a radius with ranges of bands` {
+    @Test(arguments: Around.allCases) func `the ranges cover every place within the radius`(around: Around) throws {
         var generator = SeededGenerator(seed: 31)
         var within = 0
         for _ in 0..<60 {
             let centre = around.place(using: &generator)
             let radius = Radius.random(using: &generator)
-            let ranges = Stretches(BandRange.covering(centre, kilometres: radius))
+            let ranges = RangesByBand(BandRange.covering(centre, kilometres: radius))
             for _ in 0..<80 {
                 let place = nearby(centre, radius: radius, using: &generator)
                 guard Places.haversine(centre, place) <= radius else { continue }
@@ -35,16 +35,18 @@ import Testing
         #expect(within > 2_000)
     }
 
-    @Test(arguments: Around.allCases) func `cover the centre itself under all its names`(around: Around) throws {
+    @Test(arguments: Around.allCases) func `the ranges cover the centre itself under every longitude that names it`(
+        around: Around
+    ) throws {
         var generator = SeededGenerator(seed: 32)
         for _ in 0..<200 {
             let centre = around.place(using: &generator)
-            let ranges = Stretches(BandRange.covering(centre, kilometres: 0))
+            let ranges = RangesByBand(BandRange.covering(centre, kilometres: 0))
             for name in names(of: centre) { try #require(ranges.cover(name), "\(name)") }
         }
     }
 
-    @Test func `cover everything for half the Earth's circumference`() {
+    @Test func `the ranges of half the Earth's circumference cover every place`() {
         for lat in [-90.0, -37, 0, 51.5, 90] {
             let ranges = BandRange.covering(Coordinates(lat: lat, lon: 179), kilometres: 20_100)
             #expect(ranges.map(\.band.number) == Array(-1800...1800))
@@ -52,7 +54,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Around.allCases) func `never cross the date line, nor meet one another`(around: Around) throws {
+    @Test(arguments: Around.allCases) func `the ranges neither cross the date line nor overlap`(around: Around) throws {
         var generator = SeededGenerator(seed: 33)
         for _ in 0..<60 {
             let centre = around.place(using: &generator)
@@ -65,17 +67,17 @@ import Testing
         }
     }
 
-    @Test func `are few for a small radius`() {
+    @Test func `a small radius has few ranges`() {
         let ranges = BandRange.covering(Coordinates(lat: 37.76, lon: -122.43), kilometres: 20)
         #expect(ranges.map(\.band.number) == Array(751...758))
         #expect(ranges.allSatisfy { $0.east - $0.west < 0.46 })
     }
 
-    /// Uniform in the disc and, half of the time, close to its rim.
+    /// Draws places uniformly from the disc and, half of the time, close to its rim.
     private func nearby(_ centre: Coordinates, radius: Double, using generator: inout SeededGenerator) -> Coordinates {
         let innermost = Bool.random(using: &generator) ? 0.999 : 0
         let part = Double.random(in: innermost...1, using: &generator)
-        // Straight east and west, the rim is where ranges end; north and south, where bands end.
+        // Ranges end at the rim due east and west, and bands end at the rim due north and south.
         let bearing: Double =
             switch Int.random(in: 0..<8, using: &generator) {
             case 0: 0
@@ -94,7 +96,7 @@ import Testing
     }
 }
 
-/// Where the centres of searches lie.
+/// The regions that centres of searches are drawn from.
 enum Around: CaseIterable {
     case anywhere, dateLine, onDateLine, northPole, southPole, poles, bandLimits, equator
 
@@ -116,7 +118,7 @@ enum Around: CaseIterable {
 }
 
 private enum Radius {
-    /// Kilometres: 0, from a millimetre to 20,100, as likely in one power of ten as in another, or about as far as the pole.
+    /// A radius in kilometres: 0, or from a millimetre to 20,100 with a uniform logarithm, or about the distance to the pole.
     static func random(using generator: inout SeededGenerator) -> Double {
         switch Int.random(in: 0..<10, using: &generator) {
         case 0: 0
@@ -127,7 +129,7 @@ private enum Radius {
     }
 }
 
-private struct Stretches {
+private struct RangesByBand {
     private let byBand: [Band: [BandRange]]
 
     init(_ ranges: [BandRange]) { byBand = Dictionary(grouping: ranges, by: \.band) }

@@ -3,13 +3,14 @@ import Testing
 
 @testable import Events
 
-@Suite struct `A cursor of a nearby search` {
-    @Test(arguments: [0, .leastNormalMagnitude, 3.5e-8, 2, 4, 4.1]) func `is a text that gives it back`(squaredChord: Double) {
+@Suite struct `Writing and reading a search cursor` {
+    @Test(arguments: [0, .leastNormalMagnitude, 3.5e-8, 2, 4, 4.1]) func `a cursor reads back from its text`(squaredChord: Double)
+    {
         let cursor = NearbySearch.Cursor(squaredChord: squaredChord, id: EventID(rawValue: 12))
         #expect(NearbySearch.Cursor(cursor.description) == cursor)
     }
 
-    @Test func `is a text that gives any place back, bit by bit`() throws {
+    @Test func `a cursor of any place reads back bit by bit`() throws {
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<5_000 {
             let cursor = NearbySearch.Cursor(
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `is a text without characters that a query must escape`() {
+    @Test func `the text of a cursor needs no escaping in a query`() {
         let cursor = NearbySearch.Cursor(squaredChord: 3.5, id: EventID(rawValue: 12))
         #expect(cursor.description == "400c000000000000-12")
     }
@@ -30,12 +31,12 @@ import Testing
         "400c000000000000--1", "400c000000000000-9223372036854775808", "10000000000000000-1", "3.5-12", "400c000000000000-12 ",
         " 400c000000000000-12",
     ])
-    func `is no other text`(text: String) {
+    func `a text that is not a cursor is refused`(text: String) {
         #expect(NearbySearch.Cursor(text) == nil)
     }
 
     @Test(arguments: [-1, 4.2, .infinity, -.infinity, .nan, .signalingNaN, -.leastNormalMagnitude])
-    func `has a distance that can be`(squaredChord: Double) {
+    func `a cursor with an impossible distance is refused`(squaredChord: Double) {
         #expect(NearbySearch.Cursor("\(String(squaredChord.bitPattern, radix: 16))-12") == nil)
     }
 }

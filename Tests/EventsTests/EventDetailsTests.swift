@@ -3,49 +3,49 @@ import Testing
 
 @testable import Events
 
-@Suite struct `The details of an event` {
-    @Test func `are read from what a client sent`() throws {
+@Suite struct `Reading the details of an event` {
+    @Test func `the details are read from a client's fields`() throws {
         #expect(try EventDetails(.object(sent)) == .picnic)
     }
 
-    @Test func `need neither an address nor an end`() throws {
+    @Test func `address and end are optional`() throws {
         let details = try EventDetails([
             "name": "Concert", "lat": .number("-33.5"), "lon": .number("151"), "started_at": "2013-09-16T03:30:00Z",
         ])
         #expect(details == .concert)
     }
 
-    @Test func `have no address and no end where these are null`() throws {
+    @Test func `null stands for no address and no end`() throws {
         let details = try picnic(("address", .null), ("ended_at", .null))
         #expect(details.address == nil)
         #expect(details.endedAt == nil)
     }
 
-    @Test(arguments: ["", "  "]) func `have no end where it is a text of spaces`(text: String) throws {
+    @Test(arguments: ["", "  "]) func `an end of white space stands for no end`(text: String) throws {
         #expect(try picnic(("ended_at", .string(text))).endedAt == nil)
     }
 
-    @Test func `take numbers as strings`() throws {
+    @Test func `numbers are accepted as strings`() throws {
         let details = try picnic(("lat", "37.760000000000005"), ("lon", " -122.43 "))
         #expect(details.coordinates == Coordinates(lat: 37.760000000000005, lon: -122.43))
     }
 
-    @Test func `pay no regard to members they do not know`() throws {
+    @Test func `unknown fields are ignored`() throws {
         #expect(try picnic(("id", "7"), ("owner", ["id": JSON(2)]), ("user", .null)) == .picnic)
     }
 
-    @Test func `take the poles and both names of the date line`() throws {
+    @Test func `the poles and both longitudes of the date line are accepted`() throws {
         #expect(try picnic(("lat", .number("90")), ("lon", .number("180"))).coordinates == Coordinates(lat: 90, lon: 180))
         #expect(try picnic(("lat", .number("-90.0")), ("lon", "-180")).coordinates == Coordinates(lat: -90, lon: -180))
     }
 
-    @Test func `keep a text as it is, spaces included`() throws {
+    @Test func `a text keeps its spaces`() throws {
         let details = try picnic(("name", " Tea 🎉\n"), ("address", "  "))
         #expect(details.name == " Tea 🎉\n")
         #expect(details.address == "  ")
     }
 
-    @Test func `take a text of 255 characters, however many bytes`() throws {
+    @Test func `a text of 255 characters of any size is accepted`() throws {
         let text = String(repeating: "🎉", count: 255)
         let details = try picnic(("name", .string(text)), ("address", .string(text)))
         #expect(details.name == text)
@@ -53,42 +53,42 @@ import Testing
     }
 }
 
-@Suite struct `Unusable details of an event` {
+@Suite struct `Refusing the details of an event` {
     @Test(arguments: [[:], [], .null, "tea"] as [JSON])
-    func `are blank where there is nothing`(json: JSON) {
+    func `details without any field are reported as blank`(json: JSON) {
         #expect(throws: EventRejection.invalid(errors: allBlank)) { try EventDetails(json) }
     }
 
     @Test(arguments: [JSON.null, "", "   ", "\t\n", "\u{A0}\u{3000}"])
-    func `are blank where there is null or a text of spaces`(blank: JSON) {
+    func `null and a text of white space are reported as blank`(blank: JSON) {
         #expect(throws: EventRejection.invalid(errors: allBlank)) {
             try EventDetails(["started_at": blank, "name": blank, "lon": blank, "lat": blank])
         }
     }
 
     @Test(arguments: ["90.00000000000002", "-90.1", "91", "1e3", "1e400", "-1e400"])
-    func `are latitudes out of range`(digits: String) {
+    func `a latitude out of range is refused`(digits: String) {
         #expect(faults(("lat", .number(digits))) == ["Lat must be between -90 and 90"])
         #expect(faults(("lat", .string(digits))) == ["Lat must be between -90 and 90"])
     }
 
     @Test(arguments: ["180.00000000000003", "-180.1", "181", "1e400", "-1e400"])
-    func `are longitudes out of range`(digits: String) {
+    func `a longitude out of range is refused`(digits: String) {
         #expect(faults(("lon", .number(digits))) == ["Lon must be between -180 and 180"])
         #expect(faults(("lon", .string(digits))) == ["Lon must be between -180 and 180"])
     }
 
     @Test(arguments: ["north", "37,76", "nan", "inf", "0x10", "37.76°", .bool(true), [], [:], ["37.76"]] as [JSON])
-    func `are coordinates that are no numbers`(value: JSON) {
+    func `coordinates that are not numbers are refused`(value: JSON) {
         #expect(faults(("lat", value), ("lon", value)) == ["Lat is not a number", "Lon is not a number"])
     }
 
     @Test(arguments: [.number("7"), .bool(false), [], ["name": "Tea"]] as [JSON])
-    func `are names and addresses that are no texts`(value: JSON) {
+    func `names and addresses that are not texts are refused`(value: JSON) {
         #expect(faults(("name", value), ("address", value)) == ["Name is not a text", "Address is not a text"])
     }
 
-    @Test func `are texts of more than 255 characters`() {
+    @Test func `a text of more than 255 characters is refused`() {
         let text = JSON.string(String(repeating: "é", count: 256))
         #expect(
             faults(("name", text), ("address", text)) == [
@@ -97,13 +97,13 @@ import Testing
         )
     }
 
-    @Test func `are texts whose one visible character is more than 255`() {
+    @Test func `a text with one visible character of more than 255 code points is refused`() {
         let text = JSON.string("e" + String(repeating: "\u{301}", count: 255))
         #expect(faults(("name", text)) == ["Name is too long (maximum is 255 characters)"])
     }
 
     @Test(arguments: ["\0", "Tea\0", "\0Tea"])
-    func `are texts with a null character, which PostgreSQL cannot keep`(text: String) {
+    func `a text with a null character, which PostgreSQL cannot store, is refused`(text: String) {
         #expect(
             faults(("name", .string(text)), ("address", .string(text))) == [
                 "Name contains a null character", "Address contains a null character",
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["tomorrow", "2013-09-16", "2013-02-29T00:00:00Z", .number("1379289600"), .bool(true), [], [:]] as [JSON])
-    func `are times that are none`(value: JSON) {
+    func `a text that is not a time is refused`(value: JSON) {
         #expect(
             faults(("started_at", value), ("ended_at", value)) == [
                 "Started at is not a valid time", "Ended at is not a valid time",
@@ -120,7 +120,7 @@ import Testing
         )
     }
 
-    @Test func `are told all at once and in one order`() {
+    @Test func `all errors are reported together and in a fixed order`() {
         let sent: JSON = [
             "ended_at": "soon", "address": .bool(true), "started_at": "now", "name": .number("1"), "lon": .number("-1e400"),
             "lat": "x",
@@ -132,7 +132,7 @@ import Testing
         #expect(throws: EventRejection.invalid(errors: expected)) { try EventDetails(sent) }
     }
 
-    @Test func `are told in one order, blank or not`() {
+    @Test func `errors keep their order whether fields are blank or unusable`() {
         let sent: JSON = ["lat": .number("91"), "name": "Tea", "ended_at": "soon"]
         let expected = [
             "Lat must be between -90 and 90", "Lon can't be blank", "Started at can't be blank", "Ended at is not a valid time",

@@ -5,7 +5,7 @@ import Users
 
 @testable import Events
 
-@Suite struct `The stored form of an event's domain events` {
+@Suite struct `Storing the domain events of events` {
     @Test(
         arguments: [
             (
@@ -33,13 +33,15 @@ import Users
                 .updated(EventUpdated(details: .concert))
             ),
         ] as [(String, String, EventDomainEvent)])
-    func `is these bytes, both ways`(type: String, text: String, event: EventDomainEvent) throws {
+    func `each event's domain event is stored as these bytes and read from them`(
+        type: String, text: String, event: EventDomainEvent
+    ) throws {
         #expect(event.stored.type == type)
         #expect(event.stored.data.text == text)
         #expect(try EventDomainEvent.decode(type: type, format: 1, data: Array(text.utf8)) == event)
     }
 
-    @Test func `keeps a coordinate to its last digit`() throws {
+    @Test func `a stored coordinate keeps its last digit`() throws {
         var details = EventDetails.concert
         details.coordinates = Coordinates(lat: 37.760000000000005, lon: -122.42999999999999)
         let stored = EventDomainEvent.updated(EventUpdated(details: details)).stored
@@ -51,20 +53,20 @@ import Users
         )
     }
 
-    @Test func `has these names, all of format 1`() {
+    @Test func `the domain events of events have these stored names, all in format 1`() {
         #expect(EventDomainEvent.category == "event")
         #expect(EventDomainEvent.storedTypes.map(\.name) == ["EventCreated", "EventUpdated"])
         #expect(EventDomainEvent.storedTypes.map(\.currentFormat) == [1, 1])
     }
 
     @Test(arguments: ["EventCreated", "EventUpdated"])
-    func `is not read in a newer format`(type: String) {
+    func `an event's domain event in a newer format is refused`(type: String) {
         #expect(throws: FormatError("\(type) has formats 1 to 1, not 2: written by a newer humon")) {
             try EventDomainEvent.decode(type: type, format: 2, data: Array("{}".utf8))
         }
     }
 
-    @Test func `is not read under an unknown name`() {
+    @Test func `an event's domain event under an unknown name is refused`() {
         #expect(throws: FormatError("no stored type EventCancelled in category event")) {
             try EventDomainEvent.decode(type: "EventCancelled", format: 1, data: Array("{}".utf8))
         }
@@ -77,7 +79,7 @@ import Users
             ("started_at", "soon"), ("started_at", .null), ("ended_at", "soon"), ("owner", "1"), ("owner", .number("1.5")),
             ("owner", .number("0")), ("owner", .number("-1")), ("owner", .number("9223372036854775808")),
         ] as [(String, JSON)])
-    func `is refused with the field that is not usable, never its value`(name: String, value: JSON) {
+    func `an unusable field is named in the error, without its value`(name: String, value: JSON) {
         guard case .object(var object) = EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)).stored.data else {
             Issue.record("the stored data is no object")
             return
@@ -102,7 +104,7 @@ import Users
             ("started_at", "10000-01-01T00:00:00Z", "no usable started_at in the stored data"),
             ("ended_at", "9999-12-31T23:59:60Z", "no usable ended_at in the stored data"),
         ] as [(String, JSON, String)])
-    func `is refused with a value that is out of range`(name: String, value: JSON, reason: String) {
+    func `a value out of range is refused`(name: String, value: JSON, reason: String) {
         for event in [
             EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)), .updated(EventUpdated(details: .picnic)),
         ] {
@@ -119,7 +121,7 @@ import Users
     }
 
     @Test(arguments: [(90.0, 180.0), (-90, -180), (0, 0), (-0.0, -0.0)])
-    func `may be at the ends of both ranges`(lat: Double, lon: Double) throws {
+    func `the ends of both coordinate ranges are accepted`(lat: Double, lon: Double) throws {
         var details = EventDetails.concert
         details.coordinates = Coordinates(lat: lat, lon: lon)
         let event = EventDomainEvent.updated(EventUpdated(details: details))
@@ -127,7 +129,7 @@ import Users
     }
 
     @Test(arguments: ["owner", "name", "address", "lat", "lon", "started_at", "ended_at"])
-    func `is refused without one of its fields, also where null may stand`(name: String) {
+    func `a stored event without one of its fields is refused, even a nullable one`(name: String) {
         guard case .object(var object) = EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)).stored.data else {
             Issue.record("the stored data is no object")
             return
@@ -140,7 +142,7 @@ import Users
 }
 
 @Suite struct `The stream of an event` {
-    @Test func `has the event's number`() {
+    @Test func `the key of an event stream is the event number`() {
         #expect(EventID(rawValue: 12).stream.description == "event-12")
         #expect(EventID(stream: StreamName("event-12")) == EventID(rawValue: 12))
     }
@@ -152,7 +154,7 @@ import Users
             (.updated(EventUpdated(details: .picnic)), "event-+1", 2, "the stream is not named after an event's id"),
             (.created(EventCreated(owner: .ann, details: .picnic)), "user-1", 1, "the stream is not named after an event's id"),
         ] as [(EventDomainEvent, String, Int32, String)])
-    func `begins with the creation and goes on with updates`(
+    func `an event stream begins with EventCreated and goes on with EventUpdated`(
         event: EventDomainEvent, stream: String, version: Int32, reason: String
     ) {
         let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)
@@ -165,7 +167,7 @@ import Users
         "user-12", "attendance-12-1", "event-x", "event-", "event-12-1", "event", "events-12", "event-0", "event--1", "event-+12",
         "event-012", "event-9223372036854775808",
     ])
-    func `is no other`(stream: String) {
+    func `a stream name that is not an event's is refused`(stream: String) {
         #expect(EventID(stream: StreamName(stream)) == nil)
     }
 }

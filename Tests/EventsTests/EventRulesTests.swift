@@ -5,18 +5,18 @@ import Users
 @testable import Events
 
 @Suite struct `Creating an event` {
-    @Test func `makes it known with the caller as its owner`() {
+    @Test func `creating an event makes the caller its owner`() {
         #expect(decide(CreateEvent(details: .picnic, owner: .ann)) == EventCreated(owner: .ann, details: .picnic))
     }
 }
 
 @Suite struct `Changing an event` {
-    @Test func `is refused where there is no such event`() {
+    @Test func `updating an unknown event is rejected`() {
         let command = UpdateEvent(id: EventID(rawValue: 12), change: .replace(.concert), by: .ann)
         #expect(throws: EventRejection.notFound) { try decide(command, on: nil) }
     }
 
-    @Test func `is refused to anyone but its owner`() throws {
+    @Test func `a user who does not own the event may not update it`() throws {
         let patch = try EventPatch(["name": "Tea"])
         for change in [UpdateEvent.Change.replace(.concert), .merge(patch)] {
             let command = UpdateEvent(id: Event.picnicOfAnn.id, change: change, by: .bob)
@@ -24,14 +24,14 @@ import Users
         }
     }
 
-    @Test func `is a change also where everything is so already`() throws {
+    @Test func `an update that changes no field is recorded all the same`() throws {
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.picnic), by: .ann)
         #expect(try decide(command, on: .picnicOfAnn) == EventUpdated(details: .picnic))
     }
 }
 
 @Suite struct `Replacing an event` {
-    @Test func `replaces all of it and clears what is left out`() throws {
+    @Test func `replacing an event replaces every field and clears those left out`() throws {
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.concert), by: .ann)
         let updated = try decide(command, on: .picnicOfAnn)
         #expect(updated == EventUpdated(details: .concert))
@@ -41,11 +41,11 @@ import Users
 }
 
 @Suite struct `Merging into an event` {
-    @Test func `keeps what is absent`() throws {
+    @Test func `merging keeps absent fields`() throws {
         #expect(try merged([:]) == .picnic)
     }
 
-    @Test func `changes what is there and nothing else`() throws {
+    @Test func `merging changes the given fields only`() throws {
         var renamed = EventDetails.picnic
         renamed.name = "Tea"
         #expect(try merged(["name": "Tea"]) == renamed)
@@ -63,7 +63,7 @@ import Users
         #expect(try merged(["started_at": "2013-09-16T03:30:00Z"]) == later)
     }
 
-    @Test func `sets what was not there`() throws {
+    @Test func `merging sets a field that had no value`() throws {
         let command = UpdateEvent(
             id: Event.picnicOfAnn.id,
             change: .merge(try EventPatch(["address": "Opera House", "ended_at": "2013-09-16T00:00:00Z"])),
@@ -76,7 +76,7 @@ import Users
         #expect(updated.details.endedAt == .startOfPicnic)
     }
 
-    @Test func `clears what is null`() throws {
+    @Test func `merging clears a field that is null`() throws {
         var cleared = EventDetails.picnic
         cleared.address = nil
         #expect(try merged(["address": .null]) == cleared)
@@ -84,11 +84,11 @@ import Users
         #expect(try merged(["address": .null, "ended_at": .null]) == cleared)
     }
 
-    @Test func `clears an end of spaces`() throws {
+    @Test func `merging clears an end that is white space`() throws {
         #expect(try merged(["ended_at": " "]).endedAt == nil)
     }
 
-    @Test func `cannot clear what is required`() {
+    @Test func `merging cannot clear a required field`() {
         let expected = ["Lat can't be blank", "Lon can't be blank", "Name can't be blank", "Started at can't be blank"]
         #expect(throws: EventRejection.invalid(errors: expected)) {
             try EventPatch(["started_at": .null, "name": .null, "lon": .null, "lat": .null])
@@ -98,7 +98,7 @@ import Users
         }
     }
 
-    @Test func `is refused with all faults at once, also those of what may be left out`() {
+    @Test func `merging reports all errors together, those of optional fields too`() {
         let expected = [
             "Lat must be between -90 and 90", "Lon is not a number", "Name is not a text", "Started at is not a valid time",
             "Address is not a text", "Ended at is not a valid time",
@@ -110,7 +110,7 @@ import Users
         }
     }
 
-    @Test func `pays no regard to members it does not know`() throws {
+    @Test func `merging ignores unknown fields`() throws {
         #expect(try merged(["id": "7", "owner": ["id": JSON(2)]]) == .picnic)
     }
 

@@ -7,23 +7,23 @@ import Users
 @testable import Events
 
 @Suite struct `Folding the domain events of events` {
-    @Test func `gives nothing for nothing`() {
+    @Test func `no domain events give no event rows`() {
         #expect(EventsProjection().fold([]) == EventsProjection.Changes())
     }
 
-    @Test func `gives a new row for an event that was created`() {
+    @Test func `EventCreated gives a new row`() {
         let changes = EventsProjection().fold([created(12, by: .ann, .picnic)])
         #expect(changes.created == [row(12, version: 1, owner: .ann, .picnic)])
         #expect(changes.updated.isEmpty)
     }
 
-    @Test func `gives a changed row, without an owner, for an event that was updated`() {
+    @Test func `EventUpdated gives a changed row without an owner`() {
         let changes = EventsProjection().fold([updated(12, version: 5, .concert)])
         #expect(changes.created.isEmpty)
         #expect(changes.updated == [row(12, version: 5, owner: nil, .concert)])
     }
 
-    @Test func `gives one new row for an event that was created and updated`() {
+    @Test func `an event that is created and updated in one batch gives one new row`() {
         let changes = EventsProjection().fold([
             created(12, by: .bob, .picnic), updated(12, version: 2, .picnic), updated(12, version: 3, .concert),
         ])
@@ -31,12 +31,12 @@ import Users
         #expect(changes.updated.isEmpty)
     }
 
-    @Test func `gives one changed row for an event that was updated twice`() {
+    @Test func `an event that is updated twice in one batch gives one changed row`() {
         let changes = EventsProjection().fold([updated(12, version: 5, .picnic), updated(12, version: 6, .concert)])
         #expect(changes.updated == [row(12, version: 6, owner: nil, .concert)])
     }
 
-    @Test func `keeps events apart, each kind of row by id`() {
+    @Test func `rows of different events are separate, and each kind is sorted by id`() {
         let changes = EventsProjection().fold([
             updated(9, version: 2, .picnic), created(12, by: .ann, .picnic), created(11, by: .bob, .concert),
             updated(12, version: 2, .concert), updated(7, version: 3, .concert),
@@ -45,7 +45,7 @@ import Users
         #expect(changes.updated == [row(7, version: 3, owner: nil, .concert), row(9, version: 2, owner: nil, .picnic)])
     }
 
-    @Test func `passes over streams of other things`() {
+    @Test func `streams of other categories give no event rows`() {
         var foreign = created(12, by: .ann, .picnic)
         foreign.stream = StreamName("user-12")
         #expect(EventsProjection().fold([foreign]) == EventsProjection.Changes())

@@ -5,12 +5,12 @@ import Users
 
 @testable import Events
 
-@Suite struct `An index whose read model has a row that no event can have` {
+@Suite struct `Loading an index from a faulty read model` {
     @Test(arguments: [
         "lon = 'Infinity'", "lat = 'NaN'", "x = 'Infinity'", "y = 'NaN'", "z = -2", "owner_id = 0", "version = 2147483647",
         "started_at = 'infinity'",
     ])
-    func `is not used, and is filled when the row is mended`(fault: String) async throws {
+    func `an index is not used while the read model has a faulty row, and loads after its repair`(fault: String) async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 for _ in 0..<3 { try await node.create() }

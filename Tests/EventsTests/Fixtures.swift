@@ -21,7 +21,7 @@ extension EventDetails {
         startedAt: .startOfPicnic, endedAt: .endOfPicnic
     )
 
-    /// Nothing but what is required.
+    /// The required fields only.
     static let concert = EventDetails(
         name: "Concert", address: nil, coordinates: Coordinates(lat: -33.5, lon: 151), startedAt: .endOfPicnic, endedAt: nil
     )

@@ -9,11 +9,11 @@ import Users
 @testable import Events
 
 /// Each input is read or refused with an error: a trap would end the test process.
-@Suite struct `Faulty stored events and searches` {
+@Suite struct `Decoding faulty stored events and searches` {
     private static let count = 5_000
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `are read as what they say, folded, written and indexed, or refused with a named error`(seed: UInt64) throws {
+    func `a faulty stored event is decoded, folded, written and indexed, or refused with a named error`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let events: [EventDomainEvent] = [
             .created(EventCreated(owner: .ann, details: .picnic)), .created(EventCreated(owner: .bob, details: .concert)),
@@ -47,13 +47,15 @@ import Users
                 accepted += 1
                 try event.check(in: stream, version: version)
             } catch is FormatError {
-                // Refused with a sentence.
+                // The error is a sentence that names the violation.
             }
         }
         #expect(accepted > 100)
     }
 
-    @Test(arguments: [3, 4] as [UInt64]) func `are details, patches and searches, or refused with a named error`(seed: UInt64)
+    @Test(arguments: [3, 4] as [UInt64]) func `faulty details, patches and searches are read or refused with a named error`(
+        seed: UInt64
+    )
         throws
     {
         var mutations = Mutations(seed: seed)
@@ -66,7 +68,7 @@ import Users
             if let json = try? JSON(utf8: mutations.next(of: bodies)) {
                 do {
                     let details = try EventDetails(json)
-                    // What may be recorded may be read.
+                    // Details that may be recorded can also be read.
                     let stored = EventDomainEvent.created(EventCreated(owner: .ann, details: details)).stored
                     #expect(throws: Never.self) {
                         try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data.utf8)
@@ -84,7 +86,7 @@ import Users
         }
     }
 
-    @Test(arguments: [5, 6] as [UInt64]) func `are a cursor that reads back, or none`(seed: UInt64) throws {
+    @Test(arguments: [5, 6] as [UInt64]) func `a faulty cursor reads back unchanged or is refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         for _ in 0..<Self.count {
             guard let cursor = NearbySearch.Cursor(mutations.text(of: ["400c000000000000-12", "0-9223372036854775807"])) else {
@@ -94,7 +96,9 @@ import Users
         }
     }
 
-    @Test(arguments: [7, 8] as [UInt64]) func `are a row of the read model, or refused with a named error`(seed: UInt64) throws {
+    @Test(arguments: [7, 8] as [UInt64]) func `a faulty row of the read model is read or refused with a named error`(seed: UInt64)
+        throws
+    {
         var mutations = Mutations(seed: seed)
         for _ in 0..<Self.count {
             let bits = (0..<5).map { _ in Double(bitPattern: mutations.number(UInt64.self)) }
@@ -110,7 +114,7 @@ import Users
             do {
                 _ = try UnitVector(storedX: bits[2], y: bits[3], z: bits[4])
             } catch {
-                // Refused with a sentence.
+                // The error is a sentence that names the violation.
             }
         }
     }

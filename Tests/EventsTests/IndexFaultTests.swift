@@ -9,7 +9,7 @@ import Users
 
 @testable import Events
 
-/// What a newer program creates, in a format that this one does not know.
+/// A domain event of a newer program, in a format that this program does not know.
 private enum CreatedAnew: DomainEvent {
     case created
 
@@ -20,10 +20,10 @@ private enum CreatedAnew: DomainEvent {
     var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
 }
 
-@Suite struct `A node with a index that meets faults` {
-    /// A crash of a server that does not wait for the disk, or a volume that was set back: the timeline is the same, and another node
-    /// has written as much again.
-    @Test func `fills it anew when the log lost its end and others have written as much since`() async throws {
+@Suite struct `Recovering an index from faults` {
+    /// PostgreSQL crashed without fsync or its volume was set back: the timeline is the same, and another node has since
+    /// appended as many events.
+    @Test func `the index reloads after the log lost its end and grew back to the same length`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 for _ in 0..<20 { try await node.create() }
@@ -48,7 +48,7 @@ private enum CreatedAnew: DomainEvent {
         }
     }
 
-    @Test func `keeps it as it is before an event of a newer program that this one cannot read`() async throws {
+    @Test func `the index stays in use at an event of a newer program`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 let (id, _) = try await node.create()
@@ -65,7 +65,7 @@ private enum CreatedAnew: DomainEvent {
                     }
                 }
                 try await eventually { node.module.indexStatus.standsBeforeUnreadable }
-                // Each of its attempts is short, and none of them fills the index anew.
+                // Each attempt is short, and none of them reloads the index.
                 for _ in 0..<20 {
                     #expect(node.module.indexStatus.phase == .inUse)
                     #expect(try await node.module.view().event(id)?.isFromIndex == true)
@@ -76,11 +76,11 @@ private enum CreatedAnew: DomainEvent {
         }
     }
 
-    @Test func `shows what was acknowledged while the index was not in use, once it is`() async throws {
+    @Test func `an index that comes into use is not read before it holds the acknowledged writes`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, listens: false) { node in
                 node.index.standing.enter(.interrupted)
-                // What a command does that was recorded at 5 while the index is still on its way there.
+                // The call that a command makes after its event was recorded at position 5.
                 await node.index.show(5)
                 #expect(node.index.readable == nil)
                 node.index.standing.enter(.inUse)
@@ -93,10 +93,10 @@ private enum CreatedAnew: DomainEvent {
         }
     }
 
-    @Test func `does not let every reader wait for a write that the index did not show in time`() async throws {
+    @Test func `readers do not each wait for a write that the index did not show in time`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, listens: false) { node in
-                // As show(_:) does after a second in vain; a fail-over that loses the write leaves it so.
+                // The state after `show(_:)` waited a second in vain; it stays so if a failover loses the write.
                 node.index.standing.mustShow(5)
                 let start = ContinuousClock.now
                 for _ in 0..<10 { _ = try await node.module.view() }
@@ -105,12 +105,12 @@ private enum CreatedAnew: DomainEvent {
         }
     }
 
-    @Test func `refuses a position that the read model does not show yet, and reads it from PostgreSQL once it does`()
+    @Test func `a position that the read model lacks is refused, and later read from PostgreSQL`()
         async throws
     {
         try await TestNode.withDatabase { database in
             try await database.withClient(role: "humon_app", connections: 3) { client in
-                // Another version of the program: this one's read model is not its own.
+                // This log belongs to another version of the program, so this program's read model lags.
                 let other = EventLog(client: client, projections: [], logger: .quiet)
                 let module = EventsModule(
                     log: other, database: client, index: nil, render: TestNode.render, dependencies: .system)
@@ -122,7 +122,7 @@ private enum CreatedAnew: DomainEvent {
                     await #expect(throws: PositionNotReachedError(position: position)) {
                         try await module.view(atLeast: position)
                     }
-                    // Once the read model has caught up, it is there.
+                    // After the catch-up the read model shows the position.
                     try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).prepare()
                     #expect(try await module.view(atLeast: position).nearest(.everywhere).count == 1)
                 }

@@ -8,8 +8,8 @@ import Users
 
 @testable import Events
 
-@Suite struct `A node with a index` {
-    @Test func `holds what was there before the node was, and answers as PostgreSQL does`() async throws {
+@Suite struct `Following the log with an index` {
+    @Test func `a new node's index holds all earlier events and gives the same answers as PostgreSQL`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { first in
                 for number in 0..<40 { try await first.create(.at(number)) }
@@ -30,7 +30,7 @@ import Users
         }
     }
 
-    @Test func `shows what the node has written in the next read`() async throws {
+    @Test func `the node's next read shows the node's own write`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -56,7 +56,7 @@ import Users
         }
     }
 
-    @Test func `shows what another node has written, at once where the reader says what it has seen`() async throws {
+    @Test func `a read with a position shows another node's write at once`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { first in
                 try await TestNode.with(database) { second in
@@ -73,20 +73,20 @@ import Users
         }
     }
 
-    @Test func `that hears of nothing reads the others' writes from PostgreSQL, and promises none that there are not`()
+    @Test func `a node without notifications reads other nodes' writes from PostgreSQL and refuses positions beyond the log`()
         async throws
     {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { first in
                 try await TestNode.with(database, listens: false) { deaf in
                     let (id, position) = try await first.create()
-                    // Memory does not have it, and says so; what is asked for by id, or with its position, is found.
+                    // The index lacks the event. A read by id or with the event's position still finds the event.
                     #expect(try await deaf.module.view().position == 0)
                     #expect(try await deaf.found(by: .everywhere).isEmpty)
                     #expect(try await deaf.module.view().event(id)?.version == 1)
                     #expect(try await deaf.found(by: .everywhere, since: position).count == 1)
                     await #expect(throws: PositionNotReachedError(position: 2)) { _ = try await deaf.module.view(atLeast: 2) }
-                    // Nor is anybody kept waiting for it, who would have to be counted as under way.
+                    // A read at a position beyond the log does not wait, because a waiting request would count as in flight.
                     let start = ContinuousClock.now
                     for _ in 0..<10 {
                         await #expect(throws: PositionNotReachedError(position: 99)) {
@@ -94,7 +94,7 @@ import Users
                         }
                     }
                     #expect(.now - start < .seconds(10 * IndexUpdater.patienceSeconds))
-                    // What it writes itself it shows, with what it did not hear of before.
+                    // The node's own write shows, together with the write that it was not notified of.
                     try await deaf.create(.concert)
                     #expect(try await deaf.found(by: .everywhere).count == 2)
                 }
@@ -102,14 +102,14 @@ import Users
         }
     }
 
-    @Test func `gives up a index that would be too large, and reads from PostgreSQL`() async throws {
+    @Test func `an index that exceeds its limit is dropped, and reads go to PostgreSQL`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, limitBytes: 50_000) { node in
-                #expect(try await node.isReadFromMemory())
+                #expect(try await node.isReadFromIndex())
                 var ids: [EventID] = []
-                try await eventually("a index that is too large") {
+                try await eventually("an index that is too large") {
                     for _ in 0..<50 { ids.append(try await node.create().id) }
-                    return try await !node.isReadFromMemory()
+                    return try await !node.isReadFromIndex()
                 }
                 #expect(node.module.indexStatus.phase == .tooSmall)
                 #expect(node.module.indexStatus.bytes < 1_000)
@@ -127,12 +127,12 @@ import Users
         }
     }
 
-    @Test func `fills its index anew when the log has lost its end and goes on from further back`() async throws {
+    @Test func `the index reloads after the log lost its end and went on`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 for number in 0..<5 { try await node.create(.at(number)) }
                 #expect(try await node.found(by: .everywhere).count == 5)
-                // As after a fail-over to a server that did not have the last of it.
+                // The state after a failover to a standby that lacked the last events.
                 _ = try await database.withClient { client in
                     try await client.withConnection { connection in
                         try await connection.execute(
@@ -148,18 +148,18 @@ import Users
                 #expect(position == 4)
                 #expect(try await node.module.view().event(id)?.version == 1)
                 #expect(try await node.found(by: .everywhere).count == 4)
-                try await eventually { try await node.isReadFromMemory() }
+                try await eventually { try await node.isReadFromIndex() }
                 #expect(try await node.found(by: .everywhere).count == 4)
                 #expect(try await node.module.examineMemory().differences == [])
             }
         }
     }
 
-    @Test func `fills its index anew when others take the place of the read model`() async throws {
+    @Test func `the index reloads after a rebuild replaced the read model`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 let (id, _) = try await node.create()
-                // A lie that somebody wrote into the read model by hand, and a node that believes it.
+                // A wrong value in the read model, which a new node loads.
                 _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
                 try await TestNode.with(database) { fooled in
                     #expect(try await fooled.module.view().event(id)?.text.contains("Lie") == true)
@@ -168,7 +168,7 @@ import Users
                         try await models.rebuild { _ in }
                     }
                     try await eventually { try await fooled.module.view().event(id)?.text.contains("Picnic") == true }
-                    try await eventually { try await fooled.isReadFromMemory() }
+                    try await eventually { try await fooled.isReadFromIndex() }
                     #expect(try await fooled.module.view().event(id)?.text.contains("Picnic") == true)
                 }
             }
@@ -176,8 +176,8 @@ import Users
     }
 }
 
-@Suite struct `A comparison of a node's memory with the read model` {
-    @Test func `finds them equal while two nodes go on writing`() async throws {
+@Suite struct `Comparing an index with the read model` {
+    @Test func `a comparison finds no difference while two nodes write`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { first in
                 try await TestNode.with(database) { second in
@@ -217,7 +217,7 @@ import Users
         }
     }
 
-    @Test func `finds what differs, what is not held and what is not there`() async throws {
+    @Test func `a comparison finds differing, missing and surplus events`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 for number in 0..<30 { try await node.create(.at(number)) }
@@ -239,7 +239,7 @@ import Users
         }
     }
 
-    @Test func `is refused where the index is not in use`() async throws {
+    @Test func `a comparison is refused while the index is not in use`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, limitBytes: 0) { node in
                 try await node.create()

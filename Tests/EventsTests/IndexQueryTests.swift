@@ -10,7 +10,7 @@ import Users
 @testable import Events
 
 extension `Nearby search on 100,000 events` {
-    @Test func `finds in memory what it finds in the database, with the same cursors`() async throws {
+    @Test func `the index and PostgreSQL find the same events with the same cursors`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await withPostgres(database.configuration(connections: 1), logger: .quiet) { client in
                 let places = Self.places()
@@ -24,7 +24,7 @@ extension `Nearby search on 100,000 events` {
                         let isAtEvent = Bool.random(using: &generator)
                         let centre = isAtEvent ? places.randomElement(using: &generator) : nil
                         var search = NearbySearch(centre: centre ?? around.place(using: &generator), radius: radius)
-                        // Very large radii cost PostgreSQL a look at everything.
+                        // PostgreSQL reads every event for a very large radius, so these are few.
                         for _ in 0..<(radius > 1_000 ? 1 : 3) {
                             search.limit = Int.random(in: 1...NearbySearch.maximumLimit, using: &generator)
                             let stored = try search.page(try await client.query(search.query))

@@ -10,7 +10,7 @@ import Users
 @testable import Events
 
 @Suite struct `Nearby search on 100,000 events` {
-    /// Half around 200 cities, half anywhere, poles and date line included.
+    /// Half of the places are around 200 cities and half anywhere, with poles and date line.
     static func places() -> [Coordinates] {
         var generator = SeededGenerator(seed: 42)
         let cities = (0..<200).map { _ in Places.anywhere(using: &generator) }
@@ -47,7 +47,7 @@ import Users
         }
     }
 
-    @Test func `finds exactly what a look at every event finds, in the same order, by the index`() async throws {
+    @Test func `a search with the database's index finds the same events as a full scan, in the same order`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             var configuration = database.configuration(connections: 1)
             configuration.sessionSettings = ["enable_seqscan": "off"]
@@ -70,7 +70,7 @@ import Users
     }
 
     @Test(arguments: [true, false])
-    func `scans the index a band, whether or not the table was analysed`(isAnalysed: Bool) async throws {
+    func `a search scans the database's index once for each band, with or without statistics`(isAnalysed: Bool) async throws {
         try await TestDatabase.with(migrated: false) { database in
             var configuration = database.configuration(connections: 1)
             configuration.sessionSettings = ["enable_seqscan": "off"]
@@ -78,7 +78,7 @@ import Users
                 try await Self.fill(client, Self.places())
                 if isAnalysed { try await client.query("ANALYZE events_v1.events") }
                 let search = NearbySearch(centre: Coordinates(lat: 48.1, lon: 11.6), radius: 5)
-                // The plan that a prepared statement ends up with, which knows no values.
+                // The generic plan of a prepared statement, which does not depend on the values.
                 try await client.query("SET plan_cache_mode = force_generic_plan")
                 for _ in 0..<10 { _ = try await client.query(search.query) }
                 let plan = try await client.query(search.query.explained).decode(String.self).joined(separator: "\n")

@@ -3,9 +3,9 @@ import TestChance
 
 @testable import Events
 
-/// Places and distances, computed in another way than by the module.
+/// Places and distances, computed by other formulas than the module's.
 enum Places {
-    /// Uniform on the sphere.
+    /// A place drawn uniformly from the sphere.
     static func anywhere(using generator: inout SeededGenerator) -> Coordinates {
         let lat = asin(Double.random(in: -1...1, using: &generator)) * 180 / .pi
         return Coordinates(lat: lat, lon: Double.random(in: -180...180, using: &generator))
@@ -18,7 +18,7 @@ enum Places {
         return 2 * Sphere.radius * asin(min(1, (sinLat * sinLat + cos(latA) * cos(latB) * sinLon * sinLon).squareRoot()))
     }
 
-    /// Where one comes to who starts in that direction, in degrees from north, and goes straight on.
+    /// The place at the end of a great-circle arc that starts at a bearing in degrees from north.
     static func from(_ start: Coordinates, kilometres: Double, bearing: Double) -> Coordinates {
         let (lat, bearing, angle) = (start.lat * .pi / 180, bearing * .pi / 180, kilometres / Sphere.radius)
         let sinEnd = sin(lat) * cos(angle) + cos(lat) * sin(angle) * cos(bearing)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Events
 
-@Suite struct `Distance on the sphere` {
-    @Test func `has the Earth's mean radius`() {
+@Suite struct `Measuring distances on the sphere` {
+    @Test func `the sphere has the Earth's mean radius`() {
         #expect(Sphere.radius == 6371.0088)
     }
 
-    @Test func `is measured by the square of the chord`() {
+    @Test func `a distance is measured as the square of the chord`() {
         let quarter = Double.pi / 2 * Sphere.radius
         #expect(Sphere.squaredChord(kilometres: 0) == 0)
         #expect(abs(Sphere.squaredChord(kilometres: quarter) - 2) < 1e-15)
@@ -19,7 +19,7 @@ import Testing
         #expect(abs(Sphere.squaredChord(kilometres: 111.19508) - degree) < 1e-10)
     }
 
-    @Test func `grows with the way on the surface`() {
+    @Test func `the squared chord grows with the distance on the surface`() {
         var previous = -1.0
         for kilometres in stride(from: 0.0, through: 20_000, by: 0.5) {
             let squared = Sphere.squaredChord(kilometres: kilometres)
@@ -28,12 +28,12 @@ import Testing
         }
     }
 
-    @Test func `is to the antipode at most`() {
+    @Test func `no place is farther away than the antipode`() {
         #expect(Sphere.squaredChord(kilometres: 50_000) == Sphere.squaredChord(kilometres: 20_100))
         #expect(Sphere.squaredChord(kilometres: 20_100) >= 4)
     }
 
-    @Test func `tells places 0.1 m apart at 1.2 km`() throws {
+    @Test func `places 0.1 m apart at 1.2 km are told apart`() throws {
         var generator = SeededGenerator(seed: 21)
         for _ in 0..<2_000 {
             let centre = Places.anywhere(using: &generator)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `is within a radius where the great circle says so, but for a millimetre`() throws {
+    @Test func `a place is within a radius exactly if the great circle says so, within a millimetre`() throws {
         var generator = SeededGenerator(seed: 22)
         for _ in 0..<20_000 {
             let (a, b) = (Places.anywhere(using: &generator), Places.anywhere(using: &generator))
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [20_100.0, 40_000, 50_000])
-    func `is within half the Earth's circumference for all places`(radius: Double) throws {
+    func `every place is within half the Earth's circumference`(radius: Double) throws {
         var generator = SeededGenerator(seed: 23)
         for _ in 0..<20_000 {
             let place = Places.anywhere(using: &generator)
@@ -69,8 +69,8 @@ import Testing
     }
 }
 
-@Suite struct `A place on the unit sphere` {
-    @Test func `is one for all longitudes of a pole`() {
+@Suite struct `Placing coordinates on the unit sphere` {
+    @Test func `all longitudes of a pole give the same place`() {
         for lat in [90.0, -90.0] {
             let pole = UnitVector(Coordinates(lat: lat, lon: 0))
             for lon in [-180.0, -122.43, 90, 180] { #expect(UnitVector(Coordinates(lat: lat, lon: lon)) == pole) }
@@ -78,13 +78,13 @@ import Testing
         #expect(squaredChord(Coordinates(lat: 90, lon: 7), Coordinates(lat: -90, lon: 151)) == 4)
     }
 
-    @Test func `is one for both names of the date line`() {
+    @Test func `both longitudes of the date line give the same place`() {
         for lat in [-89.9, -12.5, 0, 51.5] {
             #expect(UnitVector(Coordinates(lat: lat, lon: 180)) == UnitVector(Coordinates(lat: lat, lon: -180)))
         }
     }
 
-    @Test func `is near its neighbour across the date line and across a pole`() {
+    @Test func `neighbours across the date line and across a pole are near`() {
         let acrossTheLine = squaredChord(Coordinates(lat: 0, lon: 179.9999), Coordinates(lat: 0, lon: -179.9999))
         #expect(acrossTheLine < Sphere.squaredChord(kilometres: 0.0223))
         #expect(acrossTheLine > Sphere.squaredChord(kilometres: 0.0222))
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// As the query computes it.
+/// Computed with the formula of the query.
 private func squaredChord(_ a: Coordinates, _ b: Coordinates) -> Double {
     let (a, b) = (UnitVector(a), UnitVector(b))
     return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z)

@@ -8,7 +8,7 @@ import Users
 
 @testable import Events
 
-/// What is of events in one server: a log to write to, the module, and its memory.
+/// The events module of one server, with its log, its notifier and its index.
 struct TestNode: Sendable {
     let module: EventsModule
     let index: IndexUpdater
@@ -29,7 +29,7 @@ struct TestNode: Sendable {
         }
     }
 
-    /// - Parameter isFilled: whether the body is to find the index in use
+    /// - Parameter isFilled: whether the body starts with the index in use
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
@@ -63,12 +63,12 @@ struct TestNode: Sendable {
         return try await module.update(command, context: CommandContext(requestID: "test")).position
     }
 
-    /// What the API would answer of all events around a place.
+    /// The API's answer for all events around a place.
     func found(by search: NearbySearch, since position: Int64? = nil) async throws -> [String] {
         try await module.view(atLeast: position).nearest(search).texts
     }
 
-    func isReadFromMemory() async throws -> Bool { try await module.view().position != nil }
+    func isReadFromIndex() async throws -> Bool { try await module.view().position != nil }
 }
 
 extension NearbySearch {

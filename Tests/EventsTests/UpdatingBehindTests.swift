@@ -9,7 +9,7 @@ import Users
 
 @testable import Events
 
-/// No `ProjectionRunner` runs here: the read model lacks the other program's events until the module catches it up.
+/// No `ProjectionRunner` runs here: the read model lacks the other program's events until the module's catch-up.
 @Suite struct `Updating an event that another version of the program has changed` {
     fileprivate final class Waits: Sendable { let count = Mutex(0) }
 
@@ -34,7 +34,7 @@ import Users
         }
     }
 
-    /// As a program does that has no read model here.
+    /// Appends as a program without this program's read model does.
     private static func update(_ id: EventID, data: String, _ client: PostgresClient) async throws {
         try await client.query(
             """
@@ -48,7 +48,7 @@ import Users
         UpdateEvent(id: id, change: .replace(.concert), by: .ann, condition: VersionCondition())
     }
 
-    @Test func `brings the read model along and succeeds at the second attempt`() async throws {
+    @Test func `an update catches the read model up and succeeds at the second attempt`() async throws {
         try await Self.with { module, id, client, _, waits in
             let data =
                 #"{"name":"Theirs","address":null,"lat":1,"lon":2,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
@@ -61,7 +61,7 @@ import Users
         }
     }
 
-    @Test func `gives up as unavailable where the read model cannot be brought along, and asks the log once`() async throws {
+    @Test func `an update is unavailable if the read model cannot catch up, and conflicts once only`() async throws {
         try await Self.with { module, id, client, log, waits in
             try await Self.update(id, data: #"{"unreadable":true}"#, client)
             await #expect(throws: ReadModelError.behind("events_v1")) {
@@ -72,7 +72,7 @@ import Users
             #expect(log.statistics.outcomes[.conflict] == 1)
             #expect(try await LogReader(client: client).tail() == 2)
             #expect(try await module.event(id)?.version == 1)
-            // Any other append finds it behind too, and says the same.
+            // Any other append finds the read model behind and throws the same error.
             await #expect {
                 _ = try await module.create(
                     CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))

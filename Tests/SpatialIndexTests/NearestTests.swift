@@ -3,14 +3,14 @@ import Testing
 
 @testable import SpatialIndex
 
-@Suite struct `A search in memory` {
+@Suite struct `Searching the index` {
     @Test(arguments: PointWorld.Spread.allCases)
-    func `finds what a look at every event finds, in the same order, after every batch`(spread: PointWorld.Spread) throws {
+    func `after every batch a search finds the same events as a full scan, in the same order`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 51)
         let index = PointIndex()
         var found = 0
         for round in 0..<20 {
-            // First a large batch, as a node is filled; then small ones; in the end most events go.
+            // First a large batch, as in a load; then small ones; in the end most events are removed.
             let removals = round < 14 ? 20 : 80
             let batch = world.batch(of: round == 0 ? 2_500 : 150, ids: 1_500, removalPercent: removals)
             index.apply(batch, position: Int64(round))
@@ -31,10 +31,10 @@ import Testing
     }
 
     @Test(arguments: PointWorld.Spread.allCases)
-    func `finds the same where the index was filled at once, and goes on from there`(spread: PointWorld.Spread) throws {
+    func `a search after a bulk load and after later batches finds the same events as a full scan`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 54)
         let index = PointIndex()
-        // Of which nothing may stay.
+        // Events that the load must replace.
         var other = PointWorld(.uniform, seed: 55)
         index.apply(other.batch(of: 500, ids: 5_000), position: 1)
         _ = world.batch(of: 3_000, ids: 4_000)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: PointWorld.Spread.allCases)
-    func `turns all pages without losing or repeating an event`(spread: PointWorld.Spread) throws {
+    func `the pages of a search contain every event once`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 52)
         let index = PointIndex()
         index.apply(world.batch(of: 2_000, ids: 3_000), position: 1)
@@ -68,7 +68,7 @@ import Testing
             var search = NearestQuery(centre: world.place(), radius: radius, limit: limit)
             let everyone = world.everyone(within: radius, of: search.centre)
             var found: [Int64] = []
-            // One at a time is looked at for a while only.
+            // Single-event pages are slow, so only the first of them are read.
             for _ in 0..<(limit == 1 ? 200 : everyone.count + 1) {
                 let page = snapshot.nearest(search)
                 found += page.ids
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `goes on behind any cursor, also of an event that is no more`() throws {
+    @Test func `a search continues after any cursor, even one of a removed event`() throws {
         var world = PointWorld(.clustered, seed: 53)
         let index = PointIndex()
         index.apply(world.batch(of: 4_000, ids: 2_000), position: 1)
@@ -97,14 +97,14 @@ import Testing
         }
     }
 
-    @Test func `finds nothing where nothing is`() {
+    @Test func `an empty index finds no events`() {
         let empty = PointIndex().snapshot
         #expect(empty.nearest(NearestQuery(centre: UnitVector(latitude: 0, longitude: 0), radius: 50_000)).isEmpty)
         #expect(empty.entry(1) == nil)
         #expect((empty.count, empty.position) == (0, -1))
     }
 
-    @Test func `finds as many as crowd in one place, by id`() {
+    @Test func `events in one place are found in the order of their ids`() {
         let index = PointIndex()
         var batch = PointIndex.Batch()
         let place = UnitVector(latitude: 52.5200066, longitude: 13.404954)

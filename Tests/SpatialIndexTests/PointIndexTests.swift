@@ -5,13 +5,13 @@ import Testing
 
 @testable import SpatialIndex
 
-@Suite struct `The index of a node` {
+@Suite struct `Storing events in the index` {
     private let tag = Int64(3)
     private let berlin = UnitVector(latitude: 52.52, longitude: 13.405)
     private let lima = UnitVector(latitude: -12.046, longitude: -77.043)
 
     @Test(arguments: PointWorld.Spread.allCases)
-    func `answers every event by its id, and no other`(spread: PointWorld.Spread) throws {
+    func `the index returns every event that it holds by its id, and no other`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 61)
         let index = PointIndex()
         for round in 0..<20 {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `takes the last change of an event in a batch`() {
+    @Test func `the last change of an event in a batch wins`() {
         let index = PointIndex()
         var batch = PointIndex.Batch()
         batch.put(1, tag: tag, version: 1, at: berlin, payload: "old".utf8)
@@ -44,7 +44,7 @@ import Testing
         #expect(snapshot.nearest(NearestQuery(centre: berlin)).ids == [3])
     }
 
-    @Test func `goes back neither to an earlier position nor to an earlier version of an event`() {
+    @Test func `the index ignores an earlier position and an earlier version of an event`() {
         let index = PointIndex()
         func put(_ payload: String, version: Int32, position: Int64) {
             var batch = PointIndex.Batch()
@@ -70,7 +70,7 @@ import Testing
         #expect((index.snapshot.count, index.snapshot.position) == (0, 7))
     }
 
-    @Test func `knows ids of any size`() {
+    @Test func `ids of any size are stored`() {
         let index = PointIndex()
         let ids = [Int64.min, -1, 0, 1, 2_047, 2_048, 1 << 40, .max]
         var batch = PointIndex.Batch()
@@ -80,7 +80,7 @@ import Testing
         #expect(index.snapshot.nearest(NearestQuery(centre: berlin)).ids == ids)
     }
 
-    @Test func `stays as large as what it holds through updates, and gives the index of what is removed back`() {
+    @Test func `the index's bytes stay bounded under updates and shrink after removals`() {
         var world = PointWorld(.clustered, seed: 62)
         let index = PointIndex()
         for round in 0..<4 { index.apply(world.batch(of: 5_000, ids: 5_000, removalPercent: 0), position: Int64(round)) }
@@ -105,7 +105,7 @@ import Testing
         #expect(index.snapshot.bytes < 2_000)
     }
 
-    @Test func `keeps a snapshot as it was`() {
+    @Test func `a snapshot does not change after later batches`() {
         var world = PointWorld(.clustered, seed: 63)
         let index = PointIndex()
         index.apply(world.batch(of: 1_000, ids: 500, removalPercent: 0), position: 1)
@@ -117,7 +117,7 @@ import Testing
         #expect(snapshot.nearest(search).ids.sorted() == events.keys.sorted())
     }
 
-    @Test func `lets readers keep what they have taken when it is gone itself`() {
+    @Test func `a snapshot, a page and an entry outlive the index`() {
         var world = PointWorld(.clustered, seed: 65)
         func taken() -> (snapshot: PointIndex.Snapshot, page: PointIndex.Page, entry: PointIndex.Entry?) {
             let index = PointIndex()
@@ -133,7 +133,7 @@ import Testing
         #expect(entry?.text == page.texts[0])
     }
 
-    @Test func `frees what was replaced as soon as no earlier snapshot is held`() {
+    @Test func `replaced blocks are freed when the last earlier snapshot is released`() {
         struct Weak {
             weak var retired: DeferredReclamation?
         }
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// Every batch gives all events the version of its position, and moves them from one city to the other.
-    @Test func `shows readers beside a writer whole batches only`() async throws {
+    @Test func `concurrent readers see whole batches only`() async throws {
         let index = PointIndex()
         let (events, last) = (Int64(300), Int64(100))
         let writing = Writing()
