@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `The budget of unsent bytes` {
+@Suite struct `Limiting buffered bytes` {
     private static func budget(_ bytes: Int) -> ServerConfiguration {
         Wire.configuration { $0.budget = BufferBudget(limitBytes: bytes) }
     }
@@ -18,12 +18,12 @@ import Testing
         return String(answer.text.dropFirst(9).prefix(3))
     }
 
-    @Test func `holds however many clients do not read`() async throws {
+    @Test func `buffered bytes stay within the budget however many clients do not read`() async throws {
         let limit = 20 * Wire.largeBytes
         try await Wire.router.withServer(Self.budget(limit)) { server, port in
             let budget = server.state.budget
             var slow: [RawConnection] = []
-            // Buffers of both systems take some of each response.
+            // The socket buffers of both sides take a part of each response.
             for _ in 0..<200 {
                 let connection = try RawConnection(port: port)
                 try connection.send(String(repeating: Wire.get("/large"), count: 8))
@@ -34,14 +34,14 @@ import Testing
                 budget.refusals > 0 || budget.closedConnections > 0
             }
             #expect(budget.usedBytes <= limit)
-            // Small responses are sent in any case.
+            // Small responses need no room in the budget.
             let reader = try RawConnection(port: port)
             try reader.send(Wire.get("/"))
             #expect(try await Self.status(reader) == "200")
         }
     }
 
-    @Test func `counts all memory of a body until its last piece is sent`() throws {
+    @Test func `the budget counts all memory of a body until its last piece is sent`() throws {
         final class Handler: ChannelOutboundHandler { typealias OutboundIn = ByteBuffer }
         let (handler, budget) = (Handler(), BufferBudget())
         let channel = EmbeddedChannel(handler: handler)
@@ -59,7 +59,7 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test func `refuses a large response that has no room, and no small one`() async throws {
+    @Test func `a large response without room is refused with 503, and a small one is sent`() async throws {
         try await Wire.router.withServer(Self.budget(Wire.largeBytes / 2)) { server, port in
             let connection = try RawConnection(port: port)
             try connection.send(Wire.get("/large"))
@@ -72,13 +72,13 @@ import Testing
         }
     }
 
-    @Test func `closes a client that reads nothing, and none that reads`() async throws {
-        // The responses that the systems' buffers do not take use more than half of the limit.
+    @Test func `a client that reads nothing is closed, and one that reads is not`() async throws {
+        // Each response exceeds the socket buffers, so these use more than half of the limit.
         try await Wire.router.withServer(Self.budget(40 * Wire.largeBytes)) { server, port in
             let slow = try RawConnection(port: port)
             try slow.send(String(repeating: Wire.get("/large"), count: 2))
             let budget = server.state.budget
-            // Other connections have the rest in use.
+            // Other connections use the rest.
             budget.add(30 * Wire.largeBytes)
             defer { budget.remove(30 * Wire.largeBytes) }
             let stuck = try RawConnection(port: port)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `counts bodies while they arrive, and refuses those without room`() async throws {
+    @Test func `bodies count while they arrive, and a body without room is refused with 503`() async throws {
         try await Wire.router.withServer(Self.budget(100_000)) { server, port in
             let head = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"
             let part = String(repeating: "x", count: 59_999)

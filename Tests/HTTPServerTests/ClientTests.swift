@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `Who sent a request` {
+@Suite struct `Finding the sender of a request` {
     private static func connection(
         from peer: String, believing proxies: String = "10.0.0.0/8,2001:db8::/32,unix"
     ) throws -> ConnectionInfo {
@@ -40,7 +40,7 @@ import Testing
         ("10.0.0.1", "198.51.100.1, nonsense, 10.0.0.3", "10.0.0.3"),
         ("10.0.0.1", "", "10.0.0.1"), ("10.0.0.1", ",,,", "10.0.0.1"), ("10.0.0.1", "300.1.1.1", "10.0.0.1"),
     ])
-    func `is the last address that is no proxy's`(peer: String, header: String, address: String) throws {
+    func `the sender is the last address that is not a trusted proxy's`(peer: String, header: String, address: String) throws {
         let headers = Self.fields(["x-forwarded-for": header])
         #expect(try Self.client(headers, from: peer).address?.description == address)
     }
@@ -54,12 +54,12 @@ import Testing
         (#"for=unknown"#, "10.0.0.1", .http), (#"for="198.51.100.1"#, "10.0.0.1", .http), (#"for"#, "10.0.0.1", .http),
         (#"by="for=1.1.1.1, for=2.2.2.2";for=198.51.100.1"#, "198.51.100.1", .http),
     ])
-    func `is told by Forwarded too`(header: String, address: String, scheme: Scheme) throws {
+    func `the Forwarded field names the sender and the scheme`(header: String, address: String, scheme: Scheme) throws {
         let client = try Self.client(Self.fields(["forwarded": header]), from: "10.0.0.1")
         #expect((client.address?.description, client.scheme) == (address, scheme))
     }
 
-    @Test func `is not told by Forwarded where the proxy writes the other kind`() throws {
+    @Test func `Forwarded is ignored beside X-Forwarded fields`() throws {
         let headers = Self.fields(["forwarded": "for=1.1.1.1", "x-forwarded-for": "198.51.100.1"])
         #expect(try Self.client(headers, from: "10.0.0.1").address?.description == "198.51.100.1")
         let withoutAddress = Self.fields(["forwarded": "for=1.1.1.1", "x-forwarded-proto": "https"])
@@ -67,7 +67,7 @@ import Testing
         #expect((client.address?.description, client.scheme) == ("10.0.0.1", .https))
     }
 
-    @Test func `is read from several headers as from one`() throws {
+    @Test func `several X-Forwarded-For fields are read as one list`() throws {
         let headers = Self.fields(["x-forwarded-for": "1.1.1.1", "X-Forwarded-For": "198.51.100.1, 10.0.0.2"])
         #expect(try Self.client(headers, from: "10.0.0.1").address?.description == "198.51.100.1")
     }
@@ -75,19 +75,19 @@ import Testing
     @Test(arguments: [
         ("https", Scheme.https), ("http, https, http", .https), ("HTTPS", .https), ("ftp", .http), ("", .http),
     ])
-    func `speaks what its proxy says`(header: String, scheme: Scheme) throws {
+    func `X-Forwarded-Proto of a trusted proxy sets the scheme`(header: String, scheme: Scheme) throws {
         let headers = Self.fields(["x-forwarded-for": "1.1.1.1, 198.51.100.1, 10.0.0.2", "x-forwarded-proto": header])
         #expect(try Self.client(headers, from: "10.0.0.1").scheme == scheme)
         #expect(try Self.client(headers, from: "192.0.2.1").scheme == .http)
     }
 
     @Test(arguments: [("10.1.2.3", true), ("11.0.0.1", false), ("unix", true), ("2001:db8:ffff::1", true), ("2001:db9::", false)])
-    func `is vouched for by proxies alone`(peer: String, isTrustedProxy: Bool) throws {
+    func `only a peer on the list is a trusted proxy`(peer: String, isTrustedProxy: Bool) throws {
         #expect(try Self.connection(from: peer).isTrustedProxy == isTrustedProxy)
         #expect(try !Self.connection(from: peer, believing: "none").isTrustedProxy)
     }
 
-    @Test func `is believed on this machine if nothing else is said`() throws {
+    @Test func `the loopback addresses and the Unix socket are trusted by default`() throws {
         for address in ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"] {
             #expect(TrustedProxies.loopback.contains(try #require(NetworkAddress(address))))
         }
@@ -100,30 +100,30 @@ import Testing
         "", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/-1", "10.0.0/8", "2001:db8::/129", "unix,", "all", "::1%lo", "::/0x1",
         "10.0.0.0/9223372036854775807", "::/9223372036854775807", "10.0.0.0/99999999999999999999",
     ])
-    func `is not said by a list that cannot be read`(list: String) { #expect(TrustedProxies(list) == nil) }
+    func `an unreadable list of proxies is refused`(list: String) { #expect(TrustedProxies(list) == nil) }
 
     @Test(arguments: [
         ("0.0.0.0/0", "255.255.255.255", true), ("0.0.0.0/0", "2001:db8::1", false), ("::/0", "10.0.0.1", true),
         ("192.0.2.128/25", "192.0.2.127", false), ("192.0.2.128/25", "192.0.2.128", true), ("192.0.2.1", "192.0.2.1", true),
         ("192.0.2.1/32", "192.0.2.2", false), ("::1/128", "::1", true), ("::ffff:10.0.0.0/104", "10.9.9.9", true),
     ])
-    func `is in a network or is not`(network: String, address: String, isInside: Bool) throws {
+    func `a network contains the addresses with its prefix`(network: String, address: String, isInside: Bool) throws {
         #expect(try #require(Network(network)).contains(#require(NetworkAddress(address))) == isInside)
     }
 
     @Test(arguments: [
         "", "1", "1.2.3", "1.2.3.4\u{0}", "1.2.3.4 ", "01.2.3.4x", "::1%lo", "[::1]", "1.2.3.4:5", ":::", "é.1.1.1",
     ])
-    func `has no address that is none`(text: String) { #expect(NetworkAddress(text) == nil) }
+    func `a text that is not an address is refused`(text: String) { #expect(NetworkAddress(text) == nil) }
 
-    @Test func `counts as one subscriber with its neighbours in IPv6 alone`() throws {
+    @Test func `IPv6 addresses of one /64 network count as one subscriber`() throws {
         func subscriber(_ text: String) throws -> String { try #require(NetworkAddress(text)).subscriber.description }
         #expect(try subscriber("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::")
         #expect(try subscriber("192.0.2.7") == "192.0.2.7")
     }
 
-    /// Whatever is sent: nothing goes wrong, and nobody becomes an address that no proxy wrote.
-    @Test(arguments: 0..<8) func `is found in whatever is sent`(part: Int) throws {
+    /// No header makes the server fail, or makes it believe an address that no proxy wrote.
+    @Test(arguments: 0..<8) func `faulty forwarding fields give an address of a proxy's entry or the peer`(part: Int) throws {
         var generator = SeededGenerator(seed: 19, part)
         let pieces = [
             "10.0.0.1", "198.51.100.1", "[2001:db8::1]", "2001:db9::9", "for=", "proto=https", ",", ";", "\"", "\\", "=", " ",
@@ -139,12 +139,12 @@ import Testing
             let (sent, truth) = (text(), "203.0.113.\(Int.random(in: 1...254, using: &generator))")
             let forwardedFor = Self.fields(["x-forwarded-for": sent])
             let client = connection.sender(forwardedFor)
-            // An address is read from one entry as it stands, or is the peer's.
+            // The address is one whole entry, or the peer's.
             let entries = sent.split(separator: ",", omittingEmptySubsequences: false)
             let isOfEntry = entries.contains { $0.contains(client.address?.description ?? "-") }
             #expect(isOfEntry || client.address?.description == "10.0.0.1", "\(sent)")
             _ = connection.sender(Self.fields(["forwarded": sent]))
-            // What a proxy adds counts, whatever stood there before.
+            // The entry that the trusted proxy appends counts, whatever precedes it.
             let added = connection.sender(Self.fields(["x-forwarded-for": sent + "," + truth]))
             #expect(added.address?.description == truth, "\(sent)")
         }

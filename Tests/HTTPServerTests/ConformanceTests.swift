@@ -25,7 +25,7 @@ struct WireCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite struct `The server on the wire` {
+@Suite struct `HTTP conformance on the wire` {
     private static let post = "POST /echo HTTP/1.1\r\nHost: localhost\r\n"
 
     static let cases: [WireCase] = [
@@ -114,10 +114,10 @@ struct WireCase: Sendable, CustomTestStringConvertible {
             Wire.get("/", "X: \(String(repeating: "y", count: 40 * 1024))\r\n"), [431], ends: true),
     ]
 
-    @Test(arguments: cases) func `answers as the RFC requires`(_ wire: WireCase) async throws {
+    @Test(arguments: cases) func `the server answers as the RFC requires`(_ wire: WireCase) async throws {
         try await Wire.router.withServer { _, port in
             let connection = try RawConnection(port: port)
-            // A connection that goes on answers one more request: so the end of the one before was found.
+            // On a connection that stays open the next request gets a response: the server found the end of the previous one.
             try connection.send(wire.bytes + (wire.ends ? "" : Wire.get("/task")))
             let expected = wire.statuses + (wire.ends ? [] : [200])
             let received = try await connection.receive { !wire.ends && $0.hasSuffix("task") }
@@ -130,7 +130,7 @@ struct WireCase: Sendable, CustomTestStringConvertible {
 
     private static func statuses(_ text: String) -> [Int] { text.matches(of: /HTTP\/1\.1 (\d{3})\s/).compactMap { Int($0.1) } }
 
-    @Test func `sends Continue before the body comes, and keep-alive to HTTP/1.0`() async throws {
+    @Test func `Expect gets 100 Continue before the body, and HTTP 1.0 gets keep-alive`() async throws {
         try await Wire.router.withServer { _, port in
             let waiting = try RawConnection(port: port)
             try waiting.send(Self.post + "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
@@ -144,7 +144,7 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `refuses a body that is too large before it comes`() async throws {
+    @Test func `a body that is too large is refused before it arrives`() async throws {
         let route = Route(.post, "/") { request, _ in
             let length = request.headers[.contentLength].flatMap(Int.init) ?? 0
             guard length <= 1_000 else { throw HTTPError.contentTooLarge(limitBytes: 1_000) }
@@ -159,7 +159,7 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `names its methods in the response to OPTIONS *`() async throws {
+    @Test func `OPTIONS * lists the server's methods`() async throws {
         try await Wire.router.withServer { _, port in
             let connection = try RawConnection(port: port)
             try connection.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -6,15 +6,15 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `A connection that ends` {
-    /// What a client sends, how many responses it waits for, and how it leaves.
+@Suite struct `Ending a connection` {
+    /// A way to end: the bytes that a client sends, the number of responses it waits for, and how it leaves.
     struct Ending: Sendable {
         enum Leaving: Sendable {
             /// The client waits until the server closes the connection.
             case isClosed
             /// The client closes its side, and reads until the server closes the other.
             case halfClose
-            /// The client closes both sides, perhaps with bytes that it has not read.
+            /// The client closes both sides, perhaps with unread bytes.
             case close
         }
 
@@ -45,7 +45,7 @@ import Testing
         Ending(name: "a large response, unread", sends: Wire.get("/large"), leaving: .close),
     ]
 
-    @Test func `leaves no handler and no byte behind, in whatever way it ends`() async throws {
+    @Test func `a connection that its client ends in any way leaves no handler and no byte behind`() async throws {
         try await Wire.router.withServer { server, port in
             for ending in Self.endings {
                 for _ in 0..<20 {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `leaves no handler behind where the server ends it`() async throws {
+    @Test func `a connection that the server ends leaves no handler behind`() async throws {
         let configuration = Wire.configuration { ($0.limits.arrivalSeconds, $0.limits.idleSeconds) = (1, 1) }
         try await Wire.router.withServer(configuration) { server, port in
             var connections: [RawConnection] = []
@@ -94,12 +94,12 @@ import Testing
     }
 
     @Test(arguments: ["Connection: Upgrade\r\nUpgrade: x\r\n", "Connection: close\r\n"])
-    func `keeps nothing of the bytes behind its last request`(field: String) async throws {
+    func `bytes after the last request of a connection are not buffered`(field: String) async throws {
         try await Wire.router.withServer { _, port in
             let sentBytes = 400_000_000
             let block = String(repeating: "x", count: 1_000_000)
             let before = try residentBytes()
-            // An unread response holds the connection open.
+            // The unread response keeps the connection open.
             let connection = try RawConnection(port: port)
             try connection.send(Wire.get("/large", field))
             _ = try? await connection.sendUntilNoMoreIsTaken(block, atMost: sentBytes)

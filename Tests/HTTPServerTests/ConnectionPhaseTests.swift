@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `What a connection is at` {
+@Suite struct `Timing the phases of a connection` {
     private static let limits = ConnectionLimits(idleSeconds: 75, arrivalSeconds: 20, responseSeconds: 30)
 
     private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(1_000) + .seconds(seconds) }
@@ -23,11 +23,11 @@ import Testing
         }
     }
 
-    @Test func `is its first request, for a while`() {
+    @Test func `a connection without a request is closed after the arrival limit`() {
         Self.expect(Self.phase { _ in }, [0: .wait(until: Self.at(20)), 19: .wait(until: Self.at(20)), 20: .close])
     }
 
-    @Test func `is a head that comes byte by byte, from the first of them on`() {
+    @Test func `a request head must arrive within the limit from its first byte on`() {
         let phase = Self.phase {
             $0.headBegins(at: Self.at(5))
             $0.headBegins(at: Self.at(20))
@@ -35,14 +35,14 @@ import Testing
         Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .refuseSlowArrival])
     }
 
-    @Test func `is a body, which has what its head left of the time`() {
+    @Test func `a body has the rest of its head's time`() {
         var phase = Self.phase {
             $0.headBegins(at: Self.at(5))
             $0.headEnds(at: Self.at(10))
         }
         #expect(phase.isReceiving)
         Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .refuseSlowArrival])
-        // One that is too large is with its route, and what comes of it behind the answer is not waited for.
+        // The route refuses a body that is too large at once. The server does not wait for the rest of the body.
         phase.bodyIsCutOff()
         phase.responseBegins(at: Self.at(12))
         #expect(!phase.isReceiving && phase.isRest && phase.isResponding)
@@ -52,7 +52,7 @@ import Testing
         Self.expect(phase, [24: .wait(until: Self.at(25)), 25: .close])
     }
 
-    @Test func `is an answer that is to come`() {
+    @Test func `a response must come within the response limit`() {
         var phase = Self.phase {
             $0.headEnds(at: Self.at(1))
             $0.responseBegins(at: Self.at(1))
@@ -60,13 +60,13 @@ import Testing
         }
         Self.expect(phase, [1: .wait(until: Self.at(31)), 30: .wait(until: Self.at(31)), 31: .refuseSlowResponse])
         phase.responseEnds(at: Self.at(2))
-        // The connection may be silent for a while before it is closed.
+        // The connection may be idle for a while before it is closed.
         Self.expect(phase, [2: .wait(until: Self.at(77)), 76: .wait(until: Self.at(77)), 77: .close])
         phase.headBegins(at: Self.at(70))
         Self.expect(phase, [89: .wait(until: Self.at(90)), 90: .refuseSlowArrival])
     }
 
-    @Test func `is silence since the last request, which was answered at once`() {
+    @Test func `an idle connection is closed at the idle limit after the last request`() {
         let phase = Self.phase {
             for second: Int64 in [1, 60] {
                 $0.headEnds(at: Self.at(second))
@@ -76,7 +76,7 @@ import Testing
         Self.expect(phase, [134: .wait(until: Self.at(135)), 135: .close])
     }
 
-    @Test func `is an answer while the next request begins, whose time begins with its end`() {
+    @Test func `the time of a pipelined request begins when the response before it ends`() {
         var phase = Self.phase {
             $0.headEnds(at: Self.at(1))
             $0.responseBegins(at: Self.at(1))

@@ -5,14 +5,16 @@ import Testing
 @testable import HTTPServer
 
 /// Each header is read or refused: a trap would end the test process.
-@Suite struct `Faulty headers of a request` {
+@Suite struct `Reading faulty header fields` {
     private static let count = 4_000
 
     private static func request(_ name: HTTPField.Name, _ value: String) -> Request {
         Request(head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/", headerFields: [name: value]))
     }
 
-    @Test(arguments: [1, 2] as [UInt64]) func `of proxies name addresses that read back, or none`(seed: UInt64) throws {
+    @Test(arguments: [1, 2] as [UInt64]) func `faulty forwarding fields give addresses that read back, or none`(seed: UInt64)
+        throws
+    {
         var mutations = Mutations(seed: seed)
         for _ in 0..<Self.count {
             var fields: HTTPFields = [
@@ -32,7 +34,7 @@ import Testing
         for case let address? in hops.map(\.address) { try #require(NetworkAddress(address.description) == address) }
     }
 
-    @Test(arguments: [3, 4] as [UInt64]) func `of conditions name tags that read back, or none`(seed: UInt64) throws {
+    @Test(arguments: [3, 4] as [UInt64]) func `faulty conditions give entity tags that read back, or none`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let inputs = [#""1""#, #"W/"12-gzip", "2147483648""#, "*", #""9223372036854775807-deflate""#]
         for _ in 0..<Self.count {
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [5, 6] as [UInt64]) func `of codings prefer one that is accepted, or none`(seed: UInt64) throws {
+    @Test(arguments: [5, 6] as [UInt64]) func `a faulty Accept-Encoding gives an accepted coding, or none`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         for _ in 0..<Self.count {
             let accepted = AcceptedCodings(

@@ -3,11 +3,11 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `A header field` {
+@Suite struct `Reading a header field` {
     private static let name = HTTPField.Name.ifNoneMatch
 
     @Test(arguments: [[], ["\"1\""], ["\"1\"", "\"2\""], [""], ["", "\"2\""]])
-    func `has the value that the library gives it, however often it is sent`(values: [String]) {
+    func `a field has the library's value, however often it is sent`(values: [String]) {
         var fields: HTTPFields = [.accept: "*/*"]
         for value in values { fields.append(HTTPField(name: Self.name, value: value)) }
         fields.append(HTTPField(name: .userAgent, value: "a phone"))

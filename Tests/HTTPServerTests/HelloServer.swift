@@ -8,11 +8,11 @@ import UnixSignals
 struct Hello {
     static func router(_ logger: Logger) -> Router {
         let routes = [
-            // Answered on the event loop, because it neither waits nor computes for long.
+            // Responds on the event loop, because the handler neither waits nor computes for long.
             Route(
                 .get, "/hello/{name}",
                 immediately: { _, context in Response(text: "Hello, \(context.parameter)!") }),
-            // Answered in a task.
+            // Responds in a task.
             Route(.post, "/echo") { request, _ in
                 guard request.body.readableBytes > 0 else { throw HTTPError.badRequest("There is no body") }
                 return Response(body: request.body)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `Requests in tasks` {
-    /// Holds requests until it opens.
+@Suite struct `Limiting requests in flight` {
+    /// Suspends requests until it opens.
     private final class Barrier: Sendable {
         private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
 
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `that wait fill their own limit, and not that of requests which only compute`() async throws {
+    @Test func `waiting requests fill their own limit and not that of computing requests`() async throws {
         let barrier = Barrier()
         let routes = [
             Route(.get, "/database") { _, _ in
@@ -45,7 +45,7 @@ import Testing
         try await router.test(.live, Wire.configuration { $0.inFlight = InFlightRequests(waitingLimit: 2) }) { client in
             try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { waiting in
                 for _ in 0..<20 { waiting.addTask { try await client.send(.get, "/database").status } }
-                // Those beyond the limit are refused at once; two wait.
+                // The requests beyond the limit are refused immediately; two wait.
                 for _ in 0..<18 { #expect(try await waiting.next() == .serviceUnavailable) }
                 for path in ["/compute", "/health", "/list"] {
                     for coding in ["identity", "gzip", "zstd"] {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `are counted and refused by limit`() {
+    @Test func `requests in flight are counted and refused for each limit`() {
         let requests = InFlightRequests(waitingLimit: 1)
         #expect(requests.begin(.waiting) && !requests.begin(.waiting))
         #expect(requests.begin(.computing) && requests.begin(.unlimited) && requests.begin(.unlimited))

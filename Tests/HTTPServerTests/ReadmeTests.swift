@@ -10,7 +10,7 @@ import Testing
 @Suite struct `The README of the server` {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-    @Test func `begins with the program that this target compiles`() throws {
+    @Test func `the README begins with the program that this target compiles`() throws {
         let page = try String(
             contentsOf: Self.folder.appending(path: "../../Sources/HTTPServer/README.md").standardized, encoding: .utf8)
         let example = try String(contentsOf: Self.folder.appending(path: "HelloServer.swift"), encoding: .utf8)
@@ -19,7 +19,7 @@ import Testing
         #expect(shown.split(separator: "\n").count <= 30)
     }
 
-    @Test(arguments: [TestingSetup.router, .live]) func `shows routes that answer`(setup: TestingSetup) async throws {
+    @Test(arguments: [TestingSetup.router, .live]) func `the routes in the README respond`(setup: TestingSetup) async throws {
         try await Hello.router(Logger(label: "test")).test(setup) { client in
             let hello = try await client.send(.get, "/hello/Ann")
             #expect((hello.status, String(buffer: hello.body)) == (.ok, "Hello, Ann!"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `The table of routes` {
+@Suite struct `Finding a route` {
     private static let routes = [
         Route(.get, "/v1/events/nearests", "nearest") { _, _ in Response() },
         Route(.post, "/v1/events", "create") { _, _ in Response() },
@@ -17,7 +17,7 @@ import Testing
         table.match(method, path).map { "\(table[$0].operation)(\($0.parameter))" }
     }
 
-    @Test func `finds a route by its path and method, and what stands for its parameter`() {
+    @Test func `a route is found by path and method, with the value of its parameter`() {
         #expect(found(.post, "/v1/events") == "create()")
         #expect(found(.get, "/v1/events/7") == "get(7)")
         #expect(found(.patch, "/v1/events/7") == "update(7)")
@@ -26,13 +26,13 @@ import Testing
         #expect(found(.get, "//v1/events//7/") == "get(7)")
     }
 
-    @Test func `takes no name of a route for an id, where the route ends there`() {
+    @Test func `a literal path segment takes precedence over a parameter`() {
         #expect(found(.get, "/v1/events/nearests") == "nearest()")
         #expect(found(.patch, "/v1/events/nearests") == nil)
         #expect(found(.get, "/v1/events/nearests/attendances") == "attendances(nearests)")
     }
 
-    @Test func `tells which methods there are at a path, and that there are none where there is no path`() {
+    @Test func `the methods of a path are listed, and an unknown path has none`() {
         #expect(table.methods(at: "/v1/events/7") == [.get, .head, .patch])
         #expect(table.methods(at: "/v1/events/nearests") == [.get, .head])
         #expect(table.methods(at: "/v1/events/") == [.post])

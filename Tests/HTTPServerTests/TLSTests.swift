@@ -10,7 +10,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `A connection with TLS` {
+@Suite struct `Connections with TLS` {
     /// A configuration with a fresh certificate.
     private static func withCertificate(
         _ body: @Sendable (ServerConfiguration) async throws -> Void
@@ -34,7 +34,9 @@ import Testing
     }
 
     @Test(arguments: [HTTPClient.Configuration.HTTPVersion.automatic, .http1Only])
-    func `leaves nothing behind when its client closes it`(version: HTTPClient.Configuration.HTTPVersion) async throws {
+    func `a TLS connection that its client closes leaves nothing behind`(version: HTTPClient.Configuration.HTTPVersion)
+        async throws
+    {
         try await Self.withCertificate { configuration in
             try await Wire.router.withServer(configuration) { server, port in
                 for _ in 0..<20 {

@@ -7,7 +7,7 @@ import TestHTTP
 import TestServer
 import Testing
 
-/// Routes for tests of connections.
+/// The routes for tests of connections.
 enum Wire {
     static let largeBytes = 1_000_000
     private static let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: largeBytes)
@@ -40,8 +40,8 @@ extension Logger {
     }()
 }
 
-/// Waits until a condition holds.
-/// - Throws: an issue, if it does not within a minute
+/// Waits until a condition is true.
+/// - Throws: an issue if the condition stays false for a minute; what the condition throws
 func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(60)
     while try await !condition() {
@@ -50,7 +50,7 @@ func eventually(_ what: String, _ condition: () async throws -> Bool) async thro
     }
 }
 
-/// Bytes of memory that this process has in use now.
+/// The resident memory of this process in bytes.
 func residentBytes() throws -> Int {
     let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
     return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))

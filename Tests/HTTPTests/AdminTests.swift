@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `The address for operators` {
+@Suite struct `The operators' address` {
     private static let paths = ["/health/ready", "/metrics", "/index/check"]
 
     private static func metrics(_ api: TestAPI) async throws -> [String: Double] {
@@ -28,7 +28,7 @@ import Testing
         #expect(try await api.send(.get, "/v1/events/nearests?lat=0&lon=0").status == 200)
     }
 
-    @Test func `tells how the index is, and that it is read`() async throws {
+    @Test func `the metrics show the state of the index and count reads from the index`() async throws {
         try await TestAPI.with { api in
             let event = try await api.createEvent()
             let before = try await Self.metrics(api)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `tells that there is no memory`() async throws {
+    @Test func `the metrics show that no index is in use and count reads from PostgreSQL`() async throws {
         try await TestAPI.with(hasIndex: false) { api in
             try await Self.read(api, try await api.createEvent())
             let metrics = try await Self.metrics(api)
@@ -65,9 +65,9 @@ import Testing
         }
     }
 
-    @Test func `tells that the index is too small, and events are read from PostgreSQL`() async throws {
+    @Test func `the metrics show an index that exceeded its limit and count reads from PostgreSQL`() async throws {
         try await TestAPI.with(memoryBytes: 2_000) { api in
-            // Until it is full it is read.
+            // The index is read until it is full.
             var event: Int64 = 0
             for _ in 0..<20 { event = try await api.createEvent() }
             var metrics = try await Self.metrics(api)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `tells what differs, and nothing of what people said`() async throws {
+    @Test func `the index check reports differences without any personal data`() async throws {
         try await TestAPI.with { api in
             let event = try await api.createEvent("a-device", lat: 12.345678, lon: 98.765432, name: "A secret party")
             try await api.database.withClient { client in
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `with a token answers 401 to a request that does not carry it, but not to a probe`() async throws {
+    @Test func `with an admin token a request without the token gets 401, and a probe does not need the token`() async throws {
         try await TestAPI.with(adminToken: AdminToken("operators-token-1")) { api in
             for path in ["/metrics", "/index/check"] {
                 for sent in [
@@ -126,9 +126,9 @@ import Testing
         }
     }
 
-    @Test func `serves nothing of the API, and the API nothing of it`() async throws {
+    @Test func `the operators' address serves no API route, and the API serves no operators' route`() async throws {
         try await TestAPI.with { api in
-            // That it lives a process says anywhere.
+            // Every address answers the liveness probe.
             #expect(try await api.ask("/health/live").status == 200)
             let reserved = ["/health", "/v1/openapi.json", "/v1/events/1", "/v1/events/nearests?lat=1&lon=2"]
             for path in reserved { #expect(try await api.ask(path).status == 404, "\(path)") }

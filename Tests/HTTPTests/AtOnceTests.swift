@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `A read is answered at once` {
+@Suite struct `Responding immediately` {
     private static func isAnswered(
         _ api: TestAPI, _ path: String, _ headers: HTTPFields = [:], _ method: HTTPRequest.Method = .get
     ) -> Bool {
@@ -11,7 +11,7 @@ import Testing
         return TestAPI.Answer(immediately: request, by: api.router) != nil
     }
 
-    @Test func `where the index is all that it takes`() async throws {
+    @Test func `a read that needs only the index gets an immediate response`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent(name: String(repeating: "🎉", count: 255))
             let near = "/v1/events/nearests?lat=1&lon=2"
@@ -32,7 +32,8 @@ import Testing
             #expect(Self.isAnswered(api, "/v1/events/\(id)", [.ifMatch: "\"7\""]))
             #expect(Self.isAnswered(api, near, [.humonPosition: "x"]))
             #expect(Self.isAnswered(api, "/v1/events/\(id)", [:], .options))
-            // An event that the index does not know, a position that it has not reached, the database's health, and writes.
+            // These need a task: an event that the index lacks, a position that it has not reached, the database's health, and
+            // writes.
             for path in ["/v1/events/9999", "/health"] { #expect(!Self.isAnswered(api, path), "\(path)") }
             #expect(!Self.isAnswered(api, near, [.humonPosition: "4711"]))
             for method: HTTPRequest.Method in [.patch, .put] {
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `where everyone may read`() async throws {
+    @Test func `a read that needs authentication gets no immediate response`() async throws {
         try await TestAPI.with(reads: .devices) { api in
             let id = try await api.createEvent()
             #expect(!Self.isAnswered(api, "/v1/events/\(id)"))
@@ -49,14 +50,14 @@ import Testing
         }
     }
 
-    @Test func `where there is a index`() async throws {
+    @Test func `a read without an index gets no immediate response`() async throws {
         try await TestAPI.with(hasIndex: false) { api in
             let id = try await api.createEvent()
             #expect(!Self.isAnswered(api, "/v1/events/\(id)"))
         }
     }
 
-    @Test func `and counted once, as others are`() async throws {
+    @Test func `an immediate response is counted once in the metrics`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent()
             for _ in 0..<3 { _ = Self.isAnswered(api, "/v1/events/\(id)") }

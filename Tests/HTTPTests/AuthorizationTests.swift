@@ -5,10 +5,10 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `Without a token` {
-    /// Every route there is, so that one that is added later is asked as well.
+@Suite struct `Requests without a token` {
+    /// Requests every route, so that a route that is added later is checked too.
     @Test(arguments: [[:], ["tb-device-token": ""], ["tb-app-secret": TestAPI.secret]] as [[String: String]])
-    func `nothing is recorded, whatever the route`(headers: [String: String]) async throws {
+    func `a write without a token gets 401 and records nothing, on every route`(headers: [String: String]) async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent()
             let recorded = try await api.log.tail()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is read where reads are closed`() async throws {
+    @Test func `a read without a token gets 401 if reads are for devices only`() async throws {
         try await TestAPI.with(reads: .devices) { api in
             let id = try await api.createEvent()
             let reading = api.routes.filter { $0.method == .get && $0.path.hasPrefix("/v1/events") }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `A page in a browser` {
+@Suite struct `Cross-origin requests` {
     private static let page = "https://app.example.org"
     private static let preflight = [
         "origin": page, "access-control-request-method": "PATCH", "access-control-request-headers": "tb-device-token, if-match",
     ]
 
-    @Test func `of an origin that is allowed may ask, and sees what matters`() async throws {
+    @Test func `a page of an allowed origin gets the CORS fields in preflight and response`() async throws {
         try await TestAPI.with(cors: .these([Self.page])) { api in
             let before = try await api.send(.options, "/v1/events/1", headers: Self.preflight)
             #expect((before.status, before.body) == (204, ""))
@@ -34,12 +34,12 @@ import Testing
     }
 
     @Test(arguments: [nil, "https://evil.example.org", "null", "https://app.example.org.evil.org", "http://app.example.org"])
-    func `of another origin is told nothing`(origin: String?) async throws {
+    func `a page of another origin gets no CORS fields`(origin: String?) async throws {
         try await TestAPI.with(cors: .these([Self.page])) { api in
             let headers = origin.map { ["origin": $0] } ?? [:]
             let answer = try await api.send(.get, "/v1/events/nearests?lat=1&lon=2", headers: headers)
             #expect((answer.status, answer.header("access-control-allow-origin")) == (200, nil))
-            // Or a proxy would give this answer to a page that may see it.
+            // Without Vary a proxy would give this response to a page of an allowed origin.
             #expect(answer.header("vary") == "Origin")
             var preflight = Self.preflight
             preflight["origin"] = origin
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `of any origin may ask where all may`() async throws {
+    @Test func `any origin is allowed if all are`() async throws {
         try await TestAPI.with(cors: .all) { api in
             let answer = try await api.send(.get, "/health", headers: ["origin": "https://any.where"])
             #expect((answer.header("access-control-allow-origin"), answer.header("vary")) == ("*", nil))
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `may not ask unless a setting says so`() async throws {
+    @Test func `no origin is allowed by default`() async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.get, "/v1/events/nearests?lat=1&lon=2", headers: ["origin": Self.page])
             #expect((answer.header("access-control-allow-origin"), answer.header("vary")) == (nil, nil))
@@ -65,16 +65,18 @@ import Testing
     }
 
     @Test(arguments: ["", "app.example.org", "https://", "https://a/", "https://a, b", "**", "https://a,,https://b", "ftp://a"])
-    func `is of no origin that cannot be read`(list: String) { #expect(CORSOrigins(list) == nil) }
+    func `an unreadable list of origins is refused`(list: String) { #expect(CORSOrigins(list) == nil) }
 
-    @Test func `is of one of those that are listed`() {
+    @Test func `a list of origins is read`() {
         #expect(CORSOrigins("https://a.org, http://localhost:3000") == .these(["https://a.org", "http://localhost:3000"]))
     }
 }
 
-@Suite struct `Whoever keeps answers` {
+@Suite struct `Caching responses` {
     @Test(arguments: [(API.Reads.everyone, "public, no-cache"), (.devices, "private, no-cache")])
-    func `is told which, and asks before they are used again`(reads: API.Reads, expected: String) async throws {
+    func `reads are revalidated before reuse, and are private if reads are for devices only`(reads: API.Reads, expected: String)
+        async throws
+    {
         try await TestAPI.with(reads: reads) { api in
             let event = try await api.createEvent("owner")
             let token = ["tb-device-token": "owner"]
@@ -90,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `is told that a list is as it was, as long as nothing is recorded`() async throws {
+    @Test func `a list is not modified until the next recorded event`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()
             let path = "/v1/events/nearests?lat=37.76&lon=-122.43"
@@ -105,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `is told no such thing where PostgreSQL is read`() async throws {
+    @Test func `a list that PostgreSQL answers has no entity tag`() async throws {
         try await TestAPI.with(hasIndex: false) { api in
             _ = try await api.createEvent()
             let list = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43", headers: ["if-none-match": "\"2\""])
@@ -113,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `keeps no tokens, no refusals and nothing of the moment`() async throws {
+    @Test func `tokens, errors and the health are not cached`() async throws {
         try await TestAPI.with { api in
             let answers = [
                 try await api.signUp("phone"), try await api.send(.get, "/v1/events/99"), try await api.send(.get, "/health"),

@@ -9,7 +9,7 @@ import Testing
     static let required = #"{"name":"Later","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
 
     @Test(arguments: [HTTPRequest.Method.patch, .put])
-    func `replaces it as a whole with JSON`(method: HTTPRequest.Method) async throws {
+    func `JSON replaces an event as a whole`(method: HTTPRequest.Method) async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let answer = try await api.send(method, "/v1/events/\(id)", token: "owner", Self.required)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `replaces it as a whole with a form`() async throws {
+    @Test func `a form replaces an event as a whole`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let body = "id=\(id)&name=Later&lat=1.5&lon=2.5&started_at=2014-01-01T00:00:00Z"
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `as a whole needs all that is required`() async throws {
+    @Test func `replacing an event needs all required fields`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let answer = try await api.send(.patch, "/v1/events/\(id)", token: "owner", #"{"name":"Later","lat":null}"#)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `in part keeps what is absent and clears what is null`() async throws {
+    @Test func `a merge patch keeps absent fields and clears null ones`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             #expect(try await api.send(.put, "/v1/events/\(id)", token: "owner", Self.whole).status == 200)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `in part cannot clear what is required`() async throws {
+    @Test func `a merge patch cannot clear a required field`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let answer = try await api.send(
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `is for its owner alone`() async throws {
+    @Test func `a caller who is not the owner gets 403`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             try await api.signUp("guest")
@@ -92,7 +92,7 @@ import Testing
         (form, "id=9&owner[id]=2&user[id]=2&name=N&lat=1&lon=2&started_at=2014-01-01T00:00:00Z"),
         ("application/merge-patch+json", #"{"id":9,"owner":{"id":2},"user":{"id":2}}"#),
     ])
-    func `cannot give it to another, whatever the body says`(type: String, body: String) async throws {
+    func `an owner in the body is ignored`(type: String, body: String) async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             try await api.signUp("guest")
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `checks the body first, then the token, then the event`() async throws {
+    @Test func `the body is checked first, then the token, then the event`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             #expect(try await api.send(.patch, "/v1/events/9", Self.required).status == 401)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `50 times at once is 50 versions, in order`() async throws {
+    @Test func `50 concurrent updates of an event make 50 versions in order`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -7,14 +7,14 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `An answer of 1 KiB or more` {
+@Suite struct `Compressing a response of 1 KiB or more` {
     @Test(arguments: [
         ("gzip", "gzip"), ("deflate", "deflate"), ("gzip, deflate, br", "gzip"), ("gzip;q=0.5, deflate", "deflate"),
         ("*", "gzip"),
         ("GZIP ; Q=0.2, identity;q=0.1", "gzip"), ("x-gzip", "gzip"), ("*, gzip;q=0", "deflate"), ("br, gzip;q=0.001", "gzip"),
         ("gzip, deflate, br, zstd", "zstd"), ("zstd;q=0.5, gzip", "gzip"), ("zstd", "zstd"),
     ])
-    func `is compressed as the client asks`(accepted: String, coding: String) async throws {
+    func `a large response has the coding that the client prefers`(accepted: String, coding: String) async throws {
         try await TestAPI.with { api in
             let plain = try await api.send(.get, "/v1/openapi.json", headers: [:])
             let answer = try await api.send(.get, "/v1/openapi.json", headers: ["accept-encoding": accepted])
@@ -32,7 +32,7 @@ import Testing
         nil, "", "identity", "br", "gzip;q=0", "gzip;q=0.5, identity", "*;q=0", "gzip;q=x", "gzip;q=2",
         "gzip;q=0.000, deflate;q=0",
     ])
-    func `is plain where the client does not ask`(accepted: String?) async throws {
+    func `a large response is not compressed for a client that does not accept it`(accepted: String?) async throws {
         try await TestAPI.with { api in
             let headers = accepted.map { ["accept-encoding": $0] } ?? [:]
             let answer = try await api.send(.get, "/v1/openapi.json", headers: headers)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [TestingSetup.router, .live])
-    func `is told about by HEAD as by GET`(setup: TestingSetup) async throws {
+    func `HEAD gets the same compression fields as GET`(setup: TestingSetup) async throws {
         try await TestAPI.with(setup) { api in
             let headers = ["accept-encoding": "gzip"]
             let got = try await api.send(.get, "/v1/openapi.json", headers: headers)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `may be a list of events`() async throws {
+    @Test func `a list of events is compressed`() async throws {
         try await TestAPI.with { api in
             for _ in 0..<10 { _ = try await api.createEvent() }
             let path = "/v1/events/nearests?lat=37.76&lon=-122.43"
@@ -67,9 +67,9 @@ import Testing
     }
 }
 
-@Suite struct `A small answer` {
+@Suite struct `Small and empty responses` {
     @Test(arguments: ["/v1/events/1", "/health", "/v1/events/9"])
-    func `is left as it is`(path: String) async throws {
+    func `a small response is not compressed`(path: String) async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()
             let answer = try await api.send(.get, path, headers: ["accept-encoding": "gzip"])
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [TestingSetup.router, .live])
-    func `to HEAD has no body, refusals neither`(setup: TestingSetup) async throws {
+    func `a response to HEAD has no body, for errors too`(setup: TestingSetup) async throws {
         try await TestAPI.with(setup) { api in
             for path in ["/v1/events/1", "/v1/nothing"] {
                 let answer = try await api.send(.head, path, headers: [:])
@@ -92,15 +92,15 @@ import Testing
     }
 }
 
-@Suite struct `A compressed event` {
+@Suite struct `The entity tag of a compressed event` {
     private static let gzip = ["accept-encoding": "gzip"]
 
-    /// Of more than 1 KiB, since its characters take four bytes each.
+    /// The event has more than 1 KiB, because its characters take four bytes each.
     private static func create(_ api: TestAPI) async throws -> String {
         "/v1/events/\(try await api.createEvent("owner", name: String(repeating: "🎉", count: 255)))"
     }
 
-    @Test func `has a tag of its own, a strong one`() async throws {
+    @Test func `each coding of an event has a strong entity tag of its own`() async throws {
         try await TestAPI.with { api in
             let path = try await Self.create(api)
             #expect(try await api.send(.get, path, headers: [:]).header("etag") == #""1""#)
@@ -117,7 +117,7 @@ import Testing
         (#""1-gzip""#, #""1-gzip""#), (#"W/"1-gzip""#, #""1-gzip""#), (#""1""#, #""1""#), (#""7", "1-gzip""#, #""1-gzip""#),
         (#""1-gzip", "1""#, #""1""#), ("*", #""1""#),
     ])
-    func `is not answered again under the tag that the client holds`(condition: String, tag: String) async throws {
+    func `a client that holds the current tag in any coding gets 304`(condition: String, tag: String) async throws {
         try await TestAPI.with { api in
             let path = try await Self.create(api)
             let answer = try await api.send(.get, path, headers: Self.gzip.merging(["if-none-match": condition]) { $1 })
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `is answered to a client that cannot unpack what is held, and where the event has changed`() async throws {
+    @Test func `an outdated tag, or a tag of a coding that the client does not accept, gets the event`() async throws {
         try await TestAPI.with { api in
             let path = try await Self.create(api)
             let plain = try await api.send(.get, path, headers: ["if-none-match": #""1-gzip""#])
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `may be changed under its tag`() async throws {
+    @Test func `the tag of any coding is a valid If-Match condition for a change`() async throws {
         try await TestAPI.with { api in
             let path = try await Self.create(api)
             for (condition, status) in [(#""2-gzip""#, 412), (#"W/"1-gzip""#, 412), (#""1-gzip""#, 200), (#""2-deflate""#, 200)] {
@@ -155,7 +155,7 @@ import Testing
     }
 }
 
-/// The plain bytes of any format; `nil` for bytes of none.
+/// The decompressed bytes of any format; `nil` for other bytes.
 private func decompressed(_ bytes: [UInt8]) -> [UInt8]? {
     var output = [UInt8](repeating: 0, count: 1 << 20)
     if bytes.first == 0x28 {

@@ -4,13 +4,13 @@ import HTTPTypes
 import TestHTTP
 import Testing
 
-@Suite struct `Creating an event` {
+@Suite struct `Creating an event over HTTP` {
     static let body = #"{"name":"Party","lat":37.76,"lon":-122.43,"started_at":"2013-09-16T00:00:00.000Z"}"#
     static let allBlank =
         #"{"message":"Validation Failed","errors":["Lat can't be blank","Lon can't be blank","Name can't be blank","Started at can't be blank"]}"#
 
     @Test(arguments: [TestingSetup.router, .live])
-    func `answers its id and nothing else`(setup: TestingSetup) async throws {
+    func `the response to a creation contains the id only`(setup: TestingSetup) async throws {
         try await TestAPI.with(setup) { api in
             try await api.signUp("owner")
             let answer = try await api.send(.post, "/v1/events", token: "owner", Self.body)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `ignores what else a client sends`() async throws {
+    @Test func `unknown fields are ignored`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("somebody")
             try await api.signUp("owner")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `takes a form as well`() async throws {
+    @Test func `a form creates an event`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let answer = try await api.send(
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `takes numbers as strings, and times of any RFC 3339 form`() async throws {
+    @Test func `numbers as strings and times of any RFC 3339 form are accepted`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let answer = try await api.send(
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `keeps coordinates to the last digit and names to the last emoji`() async throws {
+    @Test func `coordinates keep their last digit and names their last emoji`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let answer = try await api.send(
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", "", #"{"name":"   ","lat":null,"lon":"","started_at":" "}"#])
-    func `without what is required is refused in the API's words`(body: String) async throws {
+    func `a creation without required fields gets 422 in the words of the v1 contract`(body: String) async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let answer = try await api.send(.post, "/v1/events", token: "owner", body)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `without a token is an empty 401, whatever the body`() async throws {
+    @Test func `a creation without a token gets an empty 401, whatever the body`() async throws {
         try await TestAPI.with { api in
             for body in [Self.body, "{}", "{broken"] {
                 let answer = try await api.send(.post, "/v1/events", body)
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `with an unknown token is 401, but only after the body was checked`() async throws {
+    @Test func `a creation with an unknown token gets 401, after the body is checked`() async throws {
         try await TestAPI.with { api in
             let invalid = try await api.send(.post, "/v1/events", token: "nobody", "{}")
             let broken = try await api.send(.post, "/v1/events", token: "nobody", "{")
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["tb-device-token", "tb-auth-token", "x-device-token"])
-    func `takes the token under any of its names`(header: String) async throws {
+    func `the token is read under each of its header names`(header: String) async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let answer = try await api.send(.post, "/v1/events", headers: [header: "owner"], bytes: Array(Self.body.utf8))
@@ -120,8 +120,8 @@ import Testing
         }
     }
 
-    @Test func `records who asked, under which name and trace`() async throws {
-        // From this machine, whose names for requests are believed.
+    @Test func `the actor, the request id and the trace id of a trusted peer are recorded`() async throws {
+        // The loopback address is a trusted peer.
         try await TestAPI.with(.live) { api in
             try await api.signUp("owner")
             let trace = "0af7651916cd43dd8448eb211c80319c"
@@ -137,8 +137,8 @@ import Testing
         }
     }
 
-    @Test func `is not called what somebody says who is not believed`() async throws {
-        // Through the router alone nothing tells where a request comes from.
+    @Test func `the request id of an untrusted peer is replaced`() async throws {
+        // Without a connection the peer's address is unknown.
         try await TestAPI.with(.router) { api in
             let answer = try await api.send(
                 .post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret, "x-request-id": "phone-7.1"])
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `is not in the trace that somebody says who is not believed`() async throws {
+    @Test func `the trace id of an untrusted peer is ignored`() async throws {
         try await TestAPI.with(.router) { api in
             let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
             _ = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret, "traceparent": trace])
@@ -162,7 +162,7 @@ import Testing
         "", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "nonsense",
         "00-XYZ7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     ])
-    func `does without a trace that is none`(traceparent: String) async throws {
+    func `an invalid traceparent is ignored`(traceparent: String) async throws {
         try await TestAPI.with(.live) { api in
             _ = try await api.send(
                 .post, "/v1/users",

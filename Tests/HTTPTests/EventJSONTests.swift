@@ -6,15 +6,15 @@ import TestChance
 import Testing
 import Users
 
-@Suite struct `The JSON of an event` {
-    @Test func `has these bytes`() {
+@Suite struct `Writing an event as JSON` {
+    @Test func `an event is written as these bytes`() {
         #expect(
             text(.streetFood)
                 == #"{"address":"3000 Mission Street","ended_at":null,"id":12,"lat":37.7487,"lon":-122.4182,"#
                 + #""name":"Street \"Food\"\n🌮","started_at":"2030-09-14T00:00:00.000Z","owner":{"id":7}}"#)
     }
 
-    @Test func `is the same as that of its tree`() throws {
+    @Test func `the written bytes equal those of the JSON tree`() throws {
         var events = EventsByChance()
         for _ in 0..<20_000 {
             let event = events.next()
@@ -22,7 +22,7 @@ import Users
         }
     }
 
-    @Test func `says to Foundation what the event says`() throws {
+    @Test func `Foundation decodes the written event to the same values`() throws {
         var events = EventsByChance()
         for _ in 0..<5_000 {
             let event = events.next()
@@ -32,7 +32,7 @@ import Users
     }
 
     private func bytes(_ event: Event) -> [UInt8] {
-        // Not empty, since what is there must stay.
+        // Not empty, because writing must keep the bytes before it.
         var bytes = Array("before".utf8)
         event.writeJSON(into: &bytes)
         return Array(bytes.dropFirst(6))
@@ -48,7 +48,7 @@ extension Event {
             name: "Street \"Food\"\n🌮", address: "3000 Mission Street", coordinates: Coordinates(lat: 37.7487, lon: -122.4182),
             startedAt: Timestamp(milliseconds: 1_915_574_400_000), endedAt: nil))
 
-    /// How an event looks, to be read: exactly these keys in this order, nulls present.
+    /// The expected JSON: exactly these keys in this order, with nulls.
     fileprivate var json: JSON {
         [
             "address": JSON(details.address),
@@ -63,7 +63,7 @@ extension Event {
     }
 }
 
-/// As a client would read it.
+/// The event as a client decodes it.
 private struct DecodedEvent: Decodable, Equatable {
     struct Owner: Decodable, Equatable { var id: Int64 }
 
@@ -109,14 +109,14 @@ private struct DecodedEvent: Decodable, Equatable {
         owner = try members.decode(Owner.self, forKey: .owner)
     }
 
-    /// Not by Foundation, whose calendar is the Julian one before 1582.
+    /// Computed without Foundation, whose calendar is Julian before 1582.
     private static func milliseconds(_ text: String) throws -> Int64 {
         guard let time = Timestamp(rfc3339: text) else { throw CocoaError(.formatting) }
         return time.milliseconds
     }
 }
 
-/// Of all kinds: escapes, controls, emoji, nothing at all, coordinates from tiny to extreme, years from 0001 to 9999.
+/// Events of all kinds: escapes, control characters, emoji, empty texts, tiny and extreme coordinates, years from 0001 to 9999.
 private struct EventsByChance {
     private var generator = SeededGenerator(seed: 5)
 
@@ -129,7 +129,7 @@ private struct EventsByChance {
                 startedAt: time(), endedAt: generator.happens(inPercent: 30) ? nil : time()))
     }
 
-    /// Of all lengths.
+    /// Texts of all lengths.
     private mutating func number() -> Int64 {
         let number = Int64(bitPattern: generator.next() >> UInt64.random(in: 0..<64, using: &generator))
         return [.min, .max, 0].randomElement(using: &generator).flatMap { generator.happens(inPercent: 5) ? $0 : nil } ?? number

@@ -8,7 +8,7 @@ import Testing
 @testable import HTTP
 
 /// Each header is read or refused with an error: a trap would end the test process.
-@Suite struct `Faulty headers` {
+@Suite struct `Reading faulty v1 header fields` {
     private static let count = 4_000
 
     private static func request(_ name: HTTPField.Name, _ value: String) -> Request {
@@ -16,7 +16,7 @@ import Testing
             head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/v1/events/12", headerFields: [name: value]))
     }
 
-    @Test(arguments: [7, 8] as [UInt64]) func `of positions and idempotency keys are read, or refused with a 400`(seed: UInt64)
+    @Test(arguments: [7, 8] as [UInt64]) func `faulty positions and idempotency keys are read, or refused with 400`(seed: UInt64)
         throws
     {
         var mutations = Mutations(seed: seed)
@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [9, 10] as [UInt64]) func `of content name a format, or are refused with a 415`(seed: UInt64) throws {
+    @Test(arguments: [9, 10] as [UInt64]) func `a faulty content type names a format, or is refused with 415`(seed: UInt64) throws
+    {
         var mutations = Mutations(seed: seed)
         let inputs = ["application/json; charset=utf-8", "application/x-www-form-urlencoded", "application/merge-patch+json"]
         for _ in 0..<Self.count {

@@ -3,8 +3,8 @@ import HTTPTypes
 import TestHTTP
 import Testing
 
-/// What each generation of clients sends, in its order, over a real connection.
-@Suite struct `A client of the generation of` {
+/// Sends the requests of each generation of clients in order over a connection.
+@Suite struct `Old generations of clients` {
     private static let json = ["accept": "application/json", "content-type": "application/json"]
 
     @Test func `the beta sample signs up with X-APP-SECRET and goes on with X-DEVICE-TOKEN`() async throws {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `NSURLSession brings a UUID of its own and reads device_token and id`() async throws {
+    @Test func `the NSURLSession client signs up with its own UUID and reads device_token and id`() async throws {
         try await TestAPI.with(.live) { api in
             let uuid = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
             let headers = Self.json.merging(["tb-app-secret": TestAPI.secret, "tb-device-token": uuid]) { $1 }
@@ -40,8 +40,7 @@ import Testing
         }
     }
 
-    @Test func `the book's final app signs up with the secret alone, creates, changes, attends and reloads the map`() async throws
-    {
+    @Test func `the book's final app signs up with the secret alone, changes, attends and reloads the map`() async throws {
         try await TestAPI.with(.live) { api in
             let signUp = try await api.send(
                 .post, "/v1/users", headers: Self.json.merging(["tb-app-secret": TestAPI.secret]) { $1 }, bytes: [])
@@ -70,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `AFNetworking sends forms and asks for the nearest`() async throws {
+    @Test func `the AFNetworking client sends forms and searches for the nearest events`() async throws {
         try await TestAPI.with(.live) { api in
             let type = ["content-type": "application/x-www-form-urlencoded; charset=utf-8"]
             let signUp = try await api.send(

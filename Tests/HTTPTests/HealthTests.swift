@@ -6,12 +6,12 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `The health of the server` {
+@Suite struct `Reporting the health of a server` {
     private static let alive = #"{"status":"ok"}"#
     private static let ready = #"{"status":"ok","database":"ok","index":"in_use"}"#
 
     @Test(arguments: [("/health", ready), ("/health/live", alive), ("/health/live.json", alive), ("/health/live/", alive)])
-    func `is told to everybody`(path: String, body: String) async throws {
+    func `the health needs no token`(path: String, body: String) async throws {
         try await TestAPI.with(reads: .devices) { api in
             let answer = try await api.send(.get, path, headers: [:])
             #expect((answer.status, answer.body) == (200, body))
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `depends on the database, and on where events are read from`() {
+    @Test func `the health depends on the database and on the state of the index`() {
         typealias Case = (index: IndexStatus.Phase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
         let cases: [Case] = [
             (.inUse, true, .ok, true), (.inUse, false, .degraded, true),
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `asks the database for all who ask at once, and again when that is old`() async throws {
+    @Test func `concurrent health requests share one database check, which expires after a second`() async throws {
         let asked = Mutex(0)
         let start = ContinuousClock.now
         let passed = Mutex(Duration.zero)

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/events/nearests", "/v1/events/nearest", "/v1/events/nearests.json"])
-    func `answers an array, the nearest first, ties by id`(path: String) async throws {
+    func `a search returns an array of events, the nearest first and ties by id`(path: String) async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent(lat: 37.762, name: "second")
             _ = try await api.createEvent(lat: 37.761, name: "first")
@@ -22,14 +22,14 @@ import Testing
         }
     }
 
-    @Test func `that are none answers an object`() async throws {
+    @Test func `a search without results returns an object with a message`() async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43&radius=2")
             #expect((answer.status, answer.body) == (200, #"{"message":"No Events Found"}"#))
         }
     }
 
-    @Test func `reaches 20 km when no radius is said`() async throws {
+    @Test func `the default radius is 20 km`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent(lat: 0.179, lon: 0)
             _ = try await api.createEvent(lat: 0.181, lon: 0)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `separates points 0.1 m apart at 1.2 km`() async throws {
+    @Test func `points 0.1 m apart at 1.2 km are told apart`() async throws {
         try await TestAPI.with { api in
             let metre = 1 / 111_195.08
             _ = try await api.createEvent(lat: 48 + 1_200.1 * metre, lon: 11)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `looks across the date line and over the poles`() async throws {
+    @Test func `a search crosses the date line and the poles`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent(lat: 0, lon: 179.95)
             _ = try await api.createEvent(lat: 0, lon: -179.95)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `can be asked for the whole world`() async throws {
+    @Test func `a search can cover the whole world`() async throws {
         try await TestAPI.with { api in
             for (lat, lon) in [(0.0, 0.0), (90, 0), (-90, 0), (10, 180), (-33, 151), (64, -21)] {
                 _ = try await api.createEvent(lat: lat, lon: lon)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `cut at a limit says where to go on, until the end`() async throws {
+    @Test func `the pages of a limited search are linked until the end`() async throws {
         try await TestAPI.with { api in
             for _ in 0..<7 { _ = try await api.createEvent() }
             var path: String? = "/v1/events/nearests?lat=37.76&lon=-122.43&radius=1&limit=3"
@@ -102,7 +102,7 @@ import Testing
         ("lat=1&lat[x]=2&=3&a[=4", #"["Lon can't be blank"]"#),
         ("lat=%FF&lon=1", nil),
     ])
-    func `refuses what is unusable`(query: String, errors: String?) async throws {
+    func `an unusable query gets 422 with all errors`(query: String, errors: String?) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.get, "/v1/events/nearests?\(query)")
             if let errors {

@@ -10,7 +10,7 @@ import Testing
         if case .object(let object) = json { object.members } else { [] }
     }
 
-    @Test func `has exactly the routes that are served`() async throws {
+    @Test func `the document has exactly the routes that are served`() async throws {
         let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
         let described = Self.members(OpenAPIDocument.json["paths"]).flatMap { path in
             Self.members(path.value).filter { methods.contains($0.name) }.map { operation in
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `is OpenAPI 3.1, served as JSON with the same content`() async throws {
+    @Test func `the document is OpenAPI 3.1 and is served as JSON`() async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.get, "/v1/openapi.json")
             #expect(answer.status == 200)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `points at nothing that is not there`() throws {
+    @Test func `every reference in the document resolves`() throws {
         var missing: [String] = []
         func look(_ json: JSON) {
             switch json {

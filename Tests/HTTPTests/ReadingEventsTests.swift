@@ -5,9 +5,9 @@ import HTTPTypes
 import TestHTTP
 import Testing
 
-@Suite struct `Reading an event` {
+@Suite struct `Reading an event over HTTP` {
     @Test(arguments: ["/v1/events/1", "/v1/events/1.json", "/v1/events/1/"])
-    func `needs no header`(path: String) async throws {
+    func `reading an event needs no header`(path: String) async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()
             let answer = try await api.send(.get, path, headers: [:])
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["0", "2", "-1", "+1", "abc", "1e3", "1.5", "99999999999999999999", "%00", "%F0%9F%8E%89", "null"])
-    func `that does not exist is 404`(id: String) async throws {
+    func `reading an unknown event gets 404`(id: String) async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()
             let answer = try await api.send(.get, "/v1/events/\(id)")
@@ -25,14 +25,14 @@ import Testing
         }
     }
 
-    @Test func `with a JSON content type and no body is no error`() async throws {
+    @Test func `a JSON content type without a body is accepted`() async throws {
         try await TestAPI.with(.live) { api in
             _ = try await api.createEvent()
             #expect(try await api.send(.get, "/v1/events/1", type: "application/json").status == 200)
         }
     }
 
-    @Test func `by HEAD answers the headers alone`() async throws {
+    @Test func `HEAD returns the headers without the event`() async throws {
         try await TestAPI.with(.live) { api in
             _ = try await api.createEvent()
             let answer = try await api.send(.head, "/v1/events/1", headers: [:])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `can be closed to all but devices`() async throws {
+    @Test func `reads can be restricted to devices`() async throws {
         try await TestAPI.with(reads: .devices) { api in
             _ = try await api.createEvent("owner")
             for path in ["/v1/events/1", "/v1/events/nearests?lat=0&lon=0"] {
@@ -54,13 +54,14 @@ import Testing
     }
 }
 
-@Suite struct `Attending an event` {
+@Suite struct `Attending an event over HTTP` {
     @Test(arguments: [
         ("application/json", #"{"event":{"id":1}}"#), ("application/json", #"{"event":{"id":"1"}}"#), (form, "event[id]=1"),
         (form, "event%5Bid%5D=1"), ("application/json; charset=utf-8", #"{"event":{"id":1.0}}"#),
         ("Application/JSON", #"{"event":{"id":1}}"#), ("APPLICATION/X-WWW-Form-Urlencoded ;Charset=UTF-8", "event[id]=1"),
     ])
-    func `takes every generation's body, and a second time changes nothing`(type: String, body: String) async throws {
+    func `attending works with every generation's body, and a repetition changes nothing`(type: String, body: String) async throws
+    {
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
             try await api.signUp("guest")
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: ["2", "\"2\"", "0", "-5", "99999999999999999999", "1e400"])
-    func `that does not exist is 404`(id: String) async throws {
+    func `attending an unknown event gets 404`(id: String) async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
             let answer = try await api.send(.post, "/v1/attendances", token: "owner", #"{"event":{"id":\#(id)}}"#)
@@ -86,15 +87,15 @@ import Testing
         (#"{"event":{"id":""}}"#, "Event can't be blank"), (#"{"event":{"id":"seven"}}"#, "Event is not a number"),
         (#"{"event":{"id":1.5}}"#, "Event is not a number"), (#"{"event":{"id":{}}}"#, "Event is not a number"),
     ])
-    func `needs an event's number`(body: String, fault: String) async throws {
+    func `attending without a valid event number gets 422`(body: String, error: String) async throws {
         try await TestAPI.with { api in
             try await api.signUp("guest")
             let answer = try await api.send(.post, "/v1/attendances", token: "guest", body)
-            #expect((answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(fault)"]}"#))
+            #expect((answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(error)"]}"#))
         }
     }
 
-    @Test func `200 times at once is one attendance`() async throws {
+    @Test func `200 concurrent requests to attend record one attendance`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -108,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `without a known token is 401`() async throws {
+    @Test func `attending without a known token gets 401`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
             #expect(try await api.send(.post, "/v1/attendances", #"{"event":{"id":1}}"#).status == 401)

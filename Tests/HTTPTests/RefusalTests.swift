@@ -3,7 +3,7 @@ import HTTPTypes
 import TestHTTP
 import Testing
 
-@Suite struct `A request that cannot be served` {
+@Suite struct `Refusing a request` {
     @Test(arguments: [
         ("{", "The body is not JSON: the text ends where a member's name in quotes should stand at line 1, column 2"),
         (#"{"name":tru}"#, "The body is not JSON: true should stand here, at line 1, column 12"),
@@ -13,7 +13,7 @@ import Testing
         (#"{"name":"\uD83C"}"#, "The body is not JSON: half a surrogate pair at line 1, column 10"),
         (#"{"lat":01}"#, "The body is not JSON: a comma or a closing brace should stand here, at line 1, column 9"),
     ])
-    func `because its JSON is broken is told where`(body: String, message: String) async throws {
+    func `broken JSON gets 400 with the position of the error`(body: String, message: String) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.post, "/v1/events", token: "nobody", body)
             #expect((answer.status, answer.body) == (400, #"{"message":"\#(message)"}"#))
@@ -26,7 +26,7 @@ import Testing
             Array(repeating: 0x5B, count: 5_000),
             Array(repeating: 0x20, count: 10),
         ] as [[UInt8]])
-    func `because its bytes are no JSON is a 400`(bytes: [UInt8]) async throws {
+    func `bytes that are not JSON get 400`(bytes: [UInt8]) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(
                 .post, "/v1/events", headers: ["content-type": "application/json", "tb-device-token": "x"], bytes: bytes
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["a=%", "a=%FF", "a=%zz", "event=1&event[id]=2", "[x]=1", "a[=1"])
-    func `because its form is broken is a 400`(body: String) async throws {
+    func `a broken form gets 400`(body: String) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.post, "/v1/events", token: "x", type: form, body)
             #expect(answer.status == 400)
@@ -50,7 +50,7 @@ import Testing
         (#""lat":"0x10","lon":"1,5""#, #""Lat is not a number","Lon is not a number""#),
         (#""lat":{},"lon":"٣""#, #""Lat is not a number","Lon is not a number""#),
     ])
-    func `because its numbers are none is told so`(numbers: String, errors: String) async throws {
+    func `unusable numbers get 422 with one error each`(numbers: String, errors: String) async throws {
         try await TestAPI.with { api in
             let body = #"{"name":"x","started_at":"2013-09-16T00:00:00Z",\#(numbers)}"#
             let answer = try await api.send(.post, "/v1/events", token: "x", body)
@@ -62,7 +62,7 @@ import Testing
         (#""a\u0000b""#, "Name contains a null character"), ("5", "Name is not a text"), ("[]", "Name is not a text"),
         ("\"\(String(repeating: "é", count: 256))\"", "Name is too long (maximum is 255 characters)"),
     ])
-    func `because its name is unusable is told so`(name: String, error: String) async throws {
+    func `an unusable name gets 422`(name: String, error: String) async throws {
         try await TestAPI.with { api in
             let body = #"{"name":\#(name),"started_at":"2013-09-16T00:00:00Z","lat":1,"lon":1}"#
             let answer = try await api.send(.post, "/v1/events", token: "x", body)
@@ -74,7 +74,7 @@ import Testing
         "text/plain", "multipart/form-data; boundary=x", "application/xml", "application/json; charset=latin1",
         "application/merge-patch+json", "nonsense",
     ])
-    func `because its content type is another is a 415`(type: String) async throws {
+    func `an unsupported content type gets 415`(type: String) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.post, "/v1/events", token: "x", type: type, "{}")
             #expect(answer.status == 415)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [TestingSetup.router, .live])
-    func `because its body is over the limit is a 413`(setup: TestingSetup) async throws {
+    func `a body over the limit gets 413`(setup: TestingSetup) async throws {
         try await TestAPI.with(setup, bodyLimitBytes: 1_000) { api in
             let body = #"{"name":"\#(String(repeating: "x", count: 2_000))"}"#
             let answer = try await api.send(.post, "/v1/events", token: "x", body)
@@ -98,7 +98,7 @@ import Testing
         (.patch, "/v1/events/nearests", "GET, HEAD"), (.options, "/v1/attendances", "POST"),
         (HTTPRequest.Method("BREW") ?? .trace, "/v1/events/1.json", "GET, HEAD, PATCH, PUT"),
     ])
-    func `because its method is unknown there is a 405 with those there are`(
+    func `an unsupported method gets 405 with the supported ones`(
         method: HTTPRequest.Method, path: String, allowed: String
     ) async throws {
         try await TestAPI.with { api in
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: ["/", "/v1", "/v1/nothing", "/v2/events/1", "/v1/events/1/2", "/.json", "/v1/events/%2e%2e"])
-    func `because there is no such path is a 404`(path: String) async throws {
+    func `an unknown path gets 404`(path: String) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.get, path)
             #expect((answer.status, answer.body) == (404, notFound))

@@ -5,13 +5,13 @@ import Testing
 
 @testable import HTTP
 
-/// A command under an idempotency key.
-@Suite struct `A repeated command` {
+/// Commands are sent twice under one idempotency key.
+@Suite struct `Repeating a command` {
     static let details = #"{"name":"Party","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
     static let reused =
         #"{"message":"Validation Failed","errors":["Idempotency-Key was used for another request"]}"#
 
-    @Test func `creates one event and answers the first answer`() async throws {
+    @Test func `a repeated creation creates one event and gets the first response`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let first = try await api.send(.post, "/v1/events", token: "owner", key: "k1", Self.details)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `is the same with its key in quotes`() async throws {
+    @Test func `a key in quotes equals the key without`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let bare = try await api.send(.post, "/v1/events", token: "owner", key: #"a"b\c"#, Self.details)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `creates one event however many come at once`() async throws {
+    @Test func `concurrent repetitions create one event`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let bodies = try await withThrowingTaskGroup(of: String.self) { group in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `is refused under a key of another body, path, method or format`() async throws {
+    @Test func `a key reused for another body, path, method or format gets 422`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let path = "/v1/events/\(id)"
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `changes an event once, though others changed it since`() async throws {
+    @Test func `a repeated update gets the first response, although the event has changed since`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let path = "/v1/events/\(id)"
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `attends once, and keeps its key where it had nothing to record`() async throws {
+    @Test func `a repeated attendance is recorded once, and its key is kept even if nothing was recorded`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
             let other = try await api.createEvent("owner")
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `of another user is another command`() async throws {
+    @Test func `the same key of another user is another command`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("one")
             try await api.signUp("two")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `that was refused is decided anew`() async throws {
+    @Test func `a refused command is decided again when it is repeated`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             let body = #"{"event":{"id":1}}"#
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `is refused under an unusable key`() async throws {
+    @Test func `an unusable key gets 400`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")
             for key in ["", "a b", "a,b", "\"", "\"\"", "\"a\"b", "\"a\\b\"", String(repeating: "k", count: 256)] {
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `is taken under the keys that the document allows, and no others`() async throws {
+    @Test func `exactly the keys that the OpenAPI document allows are accepted`() async throws {
         let schema = OpenAPIDocument.json["components"]?["parameters"]?["IdempotencyKey"]?["schema"]
         let pattern = try Regex(#require(schema?["pattern"]?.string))
         let (longest, quote) = (String(repeating: "k", count: 255), "\\\"")

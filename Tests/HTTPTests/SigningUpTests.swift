@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `Signing up` {
     @Test(arguments: ["tb-app-secret", "x-app-secret", "TB-APP-SECRET"])
-    func `takes the secret under any of its names`(header: String) async throws {
+    func `a sign-up takes the secret under each of its header names`(header: String) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.post, "/v1/users", headers: [header: TestAPI.secret])
             #expect(answer.status == 200)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [[:], ["tb-app-secret": "wrong"], ["tb-app-secret": ""], ["tb-app-secret": "s3cret-of-the-ap"]])
-    func `without the secret is an empty 404`(headers: [String: String]) async throws {
+    func `a sign-up without the secret gets an empty 404`(headers: [String: String]) async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.post, "/v1/users", headers: headers)
             #expect(answer.status == 404)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `without a token issues a random UUID under both names`() async throws {
+    @Test func `a sign-up without a token gets a random UUID under both names`() async throws {
         try await TestAPI.with { api in
             let answer = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret])
             let again = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret])
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["tb-device-token", "tb-auth-token", "x-device-token"])
-    func `with a token answers that token's user, again and again`(header: String) async throws {
+    func `a sign-up with a known token gets the same user every time`(header: String) async throws {
         try await TestAPI.with { api in
             let headers = ["tb-app-secret": TestAPI.secret, header: "4F9E-device"]
             let first = try await api.send(.post, "/v1/users", headers: headers)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `of 200 at once with one device is one user and 200 equal answers`() async throws {
+    @Test func `200 concurrent sign-ups of one device create one user and get equal responses`() async throws {
         try await TestAPI.with { api in
             let answers = try await withThrowingTaskGroup(of: TestAPI.Answer.self) { group in
                 for _ in 0..<200 { group.addTask { try await api.signUp("one-device") } }
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `with an endless token is refused`() async throws {
+    @Test func `a sign-up with a token of more than 255 bytes gets 422`() async throws {
         try await TestAPI.with { api in
             let answer = try await api.signUp(String(repeating: "x", count: 256))
             #expect(answer.status == 422)
@@ -71,9 +71,9 @@ import Testing
         }
     }
 
-    /// U+FFFD is what the HTTP libraries put in the place of bytes that are no UTF-8.
+    /// HTTP libraries replace bytes that are not UTF-8 by U+FFFD.
     @Test(arguments: ["a\u{FFFD}", "\u{FFFD}", "caf\u{E9}", "a\tb"])
-    func `with a token that is not printable ASCII is refused`(token: String) async throws {
+    func `a sign-up with a token that is not printable ASCII gets 422`(token: String) async throws {
         try await TestAPI.with { api in
             let answer = try await api.signUp(token)
             #expect(answer.status == 422)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `takes every printable ASCII character in a token`() async throws {
+    @Test func `a token may contain every printable ASCII character`() async throws {
         try await TestAPI.with { api in
             let token = "a" + String(decoding: 0x20...0x7E as ClosedRange<UInt8>, as: UTF8.self)
             let answer = try await api.signUp(token)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `keeps no token, only a digest`() async throws {
+    @Test func `a sign-up stores a digest and not the token`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("a-very-secret-token")
             let recorded = try #require(try await api.log.read(after: 0, limit: 10).first)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `does not mind a body`() async throws {
+    @Test func `a sign-up ignores its body`() async throws {
         try await TestAPI.with(.live) { api in
             let answer = try await api.send(.post, "/v1/users", "not json at all", headers: ["tb-app-secret": TestAPI.secret])
             #expect(answer.status == 200)

@@ -14,18 +14,18 @@ import Testing
 @testable import HTTP
 @testable import HTTPServer
 
-/// The API on a database of its own, as a client meets it.
+/// The API on a database of its own, behind its HTTP interface.
 struct TestAPI: Sendable {
     static let secret = "s3cret-of-the-app"
 
     let client: TestClient
-    /// Asks at the address for operators.
+    /// Sends requests to the operators' address.
     let operators: TestClient
     let database: TestDatabase
     let log: LogReader
     let routes: [Route]
     let router: Router
-    /// Answers the same. No test looks at its counters.
+    /// A second instance that gives the same responses. No test reads its counters.
     let twin: Router
 
     struct Answer: Sendable {
@@ -108,7 +108,7 @@ struct TestAPI: Sendable {
         }
     }
 
-    /// Sent to the address for operators.
+    /// Sends a request to the operators' address.
     func ask(_ path: String, _ method: HTTPRequest.Method = .get, authorization: String? = nil) async throws -> Answer {
         let headers: HTTPFields = authorization.map { [.authorization: $0] } ?? [:]
         return try await Answer(operators.send(method, path, headers: headers))
@@ -128,7 +128,7 @@ struct TestAPI: Sendable {
         return answer
     }
 
-    /// Every request of every test gets the same response from the immediate handler, if it gets one there.
+    /// Expects that the immediate handler, if it responds, gives the same response.
     private func expectTheSameImmediately(_ request: HTTPRequest, _ answer: Answer) {
         guard let immediate = Answer(immediately: request, by: twin),
             immediate.header("humon-position") == answer.header("humon-position")
@@ -136,7 +136,7 @@ struct TestAPI: Sendable {
         #expect(immediate.status == answer.status, "\(request)")
         #expect(immediate.body == answer.body, "\(request)")
         func headers(_ answer: Answer) -> [String] {
-            // Each request has an id of its own, and time goes on; the server adds the date.
+            // Each request has an id of its own and a time of its own, and the server adds the date.
             answer.headers.filter { ![.xRequestID, .age, .date].contains($0.name) }.map { "\($0)" }.sorted()
         }
         #expect(headers(immediate) == headers(answer), "\(request)")
@@ -159,7 +159,7 @@ struct TestAPI: Sendable {
         try await send(.post, "/v1/users", token: token, headers: ["tb-app-secret": Self.secret])
     }
 
-    /// A new event of a new or known device.
+    /// Creates an event of a new or known device.
     func createEvent(_ token: String = "owner", lat: Double = 37.76, lon: Double = -122.43, name: String = "Party") async throws
         -> Int64
     {

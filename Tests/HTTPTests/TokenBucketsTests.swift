@@ -5,14 +5,14 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite struct `A bucket of tokens` {
+@Suite struct `Filling and emptying token buckets` {
     private static let second: Int64 = 1_000_000_000
 
     private static func buckets(perMinute: Int, groups: Int = 1) -> TokenBuckets {
         TokenBuckets(RatePolicy(name: "writes", perMinute: perMinute), groups: groups)
     }
 
-    @Test func `gives all it has at once, and then one at a time`() {
+    @Test func `a full bucket grants its tokens at once, and then one token at a time`() {
         var buckets = Self.buckets(perMinute: 3)
         let granted = (0..<5).map { _ in buckets.take(7, at: 100 * Self.second) }
         #expect(granted.map(\.isGranted) == [true, true, true, false, false])
@@ -24,7 +24,7 @@ import Testing
         #expect(!buckets.take(7, at: 120 * Self.second).isGranted)
     }
 
-    @Test func `is full again after a minute, and no fuller after a day`() {
+    @Test func `an empty bucket is full again after a minute, and no fuller after a day`() {
         var buckets = Self.buckets(perMinute: 2)
         for _ in 0..<2 { _ = buckets.take(7, at: 0) }
         for moment in [60, 86_400] {
@@ -33,23 +33,23 @@ import Testing
         }
     }
 
-    @Test func `is another for another caller`() {
+    @Test func `each caller has a bucket of its own`() {
         var buckets = Self.buckets(perMinute: 1)
         #expect(buckets.take(1, at: 0).isGranted && buckets.take(2, at: 0).isGranted)
         #expect(!buckets.take(1, at: 0).isGranted && !buckets.take(2, at: 0).isGranted)
     }
 
-    @Test func `makes way for another where there is no place, the fullest first`() {
+    @Test func `a full table replaces its fullest bucket`() {
         var buckets = Self.buckets(perMinute: 10)
-        // The first has the emptiest bucket, the last the fullest.
+        // The first caller has the emptiest bucket, the last the fullest.
         for key in 1...UInt64(TokenBuckets.placesPerKey) { for _ in key...10 { _ = buckets.take(key, at: 0) } }
         _ = buckets.take(99, at: 0)
         #expect(!buckets.take(1, at: 0).isGranted)
         #expect(buckets.take(UInt64(TokenBuckets.placesPerKey), at: 0).remaining == 9)
     }
 
-    /// Whatever comes when: nobody gets more than a bucket and what has run in since.
-    @Test(arguments: 0..<8) func `never gives more than there was`(part: Int) {
+    /// In any order of requests a caller gets at most a full bucket and the tokens that were added since.
+    @Test(arguments: 0..<8) func `a bucket never grants more tokens than it has`(part: Int) {
         var generator = SeededGenerator(seed: 20, part)
         let perMinute = Int.random(in: 1...600, using: &generator)
         var buckets = Self.buckets(perMinute: perMinute, groups: 4)
@@ -65,10 +65,10 @@ import Testing
     }
 }
 
-@Suite struct `Who asks too often` {
+@Suite struct `Limiting the rate of requests` {
     private static let tooMany = #"{"message":"Too Many Requests"}"#
 
-    @Test func `with one device is told when to come again`() async throws {
+    @Test func `a device that exceeds the limit of writes gets 429 with Retry-After`() async throws {
         try await TestAPI.with(writesPerMinute: 2) { api in
             try await api.signUp("phone")
             let answers = try await [1, 2, 3].mapAsync { _ in
@@ -80,13 +80,13 @@ import Testing
                 answers.map { $0.header("ratelimit") } == [#""writes";r=1;t=30"#, #""writes";r=0;t=60"#, #""writes";r=0;t=60"#])
             #expect(answers.allSatisfy { $0.header("ratelimit-policy") == #""writes";q=2;w=60"# })
             #expect((answers[2].body, answers[2].header("retry-after")) == (Self.tooMany, "30"))
-            // Others may, and reading anybody may.
+            // Other devices may write, and every caller may read.
             #expect(try await api.send(.post, "/v1/attendances", token: "tablet", "{}").status == 422)
             #expect(try await api.send(.get, "/v1/events/1").status == 200)
         }
     }
 
-    @Test func `from one address may not sign up for now`() async throws {
+    @Test func `an address that exceeds the limit of sign-ups gets 429`() async throws {
         try await TestAPI.with(.live, signUpsPerMinute: 1) { api in
             func signUp(_ address: String, secret: String = TestAPI.secret) async throws -> TestAPI.Answer {
                 try await api.send(.post, "/v1/users", headers: ["tb-app-secret": secret, "x-forwarded-for": address])
@@ -98,12 +98,12 @@ import Testing
             #expect(try await signUp("198.51.100.2").status == 200)
             #expect(try await signUp("2001:db8:1:2::3").status == 200)
             #expect(try await signUp("2001:db8:1:2:ffff::4").status == 429)
-            // The route goes on to hide from those who do not have the secret.
+            // The route stays hidden from callers without the secret.
             #expect(try await signUp("198.51.100.1", secret: "wrong").status == 404)
         }
     }
 
-    @Test func `is nobody where no limit is set`() async throws {
+    @Test func `without a limit no request gets 429`() async throws {
         try await TestAPI.with { api in
             for _ in 0..<20 {
                 let answer = try await api.signUp("phone")

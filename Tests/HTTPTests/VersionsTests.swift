@@ -3,8 +3,8 @@ import EventStore
 import HTTPTypes
 import Testing
 
-@Suite struct `The version of an event` {
-    @Test func `is its entity tag, and a new one after every change`() async throws {
+@Suite struct `Versions as entity tags` {
+    @Test func `the entity tag of an event is its version and changes with every update`() async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             #expect(try await api.send(.get, path).header("etag") == #""1""#)
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `that the caller has is not answered again, and any other is`() async throws {
+    @Test func `If-None-Match with the current tag gets 304, and any other condition gets the event`() async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             for condition in [#""1""#, #"W/"1""#, #""7", "1""#, #" "x","1" "#, "*"] {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `is read under a condition as well`() async throws {
+    @Test func `If-Match applies to reads`() async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             for (condition, status) in [(#""1""#, 200), (#""2""#, 412), ("*", 200), ("* *", 412)] {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPRequest.Method.patch, .put])
-    func `that the caller expects may be changed, and no other`(method: HTTPRequest.Method) async throws {
+    func `If-Match allows an update of the named version only`(method: HTTPRequest.Method) async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             for condition in [#""2""#, #"W/"1""#, "1", "", #""x""#, #""99999999999""#] {
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPRequest.Method.patch, .put])
-    func `that the caller does not want to change is not changed`(method: HTTPRequest.Method) async throws {
+    func `If-None-Match forbids an update of the named version`(method: HTTPRequest.Method) async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             for (condition, status) in [(#""1""#, 412), (#"W/"1""#, 412), ("*", 412), (#""3", "1""#, 412), (#""2""#, 200)] {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `lets one of many through who saw the same`() async throws {
+    @Test func `one of many concurrent updates with the same If-Match succeeds`() async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `is no secret to those who may not change it`() async throws {
+    @Test func `a caller who may not update an event gets 403 or 404, not 412`() async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             try await api.signUp("other")
