@@ -3,23 +3,23 @@ import Testing
 
 @Suite struct `The sources` {
     @Test(arguments: Rule.all)
-    func `keep every rule of the architecture`(rule: Rule) throws {
+    func `every file keeps this rule of the architecture`(rule: Rule) throws {
         for file in try rule.folders.flatMap({ try SourceTree.files(below: $0, ending: ".swift") }) {
             let violations = rule.violations(file, try Repository.text(file))
             #expect(violations.isEmpty, "\(file): \(violations.joined(separator: ", "))")
         }
     }
 
-    @Test func `have a folder for each target of Package.swift`() throws {
+    @Test func `every target of Package.swift has a folder, and every folder a target`() throws {
         let folders = try SourceTree.files(below: "Sources", ending: "").compactMap { $0.split(separator: "/").dropFirst().first }
         #expect(Set(folders.map(String.init)) == Set(Project.current.sources.keys))
     }
 
-    @Test func `have dependencies in one direction`() {
+    @Test func `the targets depend on each other in one direction`() {
         #expect(Project.wrongDependencies(Project.current.targets) == [])
     }
 
-    @Test func `have read models that no other module reads`() {
+    @Test func `no module reads the read model of another`() {
         let models = Project.current.readModels
         #expect(models.count >= 3)
         for model in models {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `keep at most twelve files in a folder`() throws {
+    @Test func `a folder has at most twelve Swift files`() throws {
         let files = try SourceTree.files(below: "Sources", ending: ".swift")
         #expect(!files.isEmpty)
         let folders = Dictionary(grouping: files) { $0.split(separator: "/").dropLast().joined(separator: "/") }
@@ -38,7 +38,7 @@ import Testing
     }
 }
 
-/// Each rule fails for an invented file that breaks it, and holds for a similar file that keeps it.
+/// Each rule is seen failing: one sample breaks the rule, and a similar one keeps it.
 @Suite struct `A rule of the architecture` {
     struct Sample: Sendable {
         var rule: Rule
@@ -124,16 +124,16 @@ import Testing
     ]
 
     @Test(arguments: broken)
-    func `is broken by a file that breaks it`(sample: Sample) {
+    func `a sample that breaks its rule is a violation`(sample: Sample) {
         #expect(!sample.rule.violations(sample.file, sample.text).isEmpty, "\(sample.rule.name): \(sample.text)")
     }
 
     @Test(arguments: kept)
-    func `is kept by a file that keeps it`(sample: Sample) {
+    func `a sample that keeps its rule is no violation`(sample: Sample) {
         #expect(sample.rule.violations(sample.file, sample.text).isEmpty, "\(sample.rule.name): \(sample.text)")
     }
 
-    @Test func `is seen broken and kept, each of them`() {
+    @Test func `every rule has a sample that breaks it and one that keeps it`() {
         let names = Set(Rule.all.map(\.name))
         #expect(names.count == Rule.all.count)
         #expect(Set(Self.broken.map(\.rule.name)) == names)
@@ -206,7 +206,7 @@ extension Project {
         text.matches(of: /name: "(\d{4}_\w+)"/).map { String($0.1) }
     }
 
-    @Test func `all travel inside the program`() throws {
+    @Test func `every migration is embedded in the program`() throws {
         let files = try SourceTree.files(below: "db/migrations", ending: ".sql").compactMap {
             $0.split(separator: "/").last.map { String($0.dropLast(4)) }
         }

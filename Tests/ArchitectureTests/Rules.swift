@@ -1,11 +1,11 @@
 import Testing
 
-/// A rule that one file of the sources keeps or breaks.
+/// A rule that a source file keeps or breaks.
 struct Rule: Sendable, CustomTestStringConvertible {
     var name: String
-    /// Where it holds.
+    /// The folders that the rule applies to.
     var folders = ["Sources"]
-    /// How a file breaks it, each a sentence; empty if the file keeps it.
+    /// The violations of a file, each a phrase; empty if the file keeps the rule.
     var violations: @Sendable (_ file: String, _ text: String) -> [String]
 
     var testDescription: String { name }
@@ -28,7 +28,7 @@ extension Rule {
         }
     }
 
-    /// Buffers and addresses are values that HTTP and App share with the server.
+    /// HTTP and App share buffers and addresses with the server.
     static let networking = Rule(name: "only HTTPServer listens, and no target imports Hummingbird") { file, text in
         let target = SourceTree.target(of: file)
         let shared = ["HTTP", "App", "Telemetry"].contains(target) ? ["NIOCore", "NIOHTTP1"] : []
@@ -46,7 +46,7 @@ extension Rule {
             .map { "imports \($0)" }
     }
 
-    /// The clock of the wall may jump: it says when something happened, and never how long something takes.
+    /// The wall clock may jump: it may date an event but not measure a duration.
     static let clocks = Rule(name: "time-outs, leases and limits do not read the clock of the wall") { file, text in
         let tellers = [
             "Sources/EventStore/Dependencies.swift", "Sources/HTTPServer/Messages/HTTPDate.swift",
@@ -58,8 +58,8 @@ extension Rule {
         return Self.code(in: text).matches(of: wall.wordBoundaryKind(.simple)).map { String($0.0) }
     }
 
-    /// Whenever a closure is taken out of a `Mutex` by itself the compiler wraps it anew and leaves the wrapped one inside, until
-    /// calling it overflows the stack. In a struct, or in an array, it is left as it is.
+    /// Each time a closure is taken out of a `Mutex` by itself, the compiler wraps the closure again and leaves the wrapped one
+    /// inside, until a call overflows the stack. A closure in a struct or in an array is not wrapped.
     static let mutexes = Rule(name: "no Mutex keeps a closure by itself") { _, text in
         text.matches(of: /Mutex<(?!\[)[^>]*->/).map { String($0.0) }
     }

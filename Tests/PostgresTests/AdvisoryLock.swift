@@ -1,7 +1,7 @@
 import Postgres
 import TestDatabase
 
-/// Holds an advisory lock from a session of its own while the body runs, so that tests decide when a statement ends.
+/// Holds an advisory lock in a session of its own while the body runs, so that tests decide when a statement ends.
 struct AdvisoryLock: Sendable {
     static let number: Int64 = 42
 
@@ -13,10 +13,10 @@ struct AdvisoryLock: Sendable {
 
     func release() async throws { try await holder.query("SELECT pg_advisory_unlock(42)") }
 
-    /// Runs a statement in a session that nothing holds up.
+    /// Runs a statement in a session that does not wait for the lock.
     func administer(_ statement: SQL) async throws { try await client.query(statement) }
 
-    /// Whether this number of sessions waits for the lock, now or within a minute.
+    /// Whether `count` sessions wait for the lock, now or within a minute.
     func isWaitedFor(by sessions: Int64 = 1) async throws -> Bool {
         do {
             try await eventually { try await client.waiters(forLock: Self.number) == sessions }
@@ -38,7 +38,7 @@ struct AdvisoryLock: Sendable {
     }
 }
 
-/// A client of an empty database, whose statements can be made to wait.
+/// A client of an empty database, and the lock that its statements can wait for.
 func withClientAndLock(
     connections: Int, _ body: @escaping @Sendable (PostgresClient, AdvisoryLock) async throws -> Void
 ) async throws {

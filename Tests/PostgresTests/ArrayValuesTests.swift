@@ -3,8 +3,8 @@ import Foundation
 import Postgres
 import Testing
 
-@Suite struct `An array that is bound` {
-    @Test func `may be empty, of every type`() async throws {
+@Suite struct `Binding arrays` {
+    @Test func `an empty array of every type is bound`() async throws {
         try await expectTexts([
             ("SELECT \([Bool]())::text", "{}"), ("SELECT \([Int16]())::text", "{}"), ("SELECT \([Int32]())::text", "{}"),
             ("SELECT \([Int64]())::text", "{}"), ("SELECT \([Double]())::text", "{}"), ("SELECT \([String]())::text", "{}"),
@@ -12,7 +12,7 @@ import Testing
         ])
     }
 
-    @Test func `holds values of every type`() async throws {
+    @Test func `an array of values of every type is bound`() async throws {
         let id = try #require(UUID(uuidString: "01234567-89AB-CDEF-FEDC-BA9876543210"))
         let moment = try #require(Timestamp(rfc3339: "2013-09-16T00:00:00.500Z"))
         try await expectTexts([
@@ -28,7 +28,7 @@ import Testing
         ])
     }
 
-    @Test func `holds NULLs, which are neither empty text nor the text NULL`() async throws {
+    @Test func `an array keeps NULLs apart from the empty text and from the text NULL`() async throws {
         try await expectTexts([
             ("SELECT \([nil, "", "NULL", nil] as [String?])::text", #"{NULL,"","NULL",NULL}"#),
             ("SELECT \([nil, 1] as [Int64?])::text", "{NULL,1}"),
@@ -36,7 +36,7 @@ import Testing
         ])
     }
 
-    @Test func `becomes rows, in order`() async throws {
+    @Test func `an array becomes rows in order`() async throws {
         try await withClient { client in
             let numbers = (0..<10_000).map { Int64($0) }
             let read = try await client.query("SELECT n FROM unnest(\(numbers)) WITH ORDINALITY AS t (n, place) ORDER BY place")

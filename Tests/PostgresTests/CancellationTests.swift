@@ -3,22 +3,22 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `A task that is cancelled` {
-    @Test func `while its statement runs returns at once and leaves the connection usable`() async throws {
+@Suite struct `Cancelling a task` {
+    @Test func `a task that is cancelled during its statement returns at once, and the connection stays usable`() async throws {
         try await withClientAndLock(connections: 1) { client, lock in
             let before = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
             let waiting = Task { try await client.query(AdvisoryLock.wait) }
             #expect(try await lock.isWaitedFor())
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
-            // It returned while the statement still ran, since others may share its pipeline.
+            // The task returned while the statement still ran, because other callers may share its pipeline.
             #expect(try await lock.isWaitedFor())
             try await lock.release()
             #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) == before)
         }
     }
 
-    @Test func `while its statement waits behind another leaves the other alone`() async throws {
+    @Test func `a cancelled statement in the queue does not affect the statement before it`() async throws {
         try await withClientAndLock(connections: 1) { client, lock in
             let first = Task { try await client.query("SELECT 'first'::text FROM pg_advisory_xact_lock_shared(42)") }
             #expect(try await lock.isWaitedFor())
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `while it waits for a connection returns at once`() async throws {
+    @Test func `a task that is cancelled while it waits for a connection returns at once`() async throws {
         try await withClient(connections: 1) { client in
             try await client.withConnection { _ in
                 let waiting = Task { try await client.withConnection { _ in } }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `with a connection of its own has the server end the statement`() async throws {
+    @Test func `the cancelled statement of a leased connection is cancelled on the server`() async throws {
         try await withClientAndLock(connections: 1) { client, lock async throws in
             let waiting = Task {
                 try await client.withConnection { connection in _ = try await connection.query(AdvisoryLock.wait) }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `before its turn on a connection does not end what others run there`() async throws {
+    @Test func `a task cancelled before its turn does not cancel another caller's statement`() async throws {
         try await withClientAndLock(connections: 1) { client, lock in
             let first = Task { try await client.query("SELECT 'first'::text FROM pg_advisory_xact_lock_shared(42)") }
             #expect(try await lock.isWaitedFor())
@@ -64,7 +64,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(200))
             lease.cancel()
             await #expect(throws: CancellationError.self) { try await lease.value }
-            // Long enough for a request to cancel to arrive.
+            // Longer than a cancel request takes to arrive.
             try await Task.sleep(for: .milliseconds(500))
             try await lock.release()
             #expect(try await first.value.column(String.self) == ["first"])
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `in a transaction leaves nothing of it`() async throws {
+    @Test func `a cancelled transaction is rolled back`() async throws {
         try await withClient(connections: 1) { client in
             try await client.query("CREATE TABLE teas (name text)")
             let writing = Task {

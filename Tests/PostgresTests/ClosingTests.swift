@@ -3,8 +3,8 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `Closing` {
-    @Test func `a connection answers what is queued on it, and takes nothing more`() async throws {
+@Suite struct `Closing connections and clients` {
+    @Test func `a closing connection answers its queued statements and accepts no more`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
                 let connection = try await ConnectionThread.open(database.configuration())
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a client answers what is queued, ends its sessions and is unavailable from then on`() async throws {
+    @Test func `a closing client answers its queued statements, ends its sessions and is unavailable afterwards`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
                 let client = PostgresClient(database.configuration(), logger: .quiet)
@@ -40,7 +40,7 @@ import Testing
                 #expect(try await lock.isWaitedFor())
                 running.cancel()
                 let error = await #expect(throws: PostgresError.self) {
-                    // Until it has heard of its end.
+                    // Repeats until the client has noticed its cancellation.
                     try await eventually("a refusal") {
                         try await client.query("SELECT 1")
                         return false

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `A database that cannot be reached` {
-    @Test func `because nobody listens is unavailable, and libpq says why`() async throws {
+@Suite struct `Failing to connect` {
+    @Test func `a port without a listener is unavailable, with libpq's reason`() async throws {
         let port = try UnusedPort.find()
         var error = try await errorOfQuery(port: port)
-        // On a busy machine nobody may have tried to connect by then.
+        // On a busy machine the client may not have tried to connect by then.
         for _ in 0..<20 where error.description.contains("being opened") { error = try await errorOfQuery(port: port) }
         guard case .unavailable(let reason) = error else { throw error }
         #expect(reason.contains("127.0.0.1"))
@@ -16,14 +16,14 @@ import Testing
         #expect(error.isUnavailability)
     }
 
-    @Test func `because the listener never answers keeps no caller waiting beyond the time to acquire`() async throws {
+    @Test func `a listener that never answers delays a caller by the acquire time-out at most`() async throws {
         let listener = try SilentListener()
         let error = try await errorOfQuery(port: listener.port)
         guard case .unavailable = error else { throw error }
         #expect(error.isUnavailability)
     }
 
-    @Test func `because the listener never answers is given up after the time to connect`() async throws {
+    @Test func `a connection attempt to a silent listener ends after the connect time-out`() async throws {
         let listener = try SilentListener()
         var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(listener.port)/humon?sslmode=disable")
         configuration.connectTimeoutSeconds = 1
@@ -31,7 +31,7 @@ import Testing
         #expect(error?.description == "no connection to PostgreSQL: no answer within 1 s")
     }
 
-    @Test func `is not waited for by a task that is cancelled`() async throws {
+    @Test func `a cancelled task stops waiting for a connection attempt`() async throws {
         let listener = try SilentListener()
         var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(listener.port)/humon?sslmode=disable")
         configuration.connectTimeoutSeconds = 600
@@ -41,7 +41,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await opening.value }
     }
 
-    @Test func `does not pile up callers that have given up`() async throws {
+    @Test func `callers that have given up leave the queue`() async throws {
         let port = try UnusedPort.find()
         var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(port)/humon")
         configuration.acquireTimeoutSeconds = 0.05

@@ -3,8 +3,8 @@ import Postgres
 import Synchronization
 import Testing
 
-@Suite struct `COPY` {
-    @Test func `out hands over each row`() async throws {
+@Suite struct `Copying rows` {
+    @Test func `COPY TO hands each row to the closure`() async throws {
         let lines = try await withClient { client in
             try await client.withConnection { connection in
                 try await readLines(of: "COPY (SELECT n, 'tea ' || n FROM generate_series(1, 3) AS n) TO STDOUT", connection)
@@ -13,7 +13,7 @@ import Testing
         #expect(lines == ["1\ttea 1\n", "2\ttea 2\n", "3\ttea 3\n"])
     }
 
-    @Test func `out of nothing hands over nothing`() async throws {
+    @Test func `COPY TO of an empty table hands over no row`() async throws {
         let lines = try await withClient { client in
             try await client.withConnection { connection in
                 try await readLines(of: "COPY (SELECT 1 WHERE false) TO STDOUT", connection)
@@ -22,7 +22,7 @@ import Testing
         #expect(lines.isEmpty)
     }
 
-    @Test func `in takes pieces that end anywhere`() async throws {
+    @Test func `COPY FROM accepts pieces that end anywhere`() async throws {
         try await withTable { connection in
             let pieces = Pieces(["1\n", "2", "3", "\n4\n5", "\n", ""])
             try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `in takes more than the sockets hold`() async throws {
+    @Test func `COPY FROM accepts more bytes than the socket buffers hold`() async throws {
         try await withTable { connection in
             let pieces = Pieces((0..<100).map { _ in String(repeating: "7\n", count: 10_000) })
             try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `in whose source fails half way writes nothing and throws the source's error`() async throws {
+    @Test func `COPY FROM with a source that fails half-way writes no row and throws the source's error`() async throws {
         try await withTable { connection async throws in
             let pieces = Pieces(["1\n", "2\n"])
             await #expect(throws: NoTea.self) {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `in that PostgreSQL refuses half way throws its refusal, however much is still to come`() async throws {
+    @Test func `COPY FROM that PostgreSQL refuses half-way throws its error, however many bytes follow`() async throws {
         try await withTable { connection async throws in
             let pieces = Pieces(["1\n", "tea\n"] + (0..<500).map { _ in String(repeating: "7\n", count: 10_000) })
             let error = await #expect(throws: PostgresError.self) {
@@ -62,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func `out whose reader fails half way throws the reader's error, and no later statement is cancelled`() async throws {
+    @Test func `COPY TO with a closure that fails throws its error, and no later statement is cancelled`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 for rows in [3, 1_000_000, 1, 10, 100, 2, 1_000, 1, 2, 3] {
                     await #expect(throws: NoTea.self) {
                         try await connection.copyOut("COPY (SELECT generate_series(1, \(rows))) TO STDOUT") { _ in throw NoTea() }
                     }
-                    // Long enough for a request to cancel that comes late.
+                    // Longer than a late cancel request takes to arrive.
                     let answer = try await connection.query("SELECT 'usable'::text FROM pg_sleep(0.1)")
                     #expect(try answer.column(String.self) == ["usable"])
                 }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `out that PostgreSQL refuses half way throws its refusal after the rows before`() async throws {
+    @Test func `COPY TO that PostgreSQL refuses half-way throws its error after the rows before`() async throws {
         try await withClient { client in
             try await client.withConnection { connection async throws in
                 let count = Atomic(0)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `of a table that is not there is refused in both directions`() async throws {
+    @Test func `COPY of an unknown table is refused in both directions`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 let inward = await #expect(throws: PostgresError.self) {
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2_000, 2_500])
-    func `out in batches hands over all rows on the connection's own thread, which may block`(count: Int) async throws {
+    func `COPY TO in batches hands over all rows on the connection's thread, which may block`(count: Int) async throws {
         try await withTable { connection in
             try await connection.query("INSERT INTO numbers SELECT * FROM generate_series(1, \(Int64(count)))")
             let threads = Mutex<Set<String>>([])

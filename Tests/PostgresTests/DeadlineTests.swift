@@ -4,8 +4,8 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `The deadline of a caller` {
-    @Test func `covers the wait behind other callers, and the connection stays`() async throws {
+@Suite struct `Deadlines of callers` {
+    @Test func `the deadline covers the wait behind other callers, and the connection stays open`() async throws {
         // A caller waits 0.4 + 0.6 + 1 s at most; all statements together take 6 s.
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
             ($0.statementTimeoutSeconds, $0.acquireTimeoutSeconds) = (0.6, 0.4)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `comes even if no connection has room for the statement, which was then not sent`() async throws {
+    @Test func `a statement that no connection has room for ends at the deadline and was not sent`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
             ($0.statementTimeoutSeconds, $0.acquireTimeoutSeconds) = (1, 0.1)
         }
@@ -38,7 +38,7 @@ import Testing
             try await AdvisoryLock.held(in: database) { _ in
                 var configuration = database.configuration(connections: 1)
                 configure(&configuration)
-                // The server ends none of these: the connection is given up.
+                // The server ends none of these statements: the client gives the connection up.
                 configuration.isPooled = true
                 try await withPostgres(configuration, logger: .quiet) { client async throws in
                     try await eventually { (try? await client.query("SELECT 1")) != nil }
@@ -52,15 +52,15 @@ import Testing
         }
     }
 
-    @Test func `is that of the statement and the connection together`() {
+    @Test func `the deadline is the sum of the acquire and the statement time-out and a second of grace`() {
         var configuration = PostgresConfiguration(url: "")
         (configuration.statementTimeoutSeconds, configuration.acquireTimeoutSeconds) = (10, 2)
         #expect(configuration.answerTimeoutSeconds == 13)
     }
 }
 
-@Suite struct `The pipeline of a connection` {
-    @Test func `takes a limited number of callers; the others are answered when it has room`() async throws {
+@Suite struct `Filling the pipeline of a connection` {
+    @Test func `a pipeline accepts a limited number of callers, and the others when it has room`() async throws {
         try await withClientAndLock(connections: 1) { client, lock in
             try await client.query("SELECT 1")
             let callers = 3 * ConnectionThread.depthLimit
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `is filled beyond its limit when the client closes, so that every caller is answered`() async throws {
+    @Test func `a closing client fills the pipeline beyond its limit, so that every caller is answered`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
                 let client = PostgresClient(database.configuration(connections: 1), logger: .quiet)

@@ -6,10 +6,10 @@ import Testing
 @testable import Postgres
 
 /// Each input is read or refused with an error: a trap would end the test process.
-@Suite struct `Faulty binary values` {
+@Suite struct `Decoding faulty binary values` {
     private static let count = 20_000
 
-    /// A value that was read is the same bytes when it is written, read again, and written again.
+    /// Expects that a decoded value keeps its bytes when it is encoded, decoded and encoded again.
     private static func read<Value: PostgresDecodable & PostgresEncodable>(
         _: Value.Type, _ bytes: [UInt8], as type: UInt32 = Value.postgresType
     ) throws {
@@ -17,7 +17,7 @@ import Testing
         try #require(Self.rewritten(Value.self, written, as: Value.postgresType) == written)
     }
 
-    /// nil where the bytes are refused: of another length or type, or out of range.
+    /// nil if the bytes are refused: of another length or type, or out of range.
     private static func rewritten<Value: PostgresDecodable & PostgresEncodable>(
         _: Value.Type, _ bytes: [UInt8], as type: UInt32
     ) -> [UInt8]? {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2] as [UInt64]) func `of any length and type are read or refused`(seed: UInt64) throws {
+    @Test(arguments: [1, 2] as [UInt64]) func `binary values of any length and type are decoded or refused`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let types = [
             TypeNumber.int2, TypeNumber.int4, TypeNumber.int8, TypeNumber.float8, TypeNumber.text, TypeNumber.timestamptz,
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `are times of the years that can be written, or refused`() throws {
+    @Test func `binary times within the years 0000 to 9999 are decoded, and others refused`() throws {
         var mutations = Mutations(seed: 3)
         for _ in 0..<Self.count {
             var bytes: [UInt8] = []
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [4, 5] as [UInt64]) func `are a row of a COPY, or refused`(seed: UInt64) throws {
+    @Test(arguments: [4, 5] as [UInt64]) func `a faulty COPY row is decoded or refused`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         var row: [UInt8] = []
         Int64(12).encodeBehindLength(into: &row)
@@ -87,7 +87,7 @@ import Testing
                     _ = (try row.next(Int64.self), try row.next(String.self), try row.next(String?.self))
                     _ = (try row.next(Double.self), try row.next(Timestamp.self))
                 } catch {
-                    // Refused.
+                    // Refused as expected.
                 }
             }
         }

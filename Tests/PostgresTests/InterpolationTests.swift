@@ -1,18 +1,18 @@
 import Postgres
 import Testing
 
-@Suite struct `A value that is interpolated into SQL` {
+@Suite struct `Interpolating values into SQL` {
     private static let attacks = [
         "'; DROP TABLE teas; --", "\\'; DROP TABLE teas; --", "$1", "$$; DROP TABLE teas; $$", "\") OR 1=1; --",
         "1); DELETE FROM teas; SELECT (1", "%s %@ \\0",
     ]
 
-    @Test func `is bound and never part of the text`() {
+    @Test func `an interpolated value is bound and never part of the text`() {
         let statement: SQL = "SELECT * FROM teas WHERE name = \("'; DROP TABLE teas; --") AND price < \(Int64(3))"
         #expect(statement.text == "SELECT * FROM teas WHERE name = $1 AND price < $2")
     }
 
-    @Test func `comes back as data, whatever it says`() async throws {
+    @Test func `an interpolated value of any content comes back as data`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE teas (name text)")
             for attack in Self.attacks { try await client.query("INSERT INTO teas (name) VALUES (\(attack))") }
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `as an identifier is one quoted name`() async throws {
+    @Test func `an interpolated identifier is one quoted name`() async throws {
         try await withClient { client in
             let name = "odd \"; DROP TABLE teas; --"
             try await client.query("CREATE TABLE teas (name text)")
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `keeps its own type beside others in the same text`() async throws {
+    @Test func `values of several types keep their types in one statement`() async throws {
         try await withClient(connections: 1) { client async throws in
             func kind(of value: some PostgresEncodable) async throws -> String? {
                 try await client.query("SELECT pg_typeof(\(value))::text || ' ' || \(value)::text").column(String.self).first
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `of a part keeps its values, behind those that stand before it`() async throws {
+    @Test func `an interpolated statement keeps its values, behind those before it`() async throws {
         let part: SQL = "\("a") || \("b")"
         let whole: SQL = "SELECT \(Int64(1)), \(part), \("c") || \(part)"
         #expect(whole.text == "SELECT $1, $2 || $3, $4 || $5 || $6")

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `A leased connection` {
-    @Test func `is the same for each statement, and no other caller's`() async throws {
+@Suite struct `Leasing a connection` {
+    @Test func `a leased connection runs all statements of its lease and none of another caller`() async throws {
         try await withClient(connections: 2) { client in
             try await client.withConnection { connection in
                 let own = try await connection.query("SELECT pg_backend_pid()").column(Int32.self)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `goes back to the others when the body returns, and when it throws`() async throws {
+    @Test func `a leased connection is returned when the body returns or throws`() async throws {
         try await withClient(connections: 1) { client in
             let pid = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
             let leased = try await client.withConnection { try await $0.query("SELECT pg_backend_pid()").column(Int32.self) }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `that everyone wants goes round`() async throws {
+    @Test func `more callers than connections take turns`() async throws {
         try await withClient(connections: 2) { client in
             try await client.query("CREATE TABLE teas (number bigint)")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `that is not to be had in time is unavailable`() async throws {
+    @Test func `a lease that is not granted in time is unavailable`() async throws {
         try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.leasedTimeoutSeconds) = (3, 0) }) {
             client in
             try await client.withConnection { _ in
@@ -53,10 +53,10 @@ import Testing
         }
     }
 
-    @Test func `is waited for longer where others will give it back`() async throws {
+    @Test func `a caller waits longer if all connections are leased`() async throws {
         try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.leasedTimeoutSeconds) = (0, 60) }) {
             client in
-            // Once it is open.
+            // Repeats until a connection is open.
             try await eventually("an open connection") { (try? await client.query("SELECT 1")) != nil }
             let asked = try await client.withConnection { _ in
                 let asked = Task { try await client.query("SELECT 2::bigint").column(Int64.self) }
@@ -67,8 +67,8 @@ import Testing
         }
     }
 
-    /// What another caller writes meanwhile must not end up in the leaseholder's transaction, and go with it.
-    @Test func `takes no statement of another caller into its transaction`() async throws {
+    /// Another caller's write must not join the leaseholder's transaction and be rolled back with it.
+    @Test func `another caller's statement does not join the leaseholder's transaction`() async throws {
         try await withClient(connections: 2) { client in
             try await client.query("CREATE TABLE teas (number bigint)")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `runs a script of several statements`() async throws {
+    @Test func `a leased connection runs a script of several statements`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.execute(script: "CREATE TABLE teas (name text); INSERT INTO teas VALUES ('mate');")

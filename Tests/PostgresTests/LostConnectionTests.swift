@@ -2,14 +2,14 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `A lost connection` {
-    @Test func `that was idle is replaced, and the next caller never knows`() async throws {
+@Suite struct `Losing a connection` {
+    @Test func `an idle connection that is lost is replaced without an error for the next caller`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await database.withClient(connections: 1) { client in
                 try await database.withClient(connections: 1) { administrator in
                     for _ in 0..<30 {
                         let pid = try #require(try await client.query("SELECT pg_backend_pid()").column(Int32.self).first)
-                        // Returns once the session is gone, at most after this many milliseconds.
+                        // Returns after the session has ended, and after this many milliseconds at most.
                         try await administrator.query("SELECT pg_terminate_backend(\(pid), 30000)")
                         #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != [pid])
                     }
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `fails what was in flight, which is not run again`() async throws {
+    @Test func `statements in flight on a lost connection fail and are not repeated`() async throws {
         try await withClientAndLock(connections: 1) { client, lock in
             try await client.query("CREATE SEQUENCE runs")
             let statement: SQL = "SELECT nextval('runs') FROM pg_advisory_xact_lock_shared(42)"
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `ends the transaction that ran on it, and the next one has another`() async throws {
+    @Test func `a transaction on a lost connection is rolled back, and the next one has another connection`() async throws {
         try await withClientAndLock(connections: 1) { client, lock in
             try await client.query("CREATE TABLE teas (name text)")
             let running = Task {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `under a COPY is said to be lost`() async throws {
+    @Test func `a COPY on a lost connection reports the loss`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE numbers (n bigint)")
             let error = await #expect(throws: PostgresError.self) {
@@ -69,7 +69,7 @@ import Testing
 }
 
 extension AdvisoryLock {
-    /// Ends the sessions that wait for the lock.
+    /// Terminates the sessions that wait for the lock.
     fileprivate func terminateWaiting() async throws {
         try await administer(
             """

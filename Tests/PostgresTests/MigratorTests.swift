@@ -2,12 +2,12 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `Migrating` {
+@Suite struct `Migrating a database` {
     private static let teas = Migration(name: "0001_teas", sql: "CREATE TABLE teas (name text);")
     private static let prices = Migration(name: "0002_prices", sql: "ALTER TABLE teas ADD price integer; CREATE TABLE prices ();")
     private static let origins = Migration(name: "0003_origins", sql: "ALTER TABLE teas ADD origin text;")
 
-    @Test func `applies in the order of the names, whatever order they are given in`() async throws {
+    @Test func `migrations are applied in the order of their names`() async throws {
         try await withClient { client async throws in
             #expect(
                 try await migrate([Self.origins, Self.teas, Self.prices], client) == names(Self.teas, Self.prices, Self.origins))
@@ -15,17 +15,17 @@ import Testing
         }
     }
 
-    @Test func `records each with the checksum of its text`() async throws {
+    @Test func `each migration is recorded with the checksum of its text`() async throws {
         try await withClient { client in
             _ = try await migrate([Self.teas], client)
             let recorded = try await client.query("SELECT name, checksum FROM humon.migrations").decode((String, String).self)
             #expect(recorded.map(\.0) == ["0001_teas"])
-            // printf 'CREATE TABLE teas (name text);' | sha256sum
+            // Computed by: printf 'CREATE TABLE teas (name text);' | sha256sum
             #expect(recorded.map(\.1) == ["8a1efbebc81b835bfd1296d2b610d889c23fd4efe6fe4ad3f537f168012e4fa3"])
         }
     }
 
-    @Test func `again applies only what is new`() async throws {
+    @Test func `a second run applies new migrations only`() async throws {
         try await withClient { client async throws in
             #expect(try await migrate([Self.teas], client) == names(Self.teas))
             #expect(try await migrate([Self.teas], client) == [])
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `tells what is pending and changes nothing by that`() async throws {
+    @Test func `pending migrations are listed without a change to the database`() async throws {
         try await withClient { client in
             let migrator = Migrator(migrations: [Self.teas, Self.prices], client: client)
             #expect(try await migrator.pending() == names(Self.teas, Self.prices))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `runs what is repeatable after the rest, every time`() async throws {
+    @Test func `repeatable migrations run every time, after the others`() async throws {
         try await withClient { client in
             let repeatable = Migration(name: "grants", sql: "INSERT INTO teas VALUES ('again');")
             for _ in 0..<2 { _ = try await Migrator(migrations: [Self.teas], repeatable: repeatable, client: client).migrate() }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a migration whose text has changed since`() async throws {
+    @Test func `a migration whose text has changed is refused`() async throws {
         try await withClient { client in
             _ = try await migrate([Self.teas], client)
             var changed = Self.teas
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a database that knows more`() async throws {
+    @Test func `a database with unknown migrations is refused`() async throws {
         try await withClient { client in
             _ = try await migrate([Self.teas, Self.prices], client)
             try await expectFailure(
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a migration that slipped in before applied ones`() async throws {
+    @Test func `a new migration that sorts before an applied one is refused`() async throws {
         try await withClient { client in
             _ = try await migrate([Self.teas, Self.origins], client)
             try await expectFailure(
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `stops at one that fails, keeps those before it and nothing of it`() async throws {
+    @Test func `a migration that fails is rolled back, those before it stay, and the run stops`() async throws {
         try await withClient { client in
             let failing = Migration(name: "0002_failing", sql: "CREATE TABLE halves (); SELECT * FROM coffees;")
             try await expectFailure(
@@ -100,14 +100,14 @@ import Testing
         }
     }
 
-    @Test func `may take longer than a statement may`() async throws {
+    @Test func `a migration may run longer than the statement time-out`() async throws {
         try await withClient(configure: { $0.statementTimeoutSeconds = 0.5 }) { client async throws in
             let slow = Migration(name: "0001_slow", sql: "SELECT pg_sleep(1.8);")
             #expect(try await migrate([slow], client) == names(slow))
         }
     }
 
-    @Test func `twice at once applies each once`() async throws {
+    @Test func `two concurrent runs apply each migration once`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             let migrations = [Self.teas, Self.prices, Self.origins]
             let applied = try await withThrowingTaskGroup(of: [String].self) { group in

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `Notifications` {
-    @Test func `of other sessions arrive in order`() async throws {
+@Suite struct `Receiving notifications` {
+    @Test func `notifications of other sessions arrive in order`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.withNotifications(on: "teas") { notifications in
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `come from channels of any name`() async throws {
+    @Test func `a channel may have any name`() async throws {
         try await withClient { client in
             let channel = "Odd \"channel\"; --"
             try await client.withConnection { connection in
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `come while the connection is used for statements too`() async throws {
+    @Test func `notifications arrive while the connection runs statements`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.withNotifications(on: "teas") { notifications in
@@ -43,12 +43,12 @@ import Testing
         }
     }
 
-    @Test func `beyond the limit displace the oldest`() async throws {
+    @Test func `notifications beyond the limit replace the oldest`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.withNotifications(on: "teas", limit: 2) { notifications in
                     for number in 0..<5 { try await connection.query("SELECT pg_notify('teas', \("\(number)"))") }
-                    // The last may arrive a little after its statement's answer, but not after another's.
+                    // The last notification may arrive after the answer to its statement, but not after the next answer.
                     try await connection.query("SELECT 1")
                     var iterator = notifications.makeAsyncIterator()
                     #expect(await iterator.next()?.payload == "3")
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// A node listens on one connection for weeks.
-    @Test(.timeLimit(.minutes(15))) func `come as well after sixty thousand as at first`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a connection still delivers notifications after sixty thousand`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 try await connection.withNotifications(on: "teas") { notifications in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `end when the connection does`() async throws {
+    @Test func `the sequence of notifications ends with the connection`() async throws {
         try await withClient { client in
             try await client.withConnection { connection in
                 let pid = try #require(try await connection.query("SELECT pg_backend_pid()").column(Int32.self).first)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `are no longer listened to after the body, even when it threw`() async throws {
+    @Test func `listening ends with the body, even when it throws`() async throws {
         try await withClient(connections: 1) { client async throws in
             await #expect(throws: NoTea.self) {
                 try await client.withConnection { connection in

@@ -1,8 +1,8 @@
 import Postgres
 import Testing
 
-@Suite struct `A pipeline` {
-    @Test func `answers each statement, in order`() async throws {
+@Suite struct `Running statements in a pipeline` {
+    @Test func `each statement of a pipeline is answered, in order`() async throws {
         try await withClient { client in
             let answers = try await client.run([
                 "CREATE TABLE teas (name text)", "INSERT INTO teas VALUES (\("mate"))", "SELECT name FROM teas",
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `of several statements is one transaction: all of them`() async throws {
+    @Test func `a pipeline of several statements commits as one transaction`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE teas (name text UNIQUE)")
             let answers = try await client.run([
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: 0..<3)
-    func `of several statements is one transaction: or none`(failing: Int) async throws {
+    func `a pipeline with a failing statement is rolled back as a whole`(failing: Int) async throws {
         try await withClient { client async throws in
             try await client.query("CREATE TABLE teas (name text UNIQUE)")
             try await client.query("INSERT INTO teas VALUES ('twice')")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `that fails leaves its neighbours on the connection alone`() async throws {
+    @Test func `a failed pipeline does not affect other pipelines on its connection`() async throws {
         try await withClient(connections: 1) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<Int64(300) {
@@ -58,12 +58,12 @@ import Testing
         }
     }
 
-    @Test func `of nothing answers nothing`() async throws {
+    @Test func `an empty pipeline gives an empty answer`() async throws {
         let answers = try await withClient { client in try await client.run([]) }
         #expect(answers.isEmpty)
     }
 
-    @Test func `of a thousand callers over two connections answers each its own`() async throws {
+    @Test func `a thousand callers over two connections get their own answers`() async throws {
         try await withClient(connections: 2) { client in
             let answers = try await withThrowingTaskGroup(of: (Int64, Int64?, Int32?).self) { group in
                 for number in 0..<Int64(1_000) {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `carries more than the sockets hold, both ways at once`() async throws {
+    @Test func `a pipeline carries more bytes than the socket buffers hold, in both directions`() async throws {
         try await withClient(connections: 1) { client in
             try await withThrowingTaskGroup(of: Void.self) { group async throws in
                 for number in 0..<20 {

@@ -1,8 +1,8 @@
 import Postgres
 import Testing
 
-@Suite struct `A statement is prepared` {
-    @Test func `once a connection, however often it runs`() async throws {
+@Suite struct `Preparing statements` {
+    @Test func `a statement is prepared once for each connection`() async throws {
         try await withClient(connections: 1) { client in
             for number in 0..<Int64(5) { try await client.query("SELECT \(number) + 41") }
             let prepared = try await client.query("SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%+ 41'")
@@ -10,14 +10,14 @@ import Testing
         }
     }
 
-    @Test func `not at all behind a pooler`() async throws {
+    @Test func `no statement is prepared behind a pooler`() async throws {
         try await withClient(connections: 1, configure: { $0.isPooled = true }) { client in
             for number in 0..<Int64(5) { try await client.query("SELECT \(number)") }
             #expect(try await client.query("SELECT count(*) FROM pg_prepared_statements").column(Int64.self) == [0])
         }
     }
 
-    @Test func `up to a limit, and beyond it runs all the same`() async throws {
+    @Test func `statements beyond the limit run without preparation`() async throws {
         try await withClient(connections: 1) { client in
             for number in 0..<300 {
                 #expect(
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `anew when its first preparation failed`() async throws {
+    @Test func `a statement whose preparation failed is prepared again`() async throws {
         try await withClient(connections: 1) { client in
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT name FROM teas") }
             #expect(error?.sqlState == .undefinedTable)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `anew when the pipeline that was to prepare it failed before it`() async throws {
+    @Test func `a statement is prepared again if its pipeline failed before the preparation`() async throws {
         try await withClient(connections: 1) { client in
             for round in 0..<20 {
                 let fresh = SQL(unsafeText: "SELECT 'round \(round)'::text")

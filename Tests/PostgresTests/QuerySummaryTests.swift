@@ -2,7 +2,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `The summary of a query` {
+@Suite struct `Summarising a query` {
     @Test(
         arguments: [
             ("SELECT 1", "SELECT 1"), ("SELECT log.tail()", "SELECT log.tail"), ("BEGIN", "BEGIN"),
@@ -10,11 +10,11 @@ import Testing
             ("INSERT INTO log.commands (id) VALUES ($1)", "INSERT log.commands"),
             ("\n  UPDATE events_v1.events AS e\n SET a = $1", "UPDATE events_v1.events"),
         ] as [(SQL, String)])
-    func `says what is done and with what`(statement: SQL, expected: String) {
+    func `a summary names the command and its table`(statement: SQL, expected: String) {
         #expect(QueryTracing.summary([statement]) == expected)
     }
 
-    @Test func `is the same for all that are sent together`() {
+    @Test func `all statements of a pipeline share one summary`() {
         #expect(QueryTracing.summary(["SELECT 1", "SELECT 2"]) == "BATCH")
     }
 }

@@ -4,15 +4,15 @@ import Postgres
 import TestChance
 import Testing
 
-/// Values that nobody thought of, the same in every run.
+/// Random values, the same in every run.
 @Suite struct `Random values come back, and PostgreSQL prints them as Swift does` {
     private static let count = 500
 
-    @Test func `64-bit integers`() async throws {
+    @Test func `random 64-bit integers come back unchanged`() async throws {
         try await expectRoundTrip(seed: 1, { Int64(bitPattern: $0.next()) }, text: \.description)
     }
 
-    @Test func `doubles of any bit pattern`() async throws {
+    @Test func `doubles of any bit pattern come back unchanged`() async throws {
         var generator = SeededGenerator(seed: 2)
         let values = (0..<Self.count).map { _ in Double(bitPattern: generator.next()) }.filter(\.isFinite)
         try await withClient { client in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `UUIDs`() async throws {
+    @Test func `random UUIDs come back unchanged`() async throws {
         try await expectRoundTrip(
             seed: 3,
             { generator in
@@ -33,7 +33,7 @@ import Testing
             text: { $0.uuidString.lowercased() })
     }
 
-    @Test func `bytes`() async throws {
+    @Test func `random bytes come back unchanged`() async throws {
         try await expectRoundTrip(
             seed: 4,
             { generator in
@@ -43,7 +43,7 @@ import Testing
             text: { "\\x" + $0.bytes.map { String(format: "%02x", $0) }.joined() })
     }
 
-    @Test func `text of any characters but zero`() async throws {
+    @Test func `a text of any characters but NUL comes back unchanged`() async throws {
         try await expectRoundTrip(
             seed: 5,
             { generator in
@@ -54,7 +54,7 @@ import Testing
             text: { $0 })
     }
 
-    @Test func `moments`() async throws {
+    @Test func `random times come back unchanged`() async throws {
         let years: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
         try await expectRoundTrip(
             seed: 6, { Timestamp(milliseconds: .random(in: years, using: &$0)) }, text: \.description,

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `No description, debug description or dump shows` {
+@Suite struct `Redacting secrets in descriptions and dumps` {
     private static let secret = "hunter2"
 
-    @Test func `the value that violates a constraint`() async throws {
+    @Test func `a constraint error does not show the value`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE tokens (token text UNIQUE)")
             try await client.query("INSERT INTO tokens VALUES (\(Self.secret))")
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `the value that cannot be cast, though PostgreSQL's own sentence quotes it`() async throws {
+    @Test func `a cast error does not show the value, although PostgreSQL's message quotes it`() async throws {
         try await withClient { client in
             let error = try #require(
                 await #expect(throws: PostgresError.self) { try await client.query("SELECT \(Self.secret)::text::integer") })
@@ -27,19 +27,19 @@ import Testing
         }
     }
 
-    @Test func `the parameters of a statement`() {
+    @Test func `a statement does not show its parameters`() {
         let statement: SQL = "SELECT \(Self.secret)"
         expectSecrecy(of: statement)
-        // Its bytes are no better.
+        // The bytes of a parameter are secret too.
         for rendering in renderings(of: statement) { #expect(!rendering.contains("\(UInt8(ascii: "h"))")) }
     }
 
-    @Test func `the password of a configuration`() {
+    @Test func `a configuration does not show its password`() {
         expectSecrecy(of: PostgresConfiguration(url: "postgres://humon:\(Self.secret)@127.0.0.1/humon"))
         expectSecrecy(of: PostgresConfiguration(url: "host=127.0.0.1 password=\(Self.secret)"))
     }
 
-    @Test func `the password of a URL that nothing answers`() async throws {
+    @Test func `a connection error does not show the password of the URL`() async throws {
         let port = try UnusedPort.find()
         let configuration = PostgresConfiguration(url: "postgres://humon:\(Self.secret)@127.0.0.1:\(port)/humon")
         let error = await #expect(throws: PostgresError.self) { try await ConnectionThread.open(configuration) }
@@ -47,7 +47,7 @@ import Testing
         #expect(error?.description.contains("127.0.0.1") == true)
     }
 
-    @Test func `the password of a URL that libpq cannot read`() async throws {
+    @Test func `the error about an unreadable URL does not show its password`() async throws {
         let urls = [
             "postgres://humon:\(Self.secret)@[::1/humon", "postgres://humon:%zz\(Self.secret)@127.0.0.1/humon",
             "postgres://humon:\(Self.secret)@127.0.0.1/humon?nonsense=1", "password='\(Self.secret)",
@@ -56,8 +56,8 @@ import Testing
         try await expectUnusable(urls)
     }
 
-    /// libpq takes what follows for a host, a port or a database, and those it names.
-    @Test func `the password of a URL that libpq reads as something else, for want of percent signs`() async throws {
+    /// libpq reads a part of the password as host, port or database, and its messages name those.
+    @Test func `the error about a URL without percent-encoding does not show its password`() async throws {
         let urls = [
             "postgres://humon:a@\(Self.secret)@127.0.0.1:1/humon", "postgres://humon:\(Self.secret)/a@127.0.0.1:1/humon",
             "postgres://127.0.0.1:1/\(Self.secret)@127.0.0.1:1/humon", "postgres://humon:a?b@\(Self.secret)@127.0.0.1:1/humon",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `Rows of a Swift type` {
+@Suite struct `Writing rows of a Swift type` {
     private struct Tea: Sendable, Equatable {
         var id: Int64
         var name: String
@@ -48,14 +48,14 @@ import Testing
         }
     }
 
-    @Test func `are inserted by a statement`() async throws {
+    @Test func `one statement inserts rows`() async throws {
         try await Self.withTable { connection in
             try await connection.query(Self.layout.insertion(of: Self.teas, in: "of mine").statement)
             #expect(try await Self.found(connection) == Self.teas)
         }
     }
 
-    @Test func `are inserted by COPY, several batches of one table in one`() async throws {
+    @Test func `COPY inserts rows, several batches of one table together`() async throws {
         try await Self.withTable { connection in
             try await connection.copy([])
             try await connection.copy(
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `are changed by a statement, which leaves out what it is told to`() async throws {
+    @Test func `one statement updates rows except for the excluded columns`() async throws {
         try await Self.withTable { connection in
             try await connection.query(Self.layout.insertion(of: Self.teas, in: "of mine").statement)
             var changed = Self.teas[1]
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `that COPY is refused leave nothing behind`() async throws {
+    @Test func `rows that a COPY refuses leave nothing behind`() async throws {
         try await Self.withTable { connection async throws in
             let twice = Self.layout.insertion(of: [Self.teas[0], Self.teas[0]], in: "of mine").encoded
             let error = await #expect(throws: PostgresError.self) { try await connection.copy([twice]) }

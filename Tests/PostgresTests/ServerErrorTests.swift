@@ -1,8 +1,8 @@
 import Postgres
 import Testing
 
-@Suite struct `A statement that PostgreSQL refuses` {
-    @Test func `is known by its SQLSTATE`() async throws {
+@Suite struct `Errors of PostgreSQL` {
+    @Test func `a refused statement has its SQLSTATE`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE teas (name text UNIQUE)")
             try await client.query("INSERT INTO teas VALUES ('mate')")
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `names the constraint and where it stands`() async throws {
+    @Test func `a refused statement names its constraint, table and schema`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE teas (name text CONSTRAINT one_of_a_name UNIQUE)")
             try await client.query("INSERT INTO teas VALUES ('mate')")
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `leaves the connection as usable as before`() async throws {
+    @Test func `a refused statement leaves the connection usable`() async throws {
         try await withClient(connections: 1) { client in
             let before = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
             await #expect(throws: PostgresError.self) { try await client.query("SELEKT 1") }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `because the database is full, busy or going away may succeed later`() async throws {
+    @Test func `errors of a full, busy or stopping database are temporary`() async throws {
         try await withClient { client in
             for state in ["53300", "57P01", "25006", "40001", "55P03"] {
                 let error = await #expect(throws: PostgresError.self) {

@@ -4,8 +4,8 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `A server that restarts` {
-    @Test func `is unavailable meanwhile, and found again without help`() async throws {
+@Suite struct `Restarting PostgreSQL` {
+    @Test func `a client is unavailable during a restart of the server and reconnects by itself`() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "humon-restart-\(UUID().uuidString.prefix(8))")
             .path
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -2,8 +2,8 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `The session` {
-    @Test func `has the rights of the role that is configured`() async throws {
+@Suite struct `Settings of a session` {
+    @Test func `a session has the privileges of the configured role`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
                 let users = try await client.query("SELECT current_user, session_user").decode((String, String).self)
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `has the settings that are configured`() async throws {
+    @Test func `a session has the configured settings`() async throws {
         try await withClient(configure: { $0.sessionSettings = ["enable_seqscan": "off", "work_mem": "5MB"] }) {
             client async throws in
             #expect(try await setting("enable_seqscan", client) == "off")
@@ -22,14 +22,14 @@ import Testing
         }
     }
 
-    @Test func `has settings with spaces and backslashes in them`() async throws {
+    @Test func `a setting may contain spaces and backslashes`() async throws {
         let path = #""a b", "c\d""#
         try await withClient(configure: { $0.sessionSettings = ["search_path": path] }) { client async throws in
             #expect(try await setting("search_path", client) == path)
         }
     }
 
-    @Test func `has what the URL's own options say, where both say something`() async throws {
+    @Test func `the options of the URL take precedence over the configured settings`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
             $0.sessionSettings = ["enable_seqscan": "off", "work_mem": "5MB"]
             $0.url += " options='-c enable_seqscan=on' application_name=tea"
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `is called humon, speaks UTF-8, reads committed rows and limits its statements`() async throws {
+    @Test func `a session is named humon, uses UTF-8 and read committed, and has a statement time-out`() async throws {
         try await withClient(configure: { $0.statementTimeoutSeconds = 7.5 }) { client async throws in
             #expect(try await setting("application_name", client) == "humon")
             #expect(try await setting("client_encoding", client) == "UTF8")
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `gets no settings through a pooler`() async throws {
+    @Test func `a session behind a pooler gets no settings`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
             $0.sessionSettings = ["enable_seqscan": "off"]
             $0.isPooled = true

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP socket of the loopback interface that takes connections and never says a word.
+/// A TCP socket on the loopback interface that accepts connections and never sends a byte.
 final class SilentListener: Sendable {
     let port: UInt16
     private let descriptor: Int32

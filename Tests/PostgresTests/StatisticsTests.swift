@@ -5,8 +5,8 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `The statistics of a client` {
-    @Test func `tell what its connections are used for, and who waits for one`() async throws {
+@Suite struct `Statistics of a client` {
+    @Test func `the statistics count connections by use, and the callers that wait for one`() async throws {
         try await withClient(connections: 1) { client in
             try await client.query("SELECT 1")
             #expect(client.statistics.connections == [.idle: 1])
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `tell how long statements took, and which failed and why`() async throws {
+    @Test func `the statistics record the time of statements, and failures by reason`() async throws {
         try await withClient { client in
             try await client.query("SELECT pg_sleep(0.06)")
             let refused = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1 / 0") }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `tell of connections that could not be had`() async throws {
+    @Test func `the statistics count failed attempts to get a connection`() async throws {
         try await withClient(configure: { $0.role = "nobody_has_this_role" }) { client in
             try await eventually("a failure") { client.statistics.failedToOpen > 0 }
             try await eventually("a connection that backs off") { client.statistics.connections[.backingOff] ?? 0 > 0 }

@@ -5,10 +5,11 @@ import Testing
 
 @testable import Postgres
 
-/// The server's process of a session is stopped, so that its socket stays open and nothing comes any more: what a machine that
-/// hangs looks like, or one that was lost behind a proxy.
-@Suite struct `A server process that was stopped` {
-    @Test func `costs its callers a statement's time, and the connection, which is replaced`() async throws {
+/// The server's process of a session is stopped, so that its socket stays open and sends no byte. A machine that hangs, or one
+/// that was lost behind a proxy, looks the same.
+@Suite struct `Server processes that hang` {
+    @Test func `a hanging server process costs its callers the statement time-out, and its connection is replaced`() async throws
+    {
         try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.5 }) { client in
             let process = try await client.firstProcess()
             try await process.stopped { () async throws in
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `holds up nobody else: idle connections take what comes`() async throws {
+    @Test func `a hanging server process does not delay statements on other connections`() async throws {
         try await withOpenClient(connections: 2, configure: { $0.statementTimeoutSeconds = 30 }) { client in
             try await eventually { client.statistics.connections[.idle] == 2 }
             let process = try await client.firstProcess()
@@ -32,7 +33,7 @@ import Testing
                     return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }
                 }
                 #expect(answers.count == 1 && !answers.contains(process.id))
-                // Nor is it leased.
+                // The stalled connection is not leased either.
                 for _ in 0..<5 { #expect(try await client.withConnection { try await $0.process() } != process) }
                 process.goOn()
                 #expect(try await held.value.column(String.self) == ["held"])
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `ends a COPY that has begun`() async throws {
+    @Test func `a COPY TO ends when its server process hangs`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 0.3 }
         try await withOpenClient(connections: 1, configure: configure) { client in
             let process = try await client.firstProcess()
@@ -57,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `ends a COPY that takes data`() async throws {
+    @Test func `a COPY FROM ends when its server process hangs`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 0.3 }
         try await withOpenClient(connections: 1, configure: configure) { client in
             try await client.query("CREATE TABLE teas (name text)")
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `is noticed by an idle listener, which hears that nothing will come`() async throws {
+    @Test func `an idle listener notices a hanging server process, and its notifications end`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
             ($0.idleCheckSeconds, $0.statementTimeoutSeconds) = (0.2, 0.5)
         }
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `keeps the slot of a caller that was cancelled for no longer than a statement's time`() async throws {
+    @Test func `a cancelled caller on a hanging connection keeps its slot for the statement time-out at most`() async throws {
         try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.5 }) { client in
             let process = try await client.firstProcess()
             try await process.stopped(now: false) { () async throws in
@@ -120,12 +121,12 @@ import Testing
     }
 }
 
-@Suite struct `A connection without traffic` {
-    @Test func `stays, whatever often it is asked whether the server is there`() async throws {
+@Suite struct `Idle connections` {
+    @Test func `an idle connection stays open however often the server is checked`() async throws {
         try await withOpenClient(connections: 1, configure: { $0.idleCheckSeconds = 0.02 }) { client in
             let process = try await client.firstProcess()
             for _ in 0..<5 {
-                // Idle for some checks, and then as long in a transaction.
+                // Idle for some checks outside a transaction, then as long inside one.
                 try await Task.sleep(for: .milliseconds(100))
                 try await client.withTransaction { connection in
                     #expect(try await connection.process() == process)
@@ -137,21 +138,21 @@ import Testing
         }
     }
 
-    @Test func `has keepalives and a time-out of TCP, which the URL can change`() throws {
+    @Test func `a connection has TCP keepalives and a TCP time-out, which the URL overrides`() throws {
         let configuration = PostgresConfiguration(url: "host=127.0.0.1 keepalives_idle=60")
         let parameters = try configuration.connectionParameters()
         for name in ["keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"] {
             let index = try #require(parameters.firstIndex { $0.keyword == name })
             let url = try #require(parameters.firstIndex { $0.keyword == "dbname" })
-            // libpq takes the last.
+            // libpq uses the last value of a parameter.
             #expect(index < url && (Int(parameters[index].value) ?? 0) > 0, "\(name)")
         }
     }
 }
 
-@Suite struct `A statement whose time-out is lifted` {
+@Suite struct `Statements without time-out` {
     @Test(arguments: ["query", "script"])
-    func `has a limit of its own`(kind: String) async throws {
+    func `a statement without time-out has the maintenance time-out`(kind: String) async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
             ($0.maintenanceTimeoutSeconds, $0.statementTimeoutSeconds) = (0.3, 30)
         }
@@ -173,7 +174,7 @@ import Testing
     }
 }
 
-/// The server's process of a session.
+/// The server process of a session.
 final class ServerProcess: Sendable, Equatable {
     let id: Int32
     private let wasStopped = Atomic(false)
@@ -189,7 +190,7 @@ final class ServerProcess: Sendable, Equatable {
 
     func goOn() { kill(id, SIGCONT) }
 
-    /// It goes on in the end, so that its database can be dropped.
+    /// The process continues in the end, so that its database can be dropped.
     func stopped<Value>(now: Bool = true, _ body: () async throws -> Value) async throws -> Value {
         if now { stop() }
         defer { goOn() }

@@ -14,7 +14,7 @@ func withClient<Value: Sendable>(
     }
 }
 
-/// Everything that a log line or a debugger could make of a value.
+/// Every form in which a log line or a debugger could render a value.
 func renderings(of value: some Sendable) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)
@@ -24,9 +24,9 @@ func renderings(of value: some Sendable) -> [String] {
 }
 
 extension PostgresClient {
-    /// How many sessions wait for this advisory lock.
+    /// The number of sessions that wait for this advisory lock.
     func waiters(forLock lock: Int64) async throws -> Int64? {
-        // The view shows all databases' locks.
+        // The view shows the locks of all databases.
         try await query(
             """
             SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database

@@ -1,8 +1,8 @@
 import Postgres
 import Testing
 
-@Suite struct `A transaction` {
-    @Test func `commits when its body returns`() async throws {
+@Suite struct `Running a transaction` {
+    @Test func `a transaction commits when its body returns`() async throws {
         try await withTeas { client in
             let name = try await client.withTransaction { connection in
                 try await connection.query("INSERT INTO teas VALUES ('mate')")
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `rolls back when its body throws, and throws the same`() async throws {
+    @Test func `a transaction whose body throws is rolled back and throws the same error`() async throws {
         try await withTeas { client async throws in
             await #expect(throws: NoTea.self) {
                 try await client.withTransaction { connection in
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `in which a refusal went unnoticed does not pretend to have committed`() async throws {
+    @Test func `a transaction in which an error went unnoticed throws instead of committing`() async throws {
         try await withTeas { client in
             let error = await #expect(throws: PostgresError.self) {
                 try await client.withTransaction { connection in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `that fails only at its commit throws what PostgreSQL said`() async throws {
+    @Test func `a transaction that fails at its commit throws PostgreSQL's error`() async throws {
         try await withTeas { client in
             try await client.query("ALTER TABLE teas ADD CONSTRAINT late UNIQUE (name) DEFERRABLE INITIALLY DEFERRED")
             try await client.query("ALTER TABLE teas DROP CONSTRAINT teas_name_key")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `leaves no transaction open on its connection`() async throws {
+    @Test func `the connection has no open transaction afterwards`() async throws {
         try await withTeas { client in
             await #expect(throws: NoTea.self) { try await client.withTransaction { _ in throw NoTea() } }
             try await client.query("INSERT INTO teas VALUES ('mate')")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `reads what others committed before each statement`() async throws {
+    @Test func `each statement of a transaction reads what others have committed before`() async throws {
         try await withTeas { client in
             try await client.withTransaction { connection in
                 #expect(try await connection.query("SELECT name FROM teas").isEmpty)

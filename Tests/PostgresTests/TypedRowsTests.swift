@@ -1,8 +1,8 @@
 import Postgres
 import Testing
 
-@Suite struct `Rows are read by type` {
-    @Test func `column by column`() async throws {
+@Suite struct `Decoding rows` {
+    @Test func `rows are decoded column by column`() async throws {
         try await withClient { client in
             let rows = try await client.query("SELECT n, 'tea ' || n FROM generate_series(1, 3::bigint) AS n")
                 .decode((Int64, String).self)
@@ -17,7 +17,7 @@ import Testing
             "column 1 has type 25, which is not the type it is read as")
     }
 
-    @Test func `a narrower integer is not taken for a wider one`() async throws {
+    @Test func `a narrower integer is not decoded as a wider one`() async throws {
         try await expectFailure(
             reading: Int64.self, of: "SELECT 1::integer", "column 0 has type 23, which is not the type it is read as")
     }
@@ -27,12 +27,12 @@ import Testing
             reading: String?.self, of: "SELECT 1::bigint", "column 0 has type 20, which is not the type it is read as")
     }
 
-    @Test func `NULL is an error where a value is read`() async throws {
+    @Test func `NULL is an error for a non-optional value`() async throws {
         try await expectFailure(
             reading: (Int64, String).self, of: "SELECT 1::bigint, NULL::text", "column 1 is NULL where a value is read")
     }
 
-    @Test func `text is read from text, varchar, name and json`() async throws {
+    @Test func `text is decoded from text, varchar, name and json`() async throws {
         try await withClient { client in
             let rows = try await client.query("SELECT 'a'::text, 'b'::varchar(9), 'c'::name, '{\"d\": 1 }'::json")
                 .decode((String, String, String, String).self)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a statement without rows answers none, and how many it changed`() async throws {
+    @Test func `a statement without rows gives none, and the number of rows it changed`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE teas (name text)")
             let inserted = try await client.query("INSERT INTO teas SELECT 'tea' FROM generate_series(1, 5)")
