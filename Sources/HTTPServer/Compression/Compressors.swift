@@ -3,8 +3,8 @@ internal import CZstd
 internal import NIOCore
 internal import Synchronization
 
-/// Compressors that are free. Making one takes longer than compressing a small response; there are as many as threads compressed at
-/// the same time.
+/// A pool of idle compressors. Making a compressor takes longer than compressing a small response, so the pool keeps as many as
+/// threads have compressed at the same time.
 private final class CompressorPool: Sendable {
     // `@unchecked`: the pointer is in the pool under its lock, or checked out to one thread.
     private struct Compressor: @unchecked Sendable {
@@ -31,7 +31,8 @@ enum DeflateCompressor {
         case zlib
     }
 
-    /// Of 12. The levels above make responses some percent smaller and take several times as long (decision 29).
+    /// The level, of at most 12. Higher levels make responses a few percent smaller and take several times as long (decision
+    /// 29).
     private static let level: Int32 = 1
     private static let pool = CompressorPool { libdeflate_alloc_compressor(level) }
 
@@ -58,7 +59,7 @@ enum DeflateCompressor {
 
 /// zstd by libzstd.
 enum ZstdCompressor {
-    /// Of 22, the fastest of the regular ones.
+    /// The level, of at most 22: the fastest of the regular ones.
     private static let level: Int32 = 1
     private static let pool = CompressorPool { ZSTD_createCCtx() }
 
@@ -76,7 +77,7 @@ enum ZstdCompressor {
 
 extension ByteBuffer {
     /// - Parameters:
-    ///   - bound: bytes that the result has at most
+    ///   - bound: the maximum number of bytes of the result
     ///   - compress: returns the number of bytes that it wrote; 0 if it failed
     fileprivate func compressed(
         bound: Int, _ compress: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Int

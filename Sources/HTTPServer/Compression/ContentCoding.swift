@@ -20,7 +20,7 @@ public enum ContentCoding: String, CaseIterable, Sendable {
 
 /// The codings that a client accepts, by its `Accept-Encoding`. Source: RFC 9110, section 12.5.3.
 struct AcceptedCodings {
-    /// From 0, not at all, to 1, by name.
+    /// The weights by name, from 0 (not accepted) to 1.
     private var weights: [String: Double] = [:]
 
     /// - Parameter header: `nil` if the client sent none; it then gets plain bytes
@@ -32,7 +32,7 @@ struct AcceptedCodings {
         }
     }
 
-    /// - Returns: `nil` for a text that is no weight
+    /// - Returns: `nil` for a text that is not a weight
     private static func weight(_ parameters: ArraySlice<String>) -> Double? {
         guard let parameter = parameters.first(where: { $0.hasPrefix("q=") }) else { return 1 }
         return Double(parsing: String(parameter.dropFirst(2))).flatMap { (0...1).contains($0) ? $0 : nil }

@@ -1,42 +1,42 @@
 internal import NIOCore
 
-/// What a connection or stream is doing, and since when. The clock is read when a head has come and, if the response needs a task,
-/// twice more.
+/// The phase of a connection or stream, and its start. The clock is read when a head has arrived and, if the response needs a
+/// task, twice more.
 struct ConnectionPhase {
     enum Reading: Hashable {
         case nothing
-        /// - Parameter hasBegun: whether a byte of it has come
+        /// - Parameter hasBegun: whether the first byte of the head has arrived
         case head(since: NIODeadline, hasBegun: Bool)
-        /// - Parameter since: the begin of the head
+        /// - Parameter since: the start of the head
         case body(since: NIODeadline)
         /// The rest of a body. Its request has been passed on without it.
         case rest(since: NIODeadline)
     }
 
-    /// What the connection must do now.
+    /// The action that is due for a connection.
     enum DueAction: Hashable {
         case wait(until: NIODeadline)
-        /// No client waits for a response.
+        /// Close the connection: no client waits for a response.
         case close
-        /// A request has not arrived in time.
+        /// Send 408: a request has not arrived in time.
         case refuseSlowArrival
-        /// The response has not been ready in time.
+        /// Send 503: the response has not been ready in time.
         case refuseSlowResponse
     }
 
     private(set) var reading: Reading
     /// `nil` while no task works on a response.
     private var respondingSince: NIODeadline?
-    /// The last time that a head came, or that a response of a task was sent.
+    /// The last time at which a head arrived or a task's response was sent.
     private var activeAt: NIODeadline
 
-    /// A connection whose first request is to come.
+    /// The phase of a new connection, which waits for its first request.
     init(at now: NIODeadline) {
         reading = .head(since: now, hasBegun: false)
         activeAt = now
     }
 
-    /// A part of a head has come.
+    /// A part of a head has arrived.
     mutating func headBegins(at now: NIODeadline) {
         switch reading {
         case .nothing, .head(_, hasBegun: false): reading = .head(since: now, hasBegun: true)
@@ -69,7 +69,7 @@ struct ConnectionPhase {
 
     mutating func responseEnds(at now: NIODeadline) {
         (respondingSince, activeAt) = (nil, now)
-        // The next request has its time from now on: the connection did not wait for it before.
+        // The time of the next request begins now: the connection did not wait for that request before.
         if case .head(_, let hasBegun) = reading { reading = .head(since: now, hasBegun: hasBegun) }
     }
 
@@ -81,12 +81,12 @@ struct ConnectionPhase {
         return now < end ? .wait(until: end) : action
     }
 
-    /// The action that is due if nothing happens, and its time.
+    /// The next action if the connection stays idle, and its time.
     private func next(_ limits: ConnectionLimits) -> (at: NIODeadline, action: DueAction) {
         let arrival = TimeAmount.seconds(Int64(limits.arrivalSeconds))
         if let respondingSince {
             let end = respondingSince + .seconds(Int64(limits.responseSeconds))
-            // The rest of the body may take its time.
+            // While the rest of the body arrives, the response may take longer by the arrival limit.
             return (isRest ? end + arrival : end, .refuseSlowResponse)
         }
         return switch reading {

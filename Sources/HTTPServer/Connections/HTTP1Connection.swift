@@ -5,10 +5,11 @@ internal import Synchronization
 
 /// A connection of HTTP/1.1 or HTTP/1.0: reads requests, has the router answer them, and writes the responses.
 ///
-/// A request is passed on when it is whole, or has more body than a route takes. Until then it costs its bytes and no task. Requests
-/// of one connection are answered in order, one at a time; further ones wait, and nothing more is read from the socket. The connection
-/// itself refuses heads that are too large or not HTTP, requests that arrive too slowly, and requests beyond the server's limits. While
-/// the server drains, the next response is the last one, so that no client sends a request into a connection that is being closed.
+/// The router gets a request when its body is whole, or exceeds the route's limit. Until then the request costs its bytes and
+/// no task. Requests of one connection are answered in order, one at a time. Meanwhile further requests wait and the socket is
+/// not read. The connection itself refuses heads that are too large or not HTTP, requests that arrive too slowly, and requests
+/// beyond the server's limits. While the server drains, the next response is the last one, so that no client sends a request
+/// into a closing connection.
 final class HTTP1Connection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
@@ -22,16 +23,16 @@ final class HTTP1Connection: ChannelDuplexHandler {
 
     private var phase = ConnectionPhase(at: .now())
     private var timer: Scheduled<Void>?
-    /// Whether a part has come since the socket was last read. If not, the bytes are part of a head.
+    /// Whether a part has arrived since the last read of the socket. If not, the bytes belong to a head.
     private var hasReadPart = false
-    /// The request that is being read or answered.
+    /// The request that arrives now or waits for its response.
     private var current: HTTP1Request?
     private var body: RequestBodyBuffer
-    /// Parts behind a request that is being answered, or behind responses that the client does not read.
+    /// Parts that wait behind a request in progress, or behind responses that the client does not read.
     private var waiting = CircularBuffer<HTTP1Part>()
-    /// Whether the socket must be read as soon as nothing waits.
+    /// Whether the socket must be read once no part waits.
     private var isReadHeld = false
-    /// Immediate responses since the socket was last read.
+    /// The number of immediate responses since the last read of the socket.
     private var immediateResponses = 0
     /// Whether the current request waits for its turn on the event loop.
     private var isYielding = false
@@ -64,7 +65,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Ends every reference to the channel, or the handler would keep its context, and its context the handler.
+    /// Drops every reference to the channel. Otherwise the handler and its context would keep each other in memory.
     private func release() {
         hasEnded = true
         timer?.cancel()
@@ -97,7 +98,7 @@ extension HTTP1Connection {
         if waiting.isEmpty, hasTurn(part, context) { take(part, context) } else { waiting.append(part) }
     }
 
-    /// Requests have their turn one by one, and only while the client reads its responses.
+    /// Processes requests one by one, and only while the client reads its responses.
     private func hasTurn(_ part: HTTP1Part, _ context: ChannelHandlerContext) -> Bool {
         switch part {
         case .body, .end: true
@@ -119,7 +120,7 @@ extension HTTP1Connection {
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
             }
         case .body(let bytes):
-            // Otherwise it is the rest of a body that was too large.
+            // Otherwise this is the rest of a body that was too large.
             if phase.isReceiving { takeBody(bytes, context) }
         case .end:
             let isWhole = phase.isReceiving
@@ -127,7 +128,7 @@ extension HTTP1Connection {
             if isWhole { passInTurn(context) }
         case .refused(let error, let request):
             isEnding = true
-            // A request that was answered before its body was whole is not answered again.
+            // This request got its response before its body was whole.
             phase.isRest ? end(context) : refuse(error, request, context)
         }
     }
@@ -166,7 +167,7 @@ extension HTTP1Connection {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // While a part waits, nothing was read but the end.
+        // While a part waits, only the end of the input was read.
         if !hasReadPart, !hasEnded, !gate.isClosed, waiting.isEmpty { phase.headBegins(at: .now()) }
         hasReadPart = false
         if !isYielding { immediateResponses = 0 }
@@ -208,7 +209,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Has the router answer the current request, at once or in a task.
+    /// Passes the current request to the router, which responds immediately or in a task.
     private func pass(_ context: ChannelHandlerContext) {
         guard let current else { return }
         if current.isLast { isEnding = true }
@@ -228,7 +229,7 @@ extension HTTP1Connection {
             defer { server.inFlight.end(task.limit) }
             return await task.run()
         }.assumeIsolated().whenSuccess { response in
-            // Otherwise the task took too long, or the client has gone.
+            // Otherwise the task took too long, or the client has disconnected.
             guard self.phase.isResponding, !self.hasEnded else { return }
             self.phase.responseEnds(at: .now())
             self.write(response, context)
@@ -236,7 +237,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Answers without a route.
+    /// Sends a response without a route.
     private func refuse(_ error: HTTPError, _ request: HTTPRequest?, _ context: ChannelHandlerContext) {
         write(server.router.respond(with: error, to: request, from: info), context)
     }
@@ -247,7 +248,7 @@ extension HTTP1Connection {
         body.drop()
         guard context.channel.isActive else { return }
         if server.drain.hasBegun { isEnding = true }
-        // Before it is written: a write that empties its buffer announces room, and the next request would be taken.
+        // Set before the write: a write that empties the buffer announces room, and would start the next request.
         if isEnding { hasEnded = true }
         response.setContentLengthHeader()
         var rest = response.body
@@ -265,7 +266,7 @@ extension HTTP1Connection {
         guard lingering == nil else { return }
         (hasEnded, gate.isClosed) = (true, true)
         timer?.cancel()
-        // What still comes is read and dropped.
+        // Later bytes are read and dropped.
         waiting.removeAll()
         if isReadHeld { readNow(context) }
         lingering = LingeringClose(context, hasInputEnded: hasInputEnded, within: server.limits.responseSeconds)
@@ -278,7 +279,7 @@ extension HTTP1Connection {
         let now = NIODeadline.now()
         switch phase.dueAction(at: now, server.limits) {
         case .wait(let until):
-            // At most the time that a request has to arrive: one that begins meanwhile would be overlooked.
+            // At most the arrival limit: otherwise a request that begins meanwhile would be missed.
             let until = min(until, now + .seconds(Int64(server.limits.arrivalSeconds)))
             timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.checkTimers(context) }
         case .close: context.channel.hasUnsentBytes ? end(context) : context.close(promise: nil)
@@ -288,7 +289,7 @@ extension HTTP1Connection {
         case .refuseSlowResponse:
             isEnding = true
             phase.responseEnds(at: now)
-            // The task is not cancelled. It may end some time, and counts until then.
+            // The task is not cancelled. It counts as in flight until it ends.
             refuse(.unavailable, current?.request, context)
         }
     }

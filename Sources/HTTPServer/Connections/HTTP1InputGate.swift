@@ -1,14 +1,14 @@
 internal import NIOCore
 
-/// Stands between the socket and the HTTP/1.1 decoder, and drops the bytes behind the last request of a connection.
+/// Sits between the socket and the HTTP/1.1 decoder, and drops the bytes after the last request of a connection.
 ///
-/// NIO's decoder stops at a request with `Upgrade` or `CONNECT` and keeps every further byte. The server ignores `Upgrade` and refuses
-/// `CONNECT`, so that nothing behind such a request can have a meaning (RFC 9110, sections 7.8 and 9.3.6).
+/// NIO's decoder stops at a request with `Upgrade` or `CONNECT` and keeps every further byte. The server ignores `Upgrade` and
+/// refuses `CONNECT`, so bytes after such a request have no meaning (RFC 9110, sections 7.8 and 9.3.6).
 final class HTTP1InputGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Whether bytes are dropped.
+    /// Whether the gate drops all bytes.
     var isClosed = false
     /// The bytes that the decoder reads now.
     private var current: ByteBuffer?
@@ -17,12 +17,12 @@ final class HTTP1InputGate: ChannelInboundHandler {
         guard !isClosed else { return }
         current = unwrapInboundIn(data)
         context.fireChannelRead(data)
-        // Not kept any longer: NIO reuses the index for the next read.
+        // Released here, because NIO reuses the memory for the next read.
         current = nil
     }
 
-    /// Whether the bytes that the decoder failed on contain a request line with an unknown method. The decoder fails in the same way
-    /// at such a line and at bytes that are no HTTP.
+    /// Whether the bytes that the decoder failed on contain a request line with an unknown method. The decoder reports the same
+    /// error for such a line and for bytes that are not HTTP.
     var hasUnknownMethod: Bool {
         guard let bytes = current?.readableBytesView else { return false }
         return bytes.split(separator: UInt8(ascii: "\n")).contains(where: Self.isRequestLineWithUnknownMethod)

@@ -7,16 +7,16 @@ enum HTTP1Part {
     case head(HTTP1Request)
     case body(ByteBuffer)
     case end
-    /// The input cannot be understood any further. No part follows.
+    /// The input cannot be parsed any further. No part follows.
     case refused(HTTPError, HTTPRequest?)
 }
 
-/// Checks the parts that NIO's decoder reads, and closes the gate before it when no further part can have a meaning.
+/// Checks the parts that NIO's decoder reads, and closes the gate after the last part that has a meaning.
 struct HTTP1PartReader {
     let gate: HTTP1InputGate
     let scheme: Scheme
     let headerLimitBytes: Int
-    /// Whether the request that arrives now is the last one.
+    /// Whether the arriving request is the last one.
     private var isLast = false
 
     init(_ gate: HTTP1InputGate, _ scheme: Scheme, headerLimitBytes: Int) {

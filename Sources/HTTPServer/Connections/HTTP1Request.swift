@@ -12,7 +12,7 @@ struct HTTP1Request {
     /// `Content-Length`; 0 if the client sent none.
     let announcedBytes: Int
 
-    /// A head that breaks a rule, and as much of it as can be used to refuse it.
+    /// A head that breaks a rule, with the parts that are needed to refuse it.
     struct Refused: Error {
         let error: HTTPError
         let request: HTTPRequest?
@@ -38,7 +38,7 @@ struct HTTP1Request {
 }
 
 extension HTTPRequest.Method {
-    /// - Returns: `nil` for a method that is no token
+    /// - Returns: `nil` for a method that is not a token
     fileprivate init?(_ method: HTTPMethod) {
         switch method {
         case .GET: self = .get
@@ -50,7 +50,7 @@ extension HTTPRequest.Method {
 
 /// The target of a request line. Source: RFC 9112, section 3.2.
 private struct RequestTarget {
-    /// In the absolute form: it counts, and `Host` does not.
+    /// The authority of a target in absolute form, which takes precedence over `Host`.
     var authority: String?
     var path: String
 
@@ -74,7 +74,7 @@ private struct RequestTarget {
 
 /// The header fields of a request, with the framing fields apart.
 private struct HTTP1Fields {
-    /// Without `Host`.
+    /// The fields without `Host`.
     var others = HTTPFields()
     private(set) var host: String?
     private(set) var announcedBytes = 0
@@ -113,15 +113,15 @@ private struct HTTP1Fields {
         others.append(HTTPField(name: name, value: value))
     }
 
-    /// Only `chunked` is known. Source: RFC 9112, sections 6.1 and 6.3.
+    /// Whether the body is chunked. No other coding is known. Source: RFC 9112, sections 6.1 and 6.3.
     private static func violation(transferCodings: String) -> HTTPError? {
         let codings = transferCodings.lowercased().split(separator: ",").map(\.trimmingSpaces)
         guard codings != ["chunked"] else { return nil }
-        // The end of the body can be found only if chunked is the last coding, and only once.
+        // The end of the body is defined only if chunked is the last coding, and occurs once.
         return codings.last == "chunked" && codings.filter { $0 == "chunked" }.count == 1 ? .notImplemented : .malformed
     }
 
-    /// The rule that is broken, if one is.
+    /// The rule that the head breaks; `nil` if it breaks none.
     func violation(isHTTP10: Bool) -> HTTPError? {
         if let error { return error }
         // HTTP/1.0 has no transfer codings: the framing is in doubt. Source: RFC 9112, section 6.1.

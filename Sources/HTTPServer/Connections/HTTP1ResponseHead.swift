@@ -13,7 +13,7 @@ extension Response {
         buffer.writeStaticString(" ")
         buffer.writeString(status.reasonPhrase)
         buffer.writeStaticString("\r\n")
-        // Field names are tokens and field values contain no line ends: `HTTPField` sees to it.
+        // `HTTPField` guarantees that names are tokens and values contain no line ends.
         for field in headers {
             buffer.writeString(field.name.rawName)
             buffer.writeStaticString(": ")
@@ -31,7 +31,7 @@ extension Response {
         buffer.writeStaticString("\r\n")
     }
 
-    /// Adds or removes `Content-Length` as the status wants it.
+    /// Adds or removes `Content-Length` as the status requires.
     mutating func setContentLengthHeader() {
         if hasNoContent { headers[.contentLength] = nil } else { addContentLengthHeader() }
     }

@@ -1,9 +1,9 @@
 internal import NIOCore
 
-/// Closes a connection of HTTP/2 whose client has closed its side, or broken the protocol.
+/// Closes an HTTP/2 connection after its client has closed its side or broken the protocol.
 ///
-/// A client that has closed its side cannot open windows, nor acknowledge anything, so that the connection is of no more use. NIO's
-/// own management handler closes neither: with half-closed connections allowed, the connection would stay until it is idle for long.
+/// A client that has closed its side cannot open windows or acknowledge frames, so the connection is useless. With half-closed
+/// connections allowed, NIO's own management handler would keep it until the idle limit.
 final class HTTP2ConnectionEnd: ChannelInboundHandler {
     typealias InboundIn = Any
 
@@ -12,6 +12,6 @@ final class HTTP2ConnectionEnd: ChannelInboundHandler {
         if event as? ChannelEvent == .inputClosed { context.close(promise: nil) }
     }
 
-    /// NIO has sent GOAWAY by now.
+    /// At this point NIO has sent GOAWAY.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -22,7 +22,7 @@ final class HTTP2Stream: ChannelInboundHandler {
     /// Whether the response is written, or the stream closed.
     private var hasEnded = false
 
-    /// - Parameter peer: of the connection that the stream belongs to
+    /// - Parameter peer: the peer of the stream's connection
     init(_ server: ServerState, peer: SocketAddress?) {
         self.server = server
         info = server.connectionInfo(peer)
@@ -92,7 +92,7 @@ final class HTTP2Stream: ChannelInboundHandler {
         }
     }
 
-    /// Has the router answer, at once or in a task.
+    /// Passes the request to the router, which responds immediately or in a task.
     private func pass(_ context: ChannelHandlerContext) {
         guard let head = request else { return }
         switch server.router.respondImmediately(to: Request(head: head, body: body.take()), from: info) {
@@ -136,7 +136,7 @@ final class HTTP2Stream: ChannelInboundHandler {
         sent.futureResult.assumeIsolated().whenSuccess { context.close(promise: nil) }
     }
 
-    /// Performs the due action, and schedules the next check. After the response the stream has the time of a silent connection to send it.
+    /// Performs the due action, and schedules the next check. After the response the stream has the idle limit to send it.
     private func checkTimers(_ context: ChannelHandlerContext) {
         timer = nil
         guard context.channel.isActive || !hasEnded else { return }

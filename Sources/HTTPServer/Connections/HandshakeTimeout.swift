@@ -1,10 +1,11 @@
 internal import NIOCore
 internal import NIOTLS
 
-/// Closes a TLS connection whose handshake takes too long, and one that is silent for longer than a request and its response may take.
+/// Closes a TLS connection if its handshake takes too long, or if it is silent for longer than a request and its response may
+/// take.
 ///
-/// Before the end of the handshake no other handler looks at the clock. After it, a client of HTTP/2 that does not acknowledge a ping
-/// would otherwise stay for ever. Needs an `IdleStateHandler` before it.
+/// Before the end of the handshake no other handler measures time. After it, this handler closes an HTTP/2 client that does not
+/// acknowledge a ping. Needs an `IdleStateHandler` before it in the pipeline.
 final class HandshakeTimeout: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,17 +1,18 @@
 internal import NIOCore
 
-/// The orderly end of an HTTP/1.1 connection: the last response is sent as a whole, and what still comes is read. Otherwise the
+/// The orderly end of an HTTP/1.1 connection: sends the whole last response, and reads the remaining input. Otherwise the
 /// client's system would report a broken connection before the client has read the response. Source: RFC 9112, section 9.6.
 ///
 /// It keeps the context of the handler that owns it. The owner must call ``cancel()`` when the channel is inactive.
 final class LingeringClose {
-    /// How long a client may take to close its side after ours is closed.
+    /// Maximum time for a client to close its side after the server has closed its own.
     private static let lingering = TimeAmount.seconds(1)
 
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
 
-    /// Closes our side when everything is sent, and the connection when the client has closed its side or is too slow.
+    /// Closes the server's side when all bytes are sent. Then closes the connection when the client has closed its side or is
+    /// too slow.
     /// - Parameters:
     ///   - hasInputEnded: whether the client has closed its side already
     ///   - seconds: the time for sending the rest
@@ -21,7 +22,7 @@ final class LingeringClose {
         let sent = context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.assumeIsolated().whenComplete { _ in self.close(in: hasInputEnded ? .zero : Self.lingering) }
         if hasInputEnded {
-            // Closing the only open side would close everything, with the bytes that are still to be sent.
+            // Closing the only open side would close the connection, and lose the bytes that are not sent yet.
             context.writeAndFlush(NIOAny(ByteBuffer()), promise: sent)
         } else {
             context.close(mode: .output, promise: sent)
@@ -42,6 +43,6 @@ final class LingeringClose {
 }
 
 extension Channel {
-    /// Whether bytes are still to be sent to a client that reads slowly. Not for streams of HTTP/2, which do not know the option.
+    /// Whether bytes wait for a client that reads slowly. Not for HTTP/2 streams, which lack this option.
     var hasUnsentBytes: Bool { ((try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0) > 0 }
 }

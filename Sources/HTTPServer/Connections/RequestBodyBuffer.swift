@@ -2,11 +2,11 @@ internal import NIOCore
 
 /// The body of a request while it arrives. Its bytes count against the budget until the body is taken or dropped.
 struct RequestBodyBuffer {
-    /// Why a part of a body is not kept.
+    /// The reason why a part of a body is not kept.
     enum Overflow: Error {
-        /// The body is larger than a request may be. The parts up to here are kept, so that a route can refuse the request.
+        /// The body exceeds the limit. The parts before it are kept, so that a route can refuse the request.
         case bodyLimit
-        /// The server has no room.
+        /// The budget has no room.
         case budget
     }
 
@@ -22,7 +22,7 @@ struct RequestBodyBuffer {
     /// - Throws: ``Overflow``
     mutating func append(_ part: ByteBuffer) throws(Overflow) {
         guard budget.takeForBody(part.readableBytes) else { throw .budget }
-        // One buffer, however small the parts are.
+        // One contiguous buffer, however small the parts are.
         if bytes.readableBytes == 0 { bytes = part } else { bytes.writeImmutableBuffer(part) }
         if bytes.readableBytes > limitBytes { throw .bodyLimit }
     }

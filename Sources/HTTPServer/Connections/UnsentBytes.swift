@@ -3,15 +3,15 @@ internal import NIOCore
 /// Counts the bytes that one connection or stream has not sent yet, and closes it if its client is a slow reader and the server is
 /// short of room. Belongs to the event loop of its channel.
 final class UnsentBytes {
-    /// Large bodies are written in pieces of this size, so that the progress of a client is seen.
+    /// Large bodies are written in pieces of this size, so that the client's progress is visible.
     private static let pieceBytes = 64 * 1024
 
     private static let checkInterval = TimeAmount.seconds(1)
 
     private let budget: BufferBudget
-    /// Bytes written since the last promise.
+    /// The bytes written since the last promise.
     private var uncounted = 0
-    /// Bytes that the budget counts for this channel.
+    /// The bytes that the budget counts for this channel.
     private var counted = 0
     private var progressAt = NIODeadline.now()
     private var timer: Scheduled<Void>?
@@ -50,7 +50,7 @@ final class UnsentBytes {
         return promise
     }
 
-    /// The promise failed or succeeded: in both cases the bytes are not in memory any more.
+    /// The promise failed or succeeded: in both cases the bytes are no longer in memory.
     private func hasSent(_ bytes: Int) {
         budget.remove(bytes)
         counted -= bytes

@@ -4,14 +4,14 @@ internal import NIOCore
 /// The connection that a request came on: from a client, or from a proxy on behalf of one.
 public struct ConnectionInfo: Sendable {
     public let peer: Peer
-    /// Whether the peer is a proxy whose `Forwarded`, `X-Forwarded-…`, `X-Request-Id` and `traceparent` count.
+    /// Whether the peer is a trusted proxy. Only then `Forwarded`, `X-Forwarded-…`, `X-Request-Id` and `traceparent` count.
     public let isTrustedProxy: Bool
     private let scheme: Scheme
     private let proxies: TrustedProxies
     /// `nil` in tests without a server.
     private let budget: BufferBudget?
 
-    /// - Parameter scheme: the scheme that the peer itself uses
+    /// - Parameter scheme: the scheme of the connection itself
     public init(_ peer: Peer = .unknown, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback) {
         self.init(peer, scheme, trusting: proxies, budget: nil)
     }
@@ -24,11 +24,11 @@ public struct ConnectionInfo: Sendable {
         isTrustedProxy = proxies.contains(peer)
     }
 
-    /// Reads the proxies' fields, so it is asked for only where a response depends on it.
+    /// The client behind the proxies. Parses their fields, so call it only if the response depends on the client.
     func sender(_ headers: HTTPFields) -> Sender {
         var sender = Sender(address: peer.address, scheme: scheme)
         guard isTrustedProxy else { return sender }
-        // Each proxy appends the peer that it was asked by. The hop before it counts as long as that peer is trusted too.
+        // Each proxy appends the address of its own client. That address counts as long as the next proxy is trusted too.
         for hop in headers.hops.reversed() {
             sender.scheme = hop.scheme ?? sender.scheme
             guard let address = hop.address else { break }

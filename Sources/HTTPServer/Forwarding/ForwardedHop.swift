@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// One proxy's words on the peer that asked it. A part that cannot be read is `nil`.
+/// One proxy's statement about its client. An unreadable part is `nil`.
 struct ForwardedHop: Sendable, Hashable {
     var address: NetworkAddress?
     var scheme: Scheme?
@@ -31,7 +31,7 @@ extension [ForwardedHop] {
         }
     }
 
-    /// - Parameter header: Source: RFC 7239, section 4
+    /// - Parameter header: the value of `Forwarded`; RFC 7239, section 4
     fileprivate init(forwarded header: String) {
         self = header.splitOutsideQuotes(at: ",").map { element in
             var hop = ForwardedHop()
@@ -86,6 +86,6 @@ extension StringProtocol where SubSequence == Substring {
 }
 
 extension Substring {
-    /// No value that is read here contains an escape.
+    /// The values that are read here contain no escapes.
     fileprivate var unquoted: Substring { count >= 2 && first == "\"" && last == "\"" ? dropFirst().dropLast() : self }
 }

@@ -18,7 +18,7 @@ public struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// - Parameter offset: of the address, behind family, port and, in IPv6, flow
+    /// - Parameter offset: the offset of the address, after family, port and, in IPv6, flow
     private static func load<Bits: BitwiseCopyable>(from address: some Any, at offset: Int) -> Bits {
         withUnsafeBytes(of: address) { $0.loadUnaligned(fromByteOffset: offset, as: Bits.self) }
     }
@@ -26,7 +26,7 @@ public struct NetworkAddress: Sendable, Hashable {
     /// - Parameter text: `192.0.2.1` or `2001:db8::1`, without brackets, port or zone; `nil` for anything else
     public init?(_ text: some StringProtocol) {
         let characters = text.utf8
-        // Another byte, such as NUL, could end the text early for the C function that reads it.
+        // A NUL would end the text early for the C function that parses it.
         guard (2...45).contains(characters.count), characters.allSatisfy(\.isOfNetworkAddress),
             let address = try? SocketAddress(ipAddress: String(text), port: 0)
         else { return nil }
@@ -35,7 +35,7 @@ public struct NetworkAddress: Sendable, Hashable {
 
     var isIPv4: Bool { bits >> 32 == 0xFFFF }
 
-    /// The part that one household or machine has: the address in IPv4, the first 64 bits in IPv6.
+    /// The prefix that one household or machine has: the address in IPv4, the first 64 bits in IPv6.
     public var subscriber: NetworkAddress { isIPv4 ? self : NetworkAddress(bits: (bits >> 64) << 64) }
 }
 
@@ -48,12 +48,12 @@ extension NetworkAddress: CustomStringConvertible {
     }
 }
 
-/// A network of addresses with one prefix: `10.0.0.0/8`, `2001:db8::/32`, or one address alone.
+/// A network of addresses with one prefix: `10.0.0.0/8`, `2001:db8::/32`, or a single address.
 struct Network: Sendable, Hashable {
     private let prefix: UInt128
     private let mask: UInt128
 
-    /// - Returns: `nil` for a text that is no network, and if bits are set behind the prefix
+    /// - Returns: `nil` if the text is not a network, or has bits set after the prefix
     init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ NetworkAddress($0) }) else { return nil }

@@ -2,9 +2,9 @@ internal import NIOCore
 
 /// The client that sent a request, as far as the server can know it.
 public struct Sender: Sendable, Hashable {
-    /// `nil` if it is unknown, for instance behind a Unix socket without a proxy's word.
+    /// `nil` if the address is unknown, for instance on a Unix socket without a proxy.
     public var address: NetworkAddress?
-    /// The scheme that the client itself used, not the proxy.
+    /// The scheme of the client's own connection, not of the proxy's.
     public var scheme: Scheme
 }
 

@@ -1,6 +1,6 @@
-/// The peers whose forwarding fields and request ids count.
+/// The trusted peers: the server believes their forwarding fields and request ids.
 public struct TrustedProxies: Sendable {
-    /// `127.0.0.0/8,::1,unix`: a program on this machine could do worse than to invent an address.
+    /// The default, `127.0.0.0/8,::1,unix`: a program on this machine could do worse than invent an address.
     public static let loopback = TrustedProxies(
         networks: ["127.0.0.0/8", "::1"].compactMap { Network($0) }, includesUnixSocket: true)
 

@@ -1,14 +1,14 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Bytes that all connections of a server may keep in memory: responses that clients have not read, and bodies of requests that have
-/// not arrived as a whole.
+/// Limits the bytes that all connections of a server keep in memory: responses that clients have not read, and bodies of
+/// requests that have not arrived as a whole.
 ///
-/// From half of the limit on, connections whose client has read nothing for ``slowReaderSeconds`` are closed. At the limit, responses
-/// of ``trackedBytes`` or more are replaced by 503, and requests with a body are refused. Smaller responses are always sent: a
-/// connection has less than ``trackedBytes`` that are not counted.
+/// From half of the limit on, the server closes connections to clients that have read no byte for ``slowReaderSeconds``. At the
+/// limit, a 503 replaces responses of ``trackedBytes`` or more, and requests with a body are refused. Smaller responses are
+/// always sent: a connection has less than ``trackedBytes`` that are not counted.
 public final class BufferBudget: Sendable {
-    /// Unsent bytes of one connection that are counted together.
+    /// The granularity of counting: unsent bytes of one connection are counted in steps of this size.
     public static let trackedBytes = 16 * 1024
     /// Seconds without progress after which a client is a slow reader.
     static let slowReaderSeconds = 2
@@ -20,11 +20,11 @@ public final class BufferBudget: Sendable {
 
     public init(limitBytes: Int = 256 * 1024 * 1024) { self.limitBytes = limitBytes }
 
-    /// Bytes in use now.
+    /// The bytes in use.
     public var usedBytes: Int { used.load(ordering: .relaxed) }
-    /// Requests that were refused for lack of room so far.
+    /// The number of requests refused for lack of room.
     public var refusals: Int { refused.load(ordering: .relaxed) }
-    /// Connections of slow readers that were closed for lack of room so far.
+    /// The number of slow readers' connections closed for lack of room.
     public var closedConnections: Int { closed.load(ordering: .relaxed) }
 
     var isUnderPressure: Bool { usedBytes > limitBytes / 2 }

@@ -1,11 +1,11 @@
 public import ServiceLifecycle
 internal import Synchronization
 
-/// Counts the requests that are answered in tasks, and refuses those beyond a limit. Immediate responses are not counted.
+/// Counts the requests in tasks, and refuses those beyond a limit. Immediate responses are not counted.
 ///
-/// Requests that wait for something outside of the process have a limit of their own: when a database is away, they fill it, and
-/// requests that only compute are still answered. As a service it ends when no task is left, so that services which the tasks need
-/// can end after it.
+/// Requests that wait for something outside of the process have a limit of their own. When the database is down they fill this
+/// limit, and requests that only compute still get responses. As a service it ends when no task is left, so that the services
+/// that the tasks need can end after it.
 public final class InFlightRequests: Service, Sendable {
     /// The limit that a task counts against.
     public enum Limit: Int, Sendable, CaseIterable {
@@ -29,13 +29,13 @@ public final class InFlightRequests: Service, Sendable {
     /// - Parameter waitingLimit: maximum number of requests that wait for something outside of the process
     public init(waitingLimit: Int = 256) { self.waitingLimit = waitingLimit }
 
-    /// Requests that were refused so far.
+    /// The number of refused requests.
     public var refusals: Int { refused.load(ordering: .relaxed) }
 
-    /// Requests in tasks now, including those whose clients have gone away.
+    /// The number of requests in tasks. Requests of disconnected clients count.
     public var count: Int { Limit.allCases.reduce(0) { $0 + self[$1] } }
 
-    /// Requests in tasks now that count against a limit.
+    /// The number of requests in tasks that count against a limit.
     public subscript(limit: Limit) -> Int {
         switch limit {
         case .waiting: waiting.load(ordering: .acquiring)

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// The requests that one caller may send: a number in each minute, in one burst or spread.
+/// The requests that one caller may send in each minute, in one burst or spread.
 public struct RatePolicy: Sendable, Hashable {
     static let windowSeconds = 60
 

@@ -1,16 +1,16 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Lets each caller do something a number of times in each minute.
+/// Limits the number of a caller's requests in each minute.
 public final class RateLimiter: Sendable {
-    /// The buckets of some callers. The lock is held for a few dozen instructions.
+    /// A part of the buckets. The lock is held for a few dozen instructions.
     private final class Shard: Sendable {
         let buckets: Mutex<TokenBuckets>
 
         init(_ policy: RatePolicy) { buckets = Mutex(TokenBuckets(policy, groups: RateLimiter.groupsPerShard)) }
     }
 
-    /// 65,536 buckets of 16 bytes, however many callers there are.
+    /// 65,536 buckets of 16 bytes, for any number of callers.
     private static let shardCount = 64
     fileprivate static let groupsPerShard = 128
 

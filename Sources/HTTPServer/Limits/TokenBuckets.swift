@@ -1,12 +1,12 @@
 /// A bucket of tokens for each of many callers, in a fixed amount of memory.
 ///
-/// A bucket is one number: the time at which it will be full again. The tokens in it at any time follow from that (the generic
-/// cell rate algorithm). A key leads to eight places, one of which has the caller's bucket. If all are taken, the fullest bucket is
-/// evicted; its caller gets a full one next time, which is close to the one it had.
+/// A bucket is one number: the time at which it will be full again. That time determines the number of tokens (the generic cell
+/// rate algorithm). A key leads to eight places, one of which has the caller's bucket. If all are taken, the fullest bucket is
+/// evicted: its caller's next bucket is full, which is close to the evicted one.
 struct TokenBuckets {
     private struct Bucket {
         var key: UInt64
-        /// Nanoseconds on the clock of the caller of `take`; in the past for a full bucket.
+        /// Nanoseconds on the clock of the caller of `take`. A full bucket has a time in the past.
         var fullAt: Int64
     }
 
@@ -18,7 +18,7 @@ struct TokenBuckets {
 
     private static let windowNanoseconds = Int64(RatePolicy.windowSeconds) * 1_000_000_000
 
-    /// - Parameter groups: of places; a power of two
+    /// - Parameter groups: the number of groups of places; a power of two
     init(_ policy: RatePolicy, groups: Int) {
         precondition(groups > 0 && groups & (groups - 1) == 0 && policy.perMinute > 0)
         self.policy = policy
@@ -26,8 +26,8 @@ struct TokenBuckets {
         buckets = Array(repeating: Bucket(key: 0, fullAt: .min), count: groups * Self.placesPerKey)
     }
 
-    /// Takes a token out of the bucket, if one is in it.
-    /// - Parameter key: as good as random
+    /// Takes a token from the caller's bucket, unless it is empty.
+    /// - Parameter key: a hash of the caller, uniformly distributed
     mutating func take(_ key: UInt64, at now: Int64) -> RateAllowance {
         let place = place(of: key)
         let (fullAt, isGranted) = Self.taking(from: max(buckets[place].fullAt, now), at: now, nanosecondsPerToken)

@@ -3,11 +3,11 @@
 /// The plain bytes of version 5 are `"5"`, the same bytes compressed are `"5-gzip"`. Every node must produce the same bytes for the
 /// same tag.
 public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
-    /// How tags are compared. Source: RFC 9110, section 8.8.3.2.
+    /// The two comparisons of entity tags. Source: RFC 9110, section 8.8.3.2.
     public enum Comparison: Sendable {
-        /// A weak tag matches nothing, as in `If-Match`.
+        /// A weak tag matches no tag, as in `If-Match`.
         case strong
-        /// A weak tag is as good as a strong one, as in `If-None-Match`.
+        /// A weak tag equals the strong one, as in `If-None-Match`.
         case weak
     }
 
@@ -22,7 +22,7 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
         self.coding = coding
     }
 
-    /// Reads a tag that this server made. Returns `nil` for every other text.
+    /// Reads a tag of this server's form. Returns `nil` for every other text.
     public init?(_ text: some StringProtocol) {
         let parts = text.dropFirst().dropLast().split(separator: "-", maxSplits: 1)
         guard let version = parts.first.flatMap({ Int64($0) }) else { return nil }
@@ -30,8 +30,8 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
         guard description == text else { return nil }
     }
 
-    /// The tags of this server in the value of `If-Match` or `If-None-Match`. Tags of this form contain no comma, so the parts of
-    /// a foreign tag that contains one match nothing.
+    /// The tags of this server's form in `If-Match` or `If-None-Match`. They contain no comma. A foreign tag with a comma is
+    /// split into parts that match no tag.
     public static func list(_ header: String, comparison: Comparison) -> [EntityTag] {
         header.split(separator: ",").compactMap { member in
             let text = member.trimmingSpaces

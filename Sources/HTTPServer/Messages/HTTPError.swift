@@ -62,7 +62,7 @@ extension HTTPError {
     public static let internalServerError = HTTPError(.internalServerError, "Internal Server Error")
     /// 501: no route and no standard knows the method or the transfer coding.
     public static let notImplemented = HTTPError(.notImplemented, "Not Implemented")
-    /// 503: the same request may succeed later. Also the response when the server has too much to do.
+    /// 503: the same request may succeed later. Also the response of an overloaded server.
     public static let unavailable = HTTPError(
         .serviceUnavailable, "Service Unavailable", headers: [.retryAfter: String(retryAfterSeconds)])
     /// 505

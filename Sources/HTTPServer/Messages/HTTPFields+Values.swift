@@ -1,7 +1,7 @@
 public import HTTPTypes
 
 extension HTTPField.Name {
-    /// - Parameter name: a valid field name; anything else ends the program.
+    /// - Parameter name: a valid field name; any other text ends the program
     public init(literal name: StaticString) {
         guard let field = HTTPField.Name("\(name)") else { preconditionFailure("\(name) is not a field name") }
         self = field
@@ -16,7 +16,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// The same value as `self[name]`. Faster for a field that occurs once, because nothing is joined.
+    /// The same value as `self[name]`. Faster for a field that occurs once, because it joins no values.
     public func value(of name: HTTPField.Name) -> String? {
         guard let first = firstIndex(where: { $0.name == name }) else { return nil }
         let hasMore = self[(first + 1)...].contains { $0.name == name }

@@ -31,14 +31,14 @@ public struct Request: Sendable {
         return rest[..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
     }
 
-    /// Whether the client holds a representation with this tag, by `If-None-Match`.
+    /// Whether `If-None-Match` says that the client holds a representation with this tag.
     public func matchesIfNoneMatch(_ tag: EntityTag) -> Bool {
         guard let header = headers.value(of: .ifNoneMatch) else { return false }
         return header[...].trimmingSpaces == "*" || ifNoneMatchTags.contains { $0.version == tag.version }
     }
 
-    /// The tags in `If-None-Match` that a response may confirm. For GET and HEAD, a tag of a compressed representation counts only
-    /// if the client accepts that coding now: a cache must not be confirmed in bytes that its client cannot decode.
+    /// The tags in `If-None-Match` that a response may confirm. For GET and HEAD, a tag of a compressed representation counts
+    /// only if the client accepts that coding now. Otherwise a 304 would confirm bytes that the client cannot decode.
     public var ifNoneMatchTags: [EntityTag] {
         guard let header = headers.value(of: .ifNoneMatch) else { return [] }
         let tags = EntityTag.list(header, comparison: .weak)

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 public import Telemetry
 
-/// What the server knows of a request besides the request itself.
+/// The server's information about a request, besides the request itself.
 public struct RequestContext: Sendable {
     public let stopwatch = Stopwatch()
     public let connection: ConnectionInfo
@@ -18,9 +18,9 @@ public struct RequestContext: Sendable {
         requestID = sent.flatMap { RequestID.isUsable($0) ? $0 : nil } ?? RequestID.new()
     }
 
-    /// The part of the path that stands for the first parameter of the route. Empty if the route has none.
+    /// The part of the path that matches the first parameter of the route. Empty if the route has none.
     public var parameter: Substring { route?.parameter ?? "" }
 
-    /// The client, as far as the server can know it.
+    /// The client, as far as the server knows it.
     public func sender(of request: Request) -> Sender { connection.sender(request.headers) }
 }

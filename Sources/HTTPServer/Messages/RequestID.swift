@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Ids of requests: 32 hexadecimal digits, of which 16 are random for the process and 16 are a counter.
 enum RequestID {
-    /// The longest id that is taken over from a proxy, in bytes.
+    /// Maximum number of bytes of a proxy's request id.
     private static let lengthLimit = 128
 
     private static let process = UInt64.random(in: .min ... .max)
@@ -19,12 +19,12 @@ enum RequestID {
         }
     }
 
-    /// Whether an id that a proxy sent may stand in responses and logs.
+    /// Whether a proxy's request id may appear in responses and logs.
     static func isUsable(_ id: String) -> Bool {
         (1...lengthLimit).contains(id.utf8.count) && id.utf8.allSatisfy(\.isOfRequestID)
     }
 
-    /// The digit of the lowest four bits.
+    /// The hexadecimal digit of the lowest four bits.
     private static func digit(_ number: UInt64) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: number & 0xF)
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The origins whose pages may use the server from a browser.
+/// The origins that may use the server from a browser.
 public enum CORSOrigins: Sendable, Hashable {
     case none
     case all
@@ -28,10 +28,10 @@ public enum CORSOrigins: Sendable, Hashable {
     }
 }
 
-/// Tells browsers which pages may send requests, and which response fields they may read. It stops no other client.
+/// Tells browsers which pages may send requests, and which response fields they may read. Other clients ignore it.
 /// Source: WHATWG *Fetch*, section 3.3.
 public struct CORS: Middleware {
-    /// How long a browser may keep the result of a preflight. Chromium takes no more than two hours.
+    /// Seconds for which a browser may keep the result of a preflight. Chromium keeps it for two hours at most.
     private static let preflightSeconds = 7_200
 
     private let origins: CORSOrigins
@@ -53,7 +53,7 @@ public struct CORS: Middleware {
         self.exposedHeaders = exposedHeaders.map(\.canonicalName).joined(separator: ", ")
     }
 
-    /// Answers a preflight.
+    /// Answers a preflight request.
     public func prepare(_ request: inout Request, _ context: RequestContext) -> Response? {
         guard request.method == .options, request.headers.contains(.accessControlRequestMethod),
             allowedOrigin(request) != nil

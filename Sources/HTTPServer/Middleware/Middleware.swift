@@ -1,11 +1,11 @@
 /// Changes requests before their route answers them, and responses afterwards.
 ///
-/// Both functions run on the event loop or in a task, and must not wait. They have no effect besides their results, since a
-/// request may be prepared for an immediate handler that then asks for a task. A ``RequestObserver`` may have effects.
+/// Both functions run on the event loop or in a task, and must not wait. They must have no side effects: a request that is
+/// prepared for an immediate handler is prepared again if it needs a task. A ``RequestObserver`` may have side effects.
 public protocol Middleware: Sendable {
     /// Runs before the route.
-    /// - Returns: a response, if the request is not to reach its route
-    /// - Throws: ``HTTPError``, if the request is refused
+    /// - Returns: a response if the request must not reach its route
+    /// - Throws: ``HTTPError`` if the request is refused
     func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response?
 
     /// Runs after the route, and after a refusal.

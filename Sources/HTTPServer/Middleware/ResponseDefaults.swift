@@ -9,7 +9,7 @@ public struct RequestIDs: Middleware {
     }
 }
 
-/// Forbids caches to keep a response whose handler did not set `Cache-Control`: tokens, errors, and values of the moment.
+/// Sets `Cache-Control: no-store` unless the handler has set `Cache-Control`: for tokens, errors and momentary values.
 public struct NoStoreByDefault: Middleware {
     public init() {}
 

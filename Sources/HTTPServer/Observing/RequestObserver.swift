@@ -1,4 +1,4 @@
-/// Sees each request once, when it begins and when its response is ready: counts, traces, or logs it.
+/// Observes each request once when it begins and once when its response is ready: counts, traces, or logs it.
 public protocol RequestObserver: Sendable {
     /// Called on the event loop or in a task. It must not wait.
     func requestBegan(_ request: Request, _ context: inout RequestContext)

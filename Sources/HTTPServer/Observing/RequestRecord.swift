@@ -10,14 +10,14 @@ public struct RequestRecord: Sendable, Hashable {
     /// The template; `-` for a request without a route.
     public var route: String
     public var status: Int
-    /// Time from the head of the request until its response is ready to be sent.
+    /// The time from the head of the request until its response is ready to be sent.
     public var nanoseconds: Int
     /// Bytes of the response's body.
     public var bytes: Int
     public var clientAddress: String?
 }
 
-/// Hands a record of each request on.
+/// Passes a record of each request to a function.
 public struct RequestLogging: RequestObserver {
     private let write: @Sendable (RequestRecord) -> Void
 

@@ -6,7 +6,7 @@ public import Tracing
 public struct RequestTracing: RequestObserver {
     /// Maximum number of characters of `User-Agent` in a span.
     private static let userAgentLimit = 256
-    /// Other methods are `_OTHER`, so that clients cannot invent names of spans.
+    /// Other methods are `_OTHER`, so that clients cannot create span names.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options, .connect, .trace]
 
     private let tracer: any Tracer
@@ -30,7 +30,7 @@ public struct RequestTracing: RequestObserver {
         span.updateAttributes { attributes in
             attributes["http.request.method"] = method
             attributes["http.route"] = route
-            // Without the query, which tells where people are. A path without a route may tell anything.
+            // Without the query, which contains people's locations. A path without a route may contain anything.
             attributes["url.path"] = route.map { _ in String(request.path) }
             attributes["url.scheme"] = sender.scheme.rawValue
             attributes["client.address"] = sender.address.map { "\($0)" }
@@ -61,7 +61,7 @@ public struct RequestTrace: Sendable {
 
     var context: ServiceContext { span.context }
 
-    /// The id of the trace, as the tracer would pass it on. Computed, since only requests that are recorded or logged need it.
+    /// The trace id in the tracer's format. Computed on demand, because only recorded or logged requests need it.
     public var id: String? {
         var headers = HTTPFields()
         tracer.inject(context, into: &headers, using: HeaderInjector())
@@ -70,8 +70,8 @@ public struct RequestTrace: Sendable {
 }
 
 extension RequestContext {
-    /// The trace that the request belongs to. If requests are not traced here: the W3C trace id that a trusted proxy sends. Another
-    /// client does not choose what is recorded.
+    /// The trace that the request belongs to. If requests are not traced here: the W3C trace id of a trusted proxy. The server
+    /// ignores the trace id of any other client.
     public func traceID(of request: Request) -> String? {
         if let trace { return trace.id }
         guard connection.isTrustedProxy, let sent = request.headers.value(of: .traceparent) else { return nil }
@@ -81,7 +81,7 @@ extension RequestContext {
 
 private struct HeaderExtractor: Extractor {
     func extract(key: String, from headers: HTTPFields) -> String? {
-        // The library validates a name letter by letter; these two are looked up for each request.
+        // The library validates a name letter by letter, so these two are made once.
         switch key {
         case "traceparent": headers.value(of: .traceparent)
         case "tracestate": headers.value(of: .tracestate)

@@ -2,10 +2,10 @@ public import HTTPTypes
 
 /// A route as a value: a method, a path, and one or two handlers.
 public struct Route: Sendable {
-    /// Answers in a task, and may wait.
+    /// Responds in a task, and may wait.
     public typealias Handler = @Sendable (Request, RequestContext) async throws -> Response
-    /// Answers on the event loop. It must not wait, and must not compute for more than a few hundred microseconds: all connections
-    /// of the loop wait meanwhile.
+    /// Responds on the event loop. It must not wait, and must not compute for more than a few hundred microseconds: all
+    /// connections of the loop wait meanwhile.
     public typealias ImmediateHandler = @Sendable (Request, RequestContext) throws -> ImmediateResponse
 
     public let method: HTTPRequest.Method
@@ -21,7 +21,7 @@ public struct Route: Sendable {
 
     /// - Parameters:
     ///   - limit: `waiting` for a route that waits for something outside of the process, such as a database
-    ///   - respondImmediately: tried first. It must have no effect before it returns a response.
+    ///   - respondImmediately: tried first. It must have no side effect before it returns a response.
     public init(
         _ method: HTTPRequest.Method, _ path: String, _ operation: String = "", limit: InFlightRequests.Limit = .waiting,
         immediately respondImmediately: ImmediateHandler? = nil, _ respond: @escaping Handler
@@ -49,6 +49,6 @@ public struct Route: Sendable {
 /// The result of an ``Route/ImmediateHandler``.
 public enum ImmediateResponse: Sendable {
     case response(Response)
-    /// The request needs ``Route/respond``. The immediate handler has had no effect.
+    /// The request needs ``Route/respond``. The immediate handler has had no side effect.
     case needsTask
 }

@@ -2,20 +2,20 @@ internal import HTTPTypes
 
 /// The route of a request.
 public struct RouteMatch: Sendable {
-    /// The place of the route in the list that the router was made of.
+    /// The index of the route in the router's list.
     public let index: Int
     /// The template of the route's path.
     public let template: String
-    /// The part of the path that stands for the route's first parameter. Empty if the route has none.
+    /// The part of the path that matches the route's first parameter. Empty if the route has none.
     public let parameter: Substring
 }
 
-/// Finds routes by the parts of their paths, so that a request is not compared with each route. A part that a route names literally
-/// wins over a parameter.
+/// Finds routes by the parts of their paths, instead of comparing a request with each route. A literal part takes precedence
+/// over a parameter.
 struct RouteTable: Sendable {
     private let routes: [Route]
     private var root = PathNode()
-    /// The methods that some route has, for `OPTIONS *`.
+    /// The methods of all routes, for `OPTIONS *`.
     let allMethods: [HTTPRequest.Method]
 
     init(_ routes: [Route]) {
@@ -49,7 +49,7 @@ struct RouteTable: Sendable {
     }
 }
 
-/// The parts that can follow at one place of a path.
+/// The parts that can follow a prefix of a path.
 private struct PathNode: Sendable {
     /// The routes with a path that ends here.
     private var indices: [Int] = []
@@ -69,7 +69,7 @@ private struct PathNode: Sendable {
         }
     }
 
-    /// Runs for every request, so it makes no list of the parts.
+    /// Runs for every request, so it allocates no list of the parts.
     /// - Returns: `nil` if no route has that path
     func find(_ path: Substring) -> (indices: [Int], parameter: Substring)? {
         let slash = UInt8(ascii: "/")
@@ -79,7 +79,7 @@ private struct PathNode: Sendable {
         if let next = literals.first(where: { $0.part == path[..<end] }), let found = next.node.find(path[end...]) {
             return found
         }
-        // The first parameter of a path is the one that is kept.
+        // The first parameter of a path is kept.
         return parameter.first?.find(path[end...]).map { ($0.indices, path[..<end]) }
     }
 }

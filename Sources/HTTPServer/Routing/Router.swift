@@ -3,13 +3,13 @@ public import Logging
 internal import NIOCore
 internal import Tracing
 
-/// Answers requests: middleware, route, middleware, observers.
+/// Responds to requests: middleware, route, middleware, observers.
 ///
-/// A request is prepared by each middleware in order, answered by its route, and finished by each middleware in reverse order. The
-/// server asks ``respondImmediately(to:from:)`` on the event loop; if the request needs a task, the server runs the task that the
-/// router returns. Both ways give the same response.
+/// Each middleware prepares a request in order, its route responds, and each middleware finishes the response in reverse order.
+/// The server calls ``respondImmediately(to:from:)`` on the event loop. If the request needs a task, the server runs the task
+/// that the router returns. Both ways give the same response.
 public struct Router: Sendable {
-    /// Turns an error that is no ``HTTPError`` into one.
+    /// Maps an error that is not an ``HTTPError`` to one.
     public typealias ErrorMapping = @Sendable (any Error, Request, RequestContext) -> HTTPError
 
     private let routes: RouteTable
@@ -21,7 +21,7 @@ public struct Router: Sendable {
     /// - Parameters:
     ///   - observers: count, trace or log requests; the last of them ends first
     ///   - targetLimitBytes: the longest path and query; a longer one is refused with 414
-    ///   - mapError: called for errors that are no ``HTTPError``
+    ///   - mapError: called for errors that are not ``HTTPError``
     public init(
         routes: [Route], middleware: [any Middleware] = [], observers: [any RequestObserver] = [],
         targetLimitBytes: Int = 8 * 1024, mapError: @escaping ErrorMapping
@@ -33,7 +33,7 @@ public struct Router: Sendable {
         self.mapError = mapError
     }
 
-    /// A router that logs unknown errors and answers them with 500.
+    /// A router that logs unknown errors and responds with 500.
     public init(
         routes: [Route], middleware: [any Middleware] = [], observers: [any RequestObserver] = [],
         targetLimitBytes: Int = 8 * 1024, logger: Logger
@@ -67,7 +67,7 @@ extension Router {
         let run: @Sendable () async -> Response
     }
 
-    /// Answers on the event loop, or returns the task that will.
+    /// Responds on the event loop, or returns the task that will.
     func respondImmediately(to request: Request, from connection: ConnectionInfo) -> Result {
         var request = request
         var context = RequestContext(request, from: connection)
@@ -97,7 +97,7 @@ extension Router {
         return .response(end(response, request, context))
     }
 
-    /// Answers in the caller's task, without trying the immediate handler.
+    /// Responds in the caller's task, without the immediate handler.
     public func respond(to request: Request, from connection: ConnectionInfo) async -> Response {
         var request = request
         var context = RequestContext(request, from: connection)
@@ -115,8 +115,8 @@ extension Router {
         return end(response, request, context)
     }
 
-    /// The response that a connection sends itself: to bytes that are no request, and to requests that come too slowly or are too many.
-    /// - Parameter head: `nil` if it could not be read
+    /// The response to bytes that are not a request, and to requests that are too slow or too many.
+    /// - Parameter head: `nil` if the head is unreadable
     func respond(with error: HTTPError, to head: HTTPRequest?, from connection: ConnectionInfo) -> Response {
         var request = Request(head: head ?? Self.unreadable)
         var context = RequestContext(request, from: connection)
@@ -195,7 +195,7 @@ extension Router {
 }
 
 extension HTTPRequest.Method {
-    /// The method of a request that could not be read, for observers.
+    /// The method that observers get for an unreadable request.
     static let unreadable: HTTPRequest.Method = {
         guard let method = HTTPRequest.Method("-") else { preconditionFailure("- is a token") }
         return method

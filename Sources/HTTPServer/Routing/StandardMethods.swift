@@ -1,4 +1,4 @@
-/// The methods of the IANA registry. A request with another one, and for no known path, gets 501.
+/// The methods of the IANA registry. A request with another method on an unknown path gets 501.
 enum StandardMethods {
     private static let names: Set<String> = [
         "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "CONNECT", "COPY", "DELETE", "GET", "HEAD", "LABEL", "LINK",

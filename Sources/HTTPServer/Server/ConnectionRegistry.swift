@@ -26,12 +26,12 @@ final class ConnectionRegistry: Sendable {
 
     func remove(_ channel: any Channel) { state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) } }
 
-    /// Tells every connection to end after the response that it works on.
+    /// Lets every connection end after its current response.
     func quiesce() {
         for channel in all(quiescing: true) { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
     }
 
-    /// Cuts every connection off.
+    /// Closes every connection at once.
     func closeAll() { for channel in all(quiescing: true) { channel.close(promise: nil) } }
 
     private func all(quiescing: Bool) -> [any Channel] {
@@ -49,7 +49,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     typealias OutboundIn = Never
 
     private let registry: ConnectionRegistry
-    /// Whether the listening socket must be read as soon as there is room.
+    /// Whether the listening socket must be read once there is room.
     private var isReadHeld = false
 
     init(_ registry: ConnectionRegistry) { self.registry = registry }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Whether the server is about to stop. It still answers, but each response is the last on its connection.
+/// Whether the server is about to stop. It still responds, but each response is the last on its connection.
 public final class Drain: Sendable {
     private let flag = Atomic(false)
 

@@ -3,11 +3,11 @@ public import Logging
 public import ServiceLifecycle
 internal import UnixSignals
 
-/// Runs services until SIGTERM or SIGINT, and ends them in order and in time.
+/// Runs services until SIGTERM or SIGINT, and ends them in order and within a time limit.
 public struct GracefulShutdown: Sendable {
-    /// Seconds that services have to end after they were cut off; then the process ends.
+    /// Seconds that services have to end after their requests were cut off; then the process ends.
     private static let cutOffSeconds = 5
-    /// Exit status of a process that a signal ends is this and the signal's number.
+    /// The exit status after a signal is this number plus the signal's number.
     private static let signalledStatus: Int32 = 128
     private static let failedStatus: Int32 = 1
 
@@ -18,8 +18,8 @@ public struct GracefulShutdown: Sendable {
     private let beforeExit: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - drainSeconds: from the signal on the server serves, but says that it is not ready
-    ///   - shutdownSeconds: from then on until requests are cut off
+    ///   - drainSeconds: the time after the signal in which the server responds but reports that it is not ready
+    ///   - shutdownSeconds: the time after that in which open requests may end
     ///   - beforeExit: called before the process ends without ending its services
     public init(
         drain: Drain, drainSeconds: Int, shutdownSeconds: Int, logger: Logger, beforeExit: @escaping @Sendable () -> Void = {}
@@ -72,11 +72,11 @@ public struct GracefulShutdown: Sendable {
         _exit(Self.failedStatus)
     }
 
-    /// Whether the services still run after that time.
+    /// Whether the services still run after this time.
     private func isOver(_ time: Duration) async -> Bool { (try? await Task.sleep(for: time)) != nil }
 }
 
-/// Requests were still open when their time was over.
+/// The time was over while requests were still open.
 public struct RequestsCutOff: Error, CustomStringConvertible {
     public var seconds: Int
     public var description: String { "Requests that were still open after \(seconds) s were cut off." }

@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import NIOSSL
 public import ServiceLifecycle
 
-/// An HTTP server as a service: it listens while it runs, and on graceful shutdown ends when every request is answered.
+/// An HTTP server as a service: it listens while it runs. On graceful shutdown it ends after the last response.
 public struct Server: Service {
     private let router: Router
     private let configuration: ServerConfiguration
@@ -44,11 +44,11 @@ public struct Server: Service {
             await withGracefulShutdownHandler {
                 try? await listener.closeFuture.get()
                 while !state.connections.isEmpty, !Task.isCancelled {
-                    // Again and again: a connection that was accepted last may not have had its handlers the first time.
+                    // Repeated, because a connection accepted last may not have had its handlers the first time.
                     state.connections.quiesce()
                     try? await Task.sleep(for: Self.pollInterval)
                 }
-                // Also the requests of clients that have gone away.
+                // Waits also for requests of clients that have disconnected.
                 while state.inFlight.count > 0, !Task.isCancelled { try? await Task.sleep(for: Self.pollInterval) }
             } onGracefulShutdown: {
                 listener.close(promise: nil)

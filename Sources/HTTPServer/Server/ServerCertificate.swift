@@ -13,7 +13,7 @@ public struct ServerCertificate: Sendable {
     /// - Parameters:
     ///   - path: the certificate and its chain
     ///   - keyPath: its private key
-    ///   - logger: gets a warning if the files cannot be read later; the certificate read before stays in use
+    ///   - logger: gets a warning if the files become unreadable; the previous certificate stays in use
     /// - Throws: ``Unusable`` if the files cannot be used now
     public init(path: String, keyPath: String, logger: Logger) throws(Unusable) {
         var reloading = TimedCertificateReloader.Configuration(
@@ -34,7 +34,7 @@ public struct ServerCertificate: Sendable {
         }
     }
 
-    /// The files of a certificate cannot be used.
+    /// The files of a certificate are unusable.
     public struct Unusable: Error, CustomStringConvertible {
         public var reason: String
         public var description: String { "The certificate cannot be used: \(reason)" }

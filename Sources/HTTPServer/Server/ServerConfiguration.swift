@@ -1,6 +1,6 @@
-/// Everything that a ``Server`` can be told, with defaults.
+/// The configuration of a ``Server``, with defaults.
 public struct ServerConfiguration: Sendable {
-    /// Where the server listens.
+    /// The address that the server listens on.
     public enum Address: Sendable, Hashable {
         /// - Parameters:
         ///   - host: an IPv4 or IPv6 address, or a name; `::` listens on both
@@ -16,10 +16,10 @@ public struct ServerConfiguration: Sendable {
     public var limits = ConnectionLimits()
     /// Maximum number of connections. Further ones wait in the kernel's queue.
     public var maximumConnections = 10_000
-    /// Length of the kernel's queue, which the system may cut (`net.core.somaxconn`).
+    /// Length of the kernel's queue, which the system may limit (`net.core.somaxconn`).
     public var backlog: Int32 = 4_096
     public var trustedProxies = TrustedProxies.loopback
-    /// Share it between servers to limit them together.
+    /// Shared by several servers, it limits them together.
     public var inFlight = InFlightRequests()
     public var budget = BufferBudget()
     public var drain = Drain()

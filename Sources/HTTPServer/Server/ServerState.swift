@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Synchronization
 
-/// State that all connections of a server share.
+/// The state that all connections of a server share.
 final class ServerState: Sendable {
     let router: Router
     let limits: ConnectionLimits
@@ -11,7 +11,7 @@ final class ServerState: Sendable {
     let proxies: TrustedProxies
     let scheme: Scheme
     let connections: ConnectionRegistry
-    /// Handlers of connections and streams that are in memory now. A test holds that none is left over.
+    /// The number of connection and stream handlers in memory. A test checks that it returns to 0.
     let handlers = Atomic(0)
 
     init(_ router: Router, _ configuration: ServerConfiguration) {
