@@ -1,103 +1,70 @@
-"""Proves the HTTP server of humon with clients that are not ours.
+"""Tests the HTTP server of humon with foreign clients.
 
 Usage: python3 scripts/conformance [--humon PATH] [--short] [--keep]
-Starts humon on a private PostgreSQL, without TLS and then with TLS, and sends it requests with curl in every version of HTTP, with
+Starts humon on a private PostgreSQL, without TLS and then with TLS, and sends requests with curl in every version of HTTP, with
 h11 and h2 (Python libraries that refuse every violation by the server), with nghttp and h2load, and with wrk. Fails on a wrong
 response, on a violation, and on an error of a load generator. Needs curl, openssl, nghttp2-client, wrk, and PyPI once.
 The table of hostile requests is a test: Tests/HTTPServerTests/ConformanceTests.swift.
 """
 
-import argparse, os, re, secrets, shutil, signal, subprocess, sys
+import argparse, os, re, secrets, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "deployment"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "harness"))
 sys.dont_write_bytecode = True
 
-from place import ROOT, Failed, Place
-
-VENV = f"{ROOT}/.build/conformance"
+from environment import python_with
+from sandbox import ROOT, Failed, end_on_signals, run_in_sandbox
+from server import HumonServer
 
 
 def main():
     options = arguments()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(143))
-    inside_venv()
+    end_on_signals()
+    continue_with(python_with(f"{HERE}/requirements.txt", "conformance"))
+    sys.exit(run_in_sandbox("conformance", options.keep, lambda sandbox: test(sandbox, options)))
+
+
+def continue_with(python):
+    """Replaces this process by one of the environment's Python, unless it is that Python."""
+    if os.path.realpath(sys.prefix) != os.path.realpath(os.path.dirname(os.path.dirname(python))):
+        os.execv(python, [python, HERE, *sys.argv[1:]])
+
+
+def test(sandbox, options):
     import peers
 
-    place, failed = Place("conformance"), True
-    try:
-        server = Server(place, options.humon)
-        server.start()
-        peers.without_tls(server, options.short)
-        server.stop()
-        server.start(tls=True)
-        peers.with_tls(server, options.short)
-        server.stop()
-        failed = False
-    except Failed as failure:
-        print(f"FAILED: {failure}", flush=True)
-    finally:
-        place.close(keep=options.keep or failed)
-    sys.exit(1 if failed else 0)
+    server = Server(sandbox, options.humon)
+    server.start("plain")
+    peers.without_tls(server, options.short)
+    server.stop()
+    server.start("tls", server.certificate())
+    peers.with_tls(server, options.short)
+    server.stop()
 
 
-def inside_venv():
-    """Continues in an environment with the libraries, which is made again when another version is wanted."""
-    requirements, kept = f"{HERE}/requirements.txt", f"{VENV}/requirements.txt"
-    if not (os.path.exists(kept) and open(kept).read() == open(requirements).read()):
-        subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
-        pip = [f"{VENV}/bin/python", "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", requirements]
-        subprocess.run(pip, check=True)
-        shutil.copy(requirements, kept)
-    if os.path.realpath(sys.prefix) != os.path.realpath(VENV):
-        os.execv(f"{VENV}/bin/python", [f"{VENV}/bin/python", HERE, *sys.argv[1:]])
+class Server(HumonServer):
+    """A humon for one device with a known token."""
 
+    def __init__(self, sandbox, humon):
+        # The name in the certificate.
+        super().__init__(sandbox, humon, host="localhost")
+        self.token = secrets.token_hex()
 
-class Server:
-    """One humon, with one event."""
-
-    def __init__(self, place, humon):
-        self.place, self.secret, self.token = place, secrets.token_hex(), secrets.token_hex()
-        # Where the account of the server can reach it.
-        self.humon = shutil.copy(humon, place.path("humon"))
-        os.chmod(self.humon, 0o755)
-        self.settings = {
-            "TB_APP_SECRET": self.secret,
-            "HUMON_DATA": place.folder("data"),
-            "HUMON_PORT": 0,
-            "HUMON_ADMIN_PORT": 0,
-        }
-
-    def start(self, tls=False):
-        self.name, settings = ("tls", dict(self.settings)) if tls else ("plain", self.settings)
-        if tls:
-            certificate, key = self.place.path("certificate.pem"), self.place.path("key.pem")
-            self.place.run(
-                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-                + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate]
-            )
-            settings |= {"HUMON_TLS_CERTIFICATE": certificate, "HUMON_TLS_KEY": key}
-        self.process = self.place.start(self.name, [self.humon, "serve"], settings)
-        self.place.until("humon to serve", self.has_welcomed)
-
-    def has_welcomed(self):
-        if self.process.poll() is not None:
-            raise Failed(f"humon ended: {self.log()}")
-        address = re.search(r"^humon serves on (https?)://\S+:(\d+)\n(?s:.*)curl", self.log(), re.M)
-        if address:
-            self.port, self.url = int(address[2]), f"{address[1]}://localhost:{address[2]}"
-        return address is not None
-
-    def log(self):
-        with open(self.place.path(f"{self.name}.log"), errors="replace") as file:
-            return file.read()
+    def certificate(self):
+        """The settings of TLS with a new certificate."""
+        certificate, key = self.sandbox.path("certificate.pem"), self.sandbox.path("key.pem")
+        self.sandbox.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+            + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate]
+        )
+        return {"HUMON_TLS_CERTIFICATE": certificate, "HUMON_TLS_KEY": key}
 
     def open_descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def stop(self):
-        self.place.stop(self.name)
+        super().stop()
         if re.search(r"\b(error|critical)\b", self.log()):
             raise Failed(f"humon logged an error: {self.log()}")
 

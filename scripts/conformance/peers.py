@@ -1,10 +1,10 @@
-"""The clients, and what each of them checks."""
+"""The foreign clients and their checks."""
 
 import json, re, socket, ssl, time
 
 import h11, h2.config, h2.connection, h2.events, h2.settings
 
-from place import Failed
+from sandbox import Failed
 
 EVENT = {"name": "Street Food Friday", "lat": 37.76, "lon": -122.43, "started_at": "2030-09-13T17:00:00Z"}
 NEAR = "/v1/events/nearests?lat=37.76&lon=-122.43"
@@ -21,14 +21,14 @@ def without_tls(server, short):
 
 
 def with_tls(server, short):
-    for version, told in (("--http1.0", "1.0"), ("--http1.1", "1.1"), ("--http2", "2")):
+    for version in ("--http1.0", "--http1.1", "--http2"):
         expect(curl(server, version, "/v1/events/1")[1] == 200, f"curl {version} over TLS")
     expect(curl(server, "--http2", "/docs") == ("2", 200), "curl --http2")
     h2_requests(server)
     nghttp(server)
     before = server.open_descriptors()
     h2load(server, 2_000 if short else 20_000)
-    server.place.until("the connections of h2load to be closed", lambda: server.open_descriptors() <= before + 5)
+    server.sandbox.until("the connections of h2load to be closed", lambda: server.open_descriptors() <= before + 5)
     passed("HTTP over TLS")
 
 
@@ -48,15 +48,15 @@ def curl(server, version, path, *more):
     """The version and status of the response."""
     form = "%{http_version} %{http_code}"
     words = ["curl", "--silent", "--insecure", "--output", "/dev/null", "--write-out", form, version, *more, server.url + path]
-    told = server.place.run(words).split()
+    output = server.sandbox.run(words).split()
     # curl says 1 for HTTP/1.0, and names the version of the response's status line.
-    return ("1.0" if version == "--http1.0" else told[0]), int(told[1])
+    return ("1.0" if version == "--http1.0" else output[0]), int(output[1])
 
 
 def curl_expectations(server):
-    """A client that asks first is told at once to go on, or that its body is too large."""
+    """A client that sends Expect gets 100 Continue or 413 at once."""
     for size, status in ((2_000, 400), (5_000_000, 413)):
-        body = server.place.write(f"body-{size}", "x" * size)
+        body = server.sandbox.write(f"body-{size}", "x" * size)
         begin = time.monotonic()
         words = ["--header", "Expect: 100-continue", "--header", "tb-device-token: " + server.token]
         words += ["--header", "Content-Type: application/json", "--data-binary", f"@{body}"]
@@ -79,7 +79,7 @@ class H11:
             self.socket.sendall(self.connection.send(event))
 
     def receive(self):
-        """The next final response, with its body, and the informational ones before it."""
+        """The next final response with its body, and the informational responses before it."""
         body, informational, response = b"", [], None
         while True:
             event = self.connection.next_event()
@@ -133,7 +133,7 @@ def h11_requests(server):
     expect(connection.ask("OPTIONS", "*")[0] == 204, "h11: OPTIONS *")
     expect(connection.ask("GET", "/nowhere")[0] == 404, "h11: 404")
     expect(connection.ask("DELETE", "/v1/events/1")[0] == 405, "h11: 405")
-    # Chunks of one byte, behind all the others on the same connection.
+    # Chunks of one byte, after the other requests on the same connection.
     body = json.dumps(EVENT).encode()
     fields = [("tb-device-token", server.token), ("Content-Type", "application/json")]
     status, *_ = connection.ask("POST", "/v1/events", fields, chunks=[bytes([byte]) for byte in body])
@@ -145,17 +145,17 @@ def h11_requests(server):
         expect(event is h11.NEED_DATA, f"h11: {event} instead of 100 Continue")
         connection.connection.receive_data(connection.socket.recv(65_536))
     connection.send(h11.Data(data=body), h11.EndOfMessage())
-    expect(connection.receive()[0] == 200, "h11: a body behind 100 Continue")
+    expect(connection.receive()[0] == 200, "h11: a body after 100 Continue")
     status, headers, _, _ = connection.ask("GET", "/v1/events/1", [("Connection", "close")])
     expect((status, headers[b"connection"]) == (200, b"close"), "h11: the last response")
-    expect(connection.socket.recv(1) == b"", "h11: the end behind it")
+    expect(connection.socket.recv(1) == b"", "h11: the end after it")
 
 
 # h2
 
 
 def h2_requests(server):
-    """Streams beside each other, through small windows; a large body is reset; a graceful end."""
+    """Concurrent streams with small windows, and a body that is too large."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_alpn_protocols(["h2"])
@@ -208,7 +208,7 @@ def h2_requests(server):
     expect((statuses[docs], statuses[docs + 2], statuses[docs + 4]) == (200, 200, 404), f"h2: {statuses}")
     expect(bodies[docs] > 10_000 and not bodies.get(docs + 2), "h2: a large body through a small window, and none for HEAD")
     expect(statuses[docs + 6] == 501, "h2: an unknown method")
-    expect(statuses[asking] == 200, "h2: a body behind 100 Continue")
+    expect(statuses[asking] == 200, "h2: a body after 100 Continue")
     expect(statuses[large] == 413, "h2: a body that is too large")
 
 
@@ -216,17 +216,17 @@ def h2_requests(server):
 
 
 def nghttp(server):
-    told = server.place.run(["nghttp", "--null-out", "--verbose", server.url + NEAR])
-    expect(":status: 200" in told and not re.search(r"error_code=(?!NO_ERROR)|\[ERROR\]", told), f"nghttp: {told}")
+    output = server.sandbox.run(["nghttp", "--null-out", "--verbose", server.url + NEAR])
+    expect(":status: 200" in output and not re.search(r"error_code=(?!NO_ERROR)|\[ERROR\]", output), f"nghttp: {output}")
 
 
 def h2load(server, requests):
     for path in ("/v1/events/1", "/docs"):
-        told = server.place.run(["h2load", f"--requests={requests}", "--clients=10", "--max-concurrent-streams=10", server.url + path])
-        expect(f"{requests} succeeded, 0 failed, 0 errored, 0 timeout" in told, f"h2load {path}: {told}")
+        output = server.sandbox.run(["h2load", f"--requests={requests}", "--clients=10", "--max-concurrent-streams=10", server.url + path])
+        expect(f"{requests} succeeded, 0 failed, 0 errored, 0 timeout" in output, f"h2load {path}: {output}")
 
 
 def wrk(server, seconds):
     for words in ([], ["--header", "Connection: close"], ["--header", "Accept-Encoding: gzip"]):
-        told = server.place.run(["wrk", "--threads=1", "--connections=32", f"--duration={seconds}s", *words, server.url + NEAR])
-        expect(not re.search(r"Non-2xx|Socket errors: connect [1-9]|write [1-9]|timeout [1-9]", told), f"wrk: {told}")
+        output = server.sandbox.run(["wrk", "--threads=1", "--connections=32", f"--duration={seconds}s", *words, server.url + NEAR])
+        expect(not re.search(r"Non-2xx|Socket errors: connect [1-9]|write [1-9]|timeout [1-9]", output), f"wrk: {output}")

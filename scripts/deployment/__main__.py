@@ -1,14 +1,14 @@
-"""Starts what docs/deploying.md says, natively and from the same files, breaks it, and says what was proved.
+"""Tests the deployment of docs/deploying.md: starts it natively from the same files, breaks it, and reports the results.
 
 Usage: python3 scripts/deployment [--short] [--soak MINUTES] [--overload] [--only PART,…] [--phones N] [--humon PATH] [--keep]
---short leaves out what needs more than nginx, two nodes and PostgreSQL, and is over in two minutes; CI runs it.
+--short runs only the tests that need nginx, two nodes and PostgreSQL, and takes two minutes. CI runs it.
 Needs Python 3, nginx, PostgreSQL, curl, openssl and Prometheus (promtool); without --short also etcd, Patroni, HAProxy, PgBouncer,
 Alertmanager and two exporters; --overload wrk.
 """
 
-import argparse, os, shutil, signal, sys, time
+import argparse, os, shutil, sys, time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 sys.dont_write_bytecode = True
 
 import proofs
@@ -17,17 +17,15 @@ from databases import Cluster
 from monitoring import monitoring, rules
 from guide import guide
 from overload import overload
-from place import ROOT, Failed, Place
-from proofs import Topology
+from sandbox import ROOT, end_on_signals, run_in_sandbox
+from proofs import Deployment
 from sockets import sockets
 from tls import tls
 
 
 def main():
     options = arguments()
-    # Whatever ends the script ends what it started.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(143))
+    end_on_signals()
     failed = 0
     for title, build, parts in plan(options):
         parts = [part for part in parts if not options.only or part[0] in options.only]
@@ -41,54 +39,48 @@ def plan(options):
     plain = [
         ("tls", "TLS at the proxy", tls),
         ("sockets", "A Unix socket", sockets),
-        ("restart", "Rolling restart", lambda topology: proofs.rolling_restart(topology, rounds)),
+        ("restart", "Rolling restart", lambda deployment: proofs.rolling_restart(deployment, rounds)),
         ("rules", "Alert rules", rules),
         ("backups", "Backups", backups),
         ("guide", "The guide", guide),
-        ("kill", "kill -9 of a node", lambda topology: proofs.killed_node(topology, 2 * rounds)),
-        ("nobody", "No node left", proofs.nobody_left),
+        ("kill", "kill -9 of a node", lambda deployment: proofs.killed_node(deployment, 2 * rounds)),
+        ("nobody", "No node left", proofs.no_node_left),
     ]
     if not options.short:
         plain.append(("monitoring", "Prometheus", monitoring))
     if options.soak:
-        plain.append(("soak", "Soak", lambda topology: proofs.soak(topology, options.soak)))
+        plain.append(("soak", "Soak", lambda deployment: proofs.soak(deployment, options.soak)))
     if options.overload:
-        plain.append(("overload", "Four times what it can", overload))
-    yield "nginx, two nodes, PostgreSQL", Topology, plain
+        plain.append(("overload", "Four times the capacity", overload))
+    yield "nginx, two nodes, PostgreSQL", Deployment, plain
     if not options.short:
         yield (
             "nginx, two nodes, PgBouncer, PostgreSQL",
-            lambda *words, **how: Topology(*words, settings={"HUMON_DATABASE_POOLED": "true"}, pooled=True, **how),
+            lambda *words, **how: Deployment(*words, settings={"HUMON_DATABASE_POOLED": "true"}, pooled=True, **how),
             [("pooler", "PgBouncer in transaction mode", proofs.pooled)],
         )
         yield (
             "nginx, two nodes, HAProxy, Patroni with two members, etcd",
-            lambda place, humon, **how: Topology(place, humon, Cluster(place), **how),
+            lambda sandbox, humon, **how: Deployment(sandbox, humon, Cluster(sandbox), **how),
             [("fail-over", "Fail-over of PostgreSQL", proofs.fail_over)],
         )
 
 
 def run(title, build, parts, options):
     print(f"{title}:", flush=True)
-    place, failed, begin = Place(), 0, time.monotonic()
-    try:
-        # Where the account of the nodes can reach it.
-        humon = shutil.copy(options.humon, place.path("humon"))
+    begin = time.monotonic()
+
+    def test(sandbox):
+        # A copy that the nodes' account can read.
+        humon = shutil.copy(options.humon, sandbox.path("humon"))
         os.chmod(humon, 0o755)
-        topology = build(place, humon, phones=options.phones)
-        topology.start()
+        deployment = build(sandbox, humon, phones=options.phones)
+        deployment.start()
         print(f"  up within {time.monotonic() - begin:.0f} s", flush=True)
         for _, name, proof in parts:
-            print(f"  {name}: {proof(topology)}", flush=True)
-    except Failed as failure:
-        failed = 1
-        print(f"  FAILED: {failure}", flush=True)
-    except BaseException:
-        failed = 1
-        raise
-    finally:
-        place.close(keep=options.keep or failed)
-    return failed
+            print(f"  {name}: {proof(deployment)}", flush=True)
+
+    return run_in_sandbox("deployment", options.keep, test)
 
 
 def arguments():

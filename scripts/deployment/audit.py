@@ -1,8 +1,8 @@
-"""Holds what clients were told against what PostgreSQL has."""
+"""Compares the responses that clients got with the log in PostgreSQL."""
 
 import collections, json
 
-from place import Failed
+from sandbox import Failed
 
 RECORDED = """
 SELECT type, stream, coalesce(data->>'name', ''), count(*) FROM log.recorded_events
@@ -11,7 +11,7 @@ WHERE type IN ('EventCreated', 'EventUpdated', 'AttendanceAdded', 'UserCreated')
 
 
 def audit(database, node, requests):
-    """Says how many acknowledged writes were looked for. Throws where one is lost or doubled, or anything else is wrong."""
+    """Returns the number of acknowledged writes. Raises Failed if one is lost or doubled, or if a check of humon fails."""
     recorded = collections.Counter()
     streams = {}
     for kind, stream, name, count in database.query(RECORDED):
@@ -28,7 +28,7 @@ def audit(database, node, requests):
         if kind in ("create", "change"):
             count, is_right = recorded[request.mark], request.failed or streams.get(request.mark) == f"event-{request.number}"
         elif kind == "attend":
-            # Nobody but its owner attends an event here.
+            # Only its owner attends an event here.
             count, is_right = attendances[str(request.number)], True
         elif kind == "sign up" and not request.failed:
             count, is_right = recorded[f"user-{request.number}"], True
@@ -51,5 +51,5 @@ def audit(database, node, requests):
             raise Failed(f"humon {' '.join(words)}: {bad}")
     status, _, body = node.ask("/index/check")
     if status != 200 or json.loads(body)["differing"] != 0:
-        raise Failed(f"{node.name} does not have in memory what the read model has: {body[:300]}")
+        raise Failed(f"{node.name} has an index that differs from the read model: {body[:300]}")
     return acknowledged

@@ -1,8 +1,8 @@
-"""PostgreSQL in its forms: by itself, with one that takes over, and behind a pooler."""
+"""The forms of PostgreSQL: a single server, a cluster with failover, and behind a pooler."""
 
 import glob, os, shutil, signal
 
-from place import Failed, program, render
+from sandbox import Failed, program, render
 from services import get
 
 # PostgreSQL's own programs are not in the PATH of Debian.
@@ -10,35 +10,35 @@ FOUND = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path
 POSTGRES = FOUND[-1] if FOUND else os.path.dirname(program("initdb"))
 
 
-def query(place, sql, database, host, port, environment={}, expected=(0,)):
+def query(sandbox, sql, database, host, port, environment={}, expected=(0,)):
     """Rows as lists of texts."""
     how = f"-XAtq -F \t -v ON_ERROR_STOP=1 -h {host} -p {port} -U postgres -d {database}"
-    text = place.run([f"{POSTGRES}/psql", *how.split(" "), "-c", sql], environment, expected=expected)
+    text = sandbox.run([f"{POSTGRES}/psql", *how.split(" "), "-c", sql], environment, expected=expected)
     return [line.split("\t") for line in text.splitlines()]
 
 
-def certificate(place, name, folder="etcd-tls"):
-    """A server's directory with its certificate and key, made by the deployment's own script."""
-    made = place.path("certificates")
-    place.run([place.path("deploy/make-certificates"), made, name])
-    own = place.folder(folder, 0o700)
+def certificate(sandbox, name, folder="etcd-tls"):
+    """A server's directory with its certificate and key, made by deploy/make-certificates."""
+    made = sandbox.path("certificates")
+    sandbox.run([sandbox.path("deploy/make-certificates"), made, name])
+    own = sandbox.folder(folder, 0o700)
     for file in ("ca.pem", f"{name}.crt", f"{name}.key"):
-        place.give(shutil.copy(f"{made}/{file}", own))
+        sandbox.give(shutil.copy(f"{made}/{file}", own))
     return own
 
 
 class Postgres:
-    """One server, as docker-compose.yml has it."""
+    """One server, as in docker-compose.yml."""
 
     parameters = ""
 
-    def __init__(self, place):
-        self.place, self.port = place, place.port()
-        self.data, self.archive = place.path("postgres"), place.folder("archive")
+    def __init__(self, sandbox):
+        self.sandbox, self.port = sandbox, sandbox.port()
+        self.data, self.archive = sandbox.path("postgres"), sandbox.folder("archive")
         self.environment = {
-            "PATH": f"{place.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
+            "PATH": f"{sandbox.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
             "WAL_ARCHIVE": self.archive,
-            "SECRETS": place.path("secrets"),
+            "SECRETS": sandbox.path("secrets"),
         }
 
     @property
@@ -47,25 +47,24 @@ class Postgres:
 
     def create(self):
         how = "--username postgres --auth-local=reject --auth-host=reject --data-checksums"
-        self.place.run([f"{POSTGRES}/initdb", "--pgdata", self.data, *how.split()], self.environment)
+        self.sandbox.run([f"{POSTGRES}/initdb", "--pgdata", self.data, *how.split()], self.environment)
 
     def start(self):
-        # What the image of docker-compose.yml has elsewhere.
-        if not self.place.account:
-            # Peer asks for the account postgres, which only root can start it as.
-            with open(self.place.path("deploy/postgres/pg_hba.conf")) as file:
-                self.place.write("deploy/postgres/pg_hba.conf", file.read().replace("peer", "trust"))
+        # Peer authentication needs the account postgres, under which only root can start PostgreSQL.
+        if not self.sandbox.account:
+            with open(self.sandbox.path("deploy/postgres/pg_hba.conf")) as file:
+                self.sandbox.write("deploy/postgres/pg_hba.conf", file.read().replace("peer", "trust"))
         own = {
-            "config_file": self.place.path("deploy/postgres/postgresql.conf"),
-            "hba_file": self.place.path("deploy/postgres/pg_hba.conf"),
+            "config_file": self.sandbox.path("deploy/postgres/postgresql.conf"),
+            "hba_file": self.sandbox.path("deploy/postgres/pg_hba.conf"),
             "ident_file": f"{self.data}/pg_ident.conf",
             "listen_addresses": "127.0.0.1",
             "port": self.port,
-            "unix_socket_directories": self.place.directory,
+            "unix_socket_directories": self.sandbox.directory,
         }
         settings = [word for name, value in own.items() for word in ("-c", f"{name}={value}")]
-        self.place.start("postgres", [f"{POSTGRES}/postgres", "-D", self.data, *settings], self.environment)
-        self.place.until("PostgreSQL", self.answers)
+        self.sandbox.start("postgres", [f"{POSTGRES}/postgres", "-D", self.data, *settings], self.environment)
+        self.sandbox.until("PostgreSQL", self.answers)
 
     def answers(self):
         try:
@@ -74,28 +73,28 @@ class Postgres:
             return False
 
     def make_roles(self):
-        own = self.environment | {"PGHOST": self.place.directory, "PGPORT": self.port}
-        self.place.run([self.place.path("deploy/postgres/roles")], own)
+        own = self.environment | {"PGHOST": self.sandbox.directory, "PGPORT": self.port}
+        self.sandbox.run([self.sandbox.path("deploy/postgres/roles")], own)
 
     def query(self, sql, database="humon"):
-        """As the superuser, by the socket."""
-        return query(self.place, sql, database, self.place.directory, self.port)
+        """Queries as the superuser over the socket."""
+        return query(self.sandbox, sql, database, self.sandbox.directory, self.port)
 
 
 class Etcd:
-    """One member; three of them on other machines are what a deployment has."""
+    """One member of etcd; a real deployment has three on separate machines."""
 
-    def __init__(self, place):
-        self.place, self.port, self.peer_port = place, place.port(), place.port()
+    def __init__(self, sandbox):
+        self.sandbox, self.port, self.peer_port = sandbox, sandbox.port(), sandbox.port()
 
     def start(self):
-        place = self.place
-        tls = certificate(place, "etcd")
+        sandbox = self.sandbox
+        tls = certificate(sandbox, "etcd")
         settings = render(
-            place.path("deploy/etcd/etcd.template"),
+            sandbox.path("deploy/etcd/etcd.template"),
             {
                 "MEMBER": "one",
-                "ETCD_DATA": place.folder("etcd", 0o700),
+                "ETCD_DATA": sandbox.folder("etcd", 0o700),
                 "ADDRESS": "127.0.0.1",
                 "PEER_PORT": self.peer_port,
                 "CLIENT_PORT": self.port,
@@ -104,33 +103,33 @@ class Etcd:
             },
         )
         environment = dict(line.split("=", 1) for line in settings.splitlines() if not line.startswith("#"))
-        place.start("etcd", [program("etcd")], environment)
+        sandbox.start("etcd", [program("etcd")], environment)
         address, authority = f"https://127.0.0.1:{self.port}", f"{tls}/ca.pem"
-        place.until("etcd", lambda: get(f"{address}/health", authority=authority)[0] == 200)
+        sandbox.until("etcd", lambda: get(f"{address}/health", authority=authority)[0] == 200)
         client = {"ETCDCTL_API": "3", "ETCDCTL_ENDPOINTS": address, "ETCDCTL_CACERT": authority}
-        place.run([place.path("deploy/etcd/enable-authentication"), place.path("secrets")], client)
-        if place.ends_well([program("etcdctl"), "get", "--prefix", "/"], client):
+        sandbox.run([sandbox.path("deploy/etcd/enable-authentication"), sandbox.path("secrets")], client)
+        if sandbox.ends_well([program("etcdctl"), "get", "--prefix", "/"], client):
             raise Failed("etcd answers a client without a password")
 
 
 class Member:
-    """One PostgreSQL with the Patroni that watches over it."""
+    """One PostgreSQL under the control of Patroni."""
 
-    def __init__(self, place, name, etcd):
-        self.place, self.name, self.etcd = place, name, etcd
-        self.port, self.check_port = place.port(), place.port()
-        self.data = place.path(name, "data")
+    def __init__(self, sandbox, name, etcd):
+        self.sandbox, self.name, self.etcd = sandbox, name, etcd
+        self.port, self.check_port = sandbox.port(), sandbox.port()
+        self.data = sandbox.path(name, "data")
 
     @property
     def authority(self):
-        return self.place.path(self.name, "tls/ca.pem")
+        return self.sandbox.path(self.name, "tls/ca.pem")
 
     def start(self):
-        place = self.place
-        place.folder(self.name, 0o700)
-        place.start(
+        sandbox = self.sandbox
+        sandbox.folder(self.name, 0o700)
+        sandbox.start(
             self.name,
-            [place.path("deploy/patroni/humon-patroni")],
+            [sandbox.path("deploy/patroni/humon-patroni")],
             {
                 "PATRONI_NAME": self.name,
                 "PATRONI_RESTAPI_LISTEN": f"127.0.0.1:{self.check_port}",
@@ -139,37 +138,37 @@ class Member:
                 "PATRONI_POSTGRESQL_CONNECT_ADDRESS": f"127.0.0.1:{self.port}",
                 "PATRONI_POSTGRESQL_DATA_DIR": self.data,
                 "PATRONI_POSTGRESQL_BIN_DIR": POSTGRES,
-                "PATRONI_POSTGRESQL_PGPASS": place.path(f"pgpass-{self.name}"),
+                "PATRONI_POSTGRESQL_PGPASS": sandbox.path(f"pgpass-{self.name}"),
                 "PATRONI_ETCD3_HOSTS": f"127.0.0.1:{self.etcd.port}",
-                "WAL_ARCHIVE": place.folder(f"archive-{self.name}"),
-                "SECRETS": place.path("secrets"),
-                "TLS": certificate(place, "server", f"{self.name}/tls"),
-                "PATH": f"{place.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
+                "WAL_ARCHIVE": sandbox.folder(f"archive-{self.name}"),
+                "SECRETS": sandbox.path("secrets"),
+                "TLS": certificate(sandbox, "server", f"{self.name}/tls"),
+                "PATH": f"{sandbox.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
             },
         )
 
     def refuses_strangers(self):
-        """Patroni's REST address changes nothing for a caller without the password."""
+        """Checks that Patroni's REST address refuses a change without the password."""
         ask = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", self.authority, "-X", "POST"]
-        status = self.place.run([*ask, f"https://127.0.0.1:{self.check_port}/restart", "-d", "{}"])
+        status = self.sandbox.run([*ask, f"https://127.0.0.1:{self.check_port}/restart", "-d", "{}"])
         if status != "401":
             raise Failed(f"Patroni answers a restart without a password with {status}")
 
-    def says(self, path):
+    def ask(self, path):
         return get(f"https://127.0.0.1:{self.check_port}{path}", 3, authority=self.authority)
 
     def is_leader(self):
-        return self.says("/primary")[0] == 200
+        return self.ask("/primary")[0] == 200
 
     def is_synchronous(self):
-        return self.says("/sync")[0] == 200
+        return self.ask("/sync")[0] == 200
 
     def crash(self):
-        """As if the machine were gone: first who would start PostgreSQL again, then PostgreSQL with all its children."""
+        """Kills all processes as a lost machine does: Patroni first, which would restart PostgreSQL, then PostgreSQL."""
         with open(f"{self.data}/postmaster.pid") as file:
             postmaster = int(file.readline())
-        children = [int(pid) for pid in self.place.run(["pgrep", "-P", postmaster], expected=None).split()]
-        watcher = self.place.processes.pop(self.name)
+        children = [int(pid) for pid in self.sandbox.run(["pgrep", "-P", postmaster], expected=None).split()]
+        watcher = self.sandbox.processes.pop(self.name)
         for process in [watcher.pid, postmaster, *children]:
             try:
                 os.kill(process, signal.SIGKILL)
@@ -179,12 +178,12 @@ class Member:
 
 
 class Cluster:
-    """Two members, and HAProxy, which leads to whichever leads."""
+    """Two members, and HAProxy, which connects to the leader."""
 
-    def __init__(self, place):
-        self.place, self.etcd = place, Etcd(place)
-        self.members = [Member(place, name, self.etcd) for name in ("member-a", "member-b")]
-        self.port = place.port()
+    def __init__(self, sandbox):
+        self.sandbox, self.etcd = sandbox, Etcd(sandbox)
+        self.members = [Member(sandbox, name, self.etcd) for name in ("member-a", "member-b")]
+        self.port = sandbox.port()
 
     @property
     def hosts(self):
@@ -192,8 +191,8 @@ class Cluster:
 
     @property
     def parameters(self):
-        # HAProxy takes both for good until it has asked them.
-        return f"target_session_attrs=primary&sslmode=verify-full&sslrootcert={self.place.path('certificates/ca.pem')}"
+        # Until its first checks HAProxy considers both members healthy.
+        return f"target_session_attrs=primary&sslmode=verify-full&sslrootcert={self.sandbox.path('certificates/ca.pem')}"
 
     @property
     def leader(self):
@@ -203,12 +202,12 @@ class Cluster:
         self.etcd.start()
         first, second = self.members
         first.start()
-        self.place.until("a leader", first.is_leader, 90)
+        self.sandbox.until("a leader", first.is_leader, 90)
         second.start()
-        self.place.until("a synchronous standby", second.is_synchronous, 90)
-        self.place.start(
+        self.sandbox.until("a synchronous standby", second.is_synchronous, 90)
+        self.sandbox.start(
             "haproxy",
-            [program("haproxy"), "-f", self.place.path("deploy/haproxy/haproxy.cfg")],
+            [program("haproxy"), "-f", self.sandbox.path("deploy/haproxy/haproxy.cfg")],
             {
                 "HAPROXY_LISTEN": self.hosts,
                 "MEMBER_A": f"127.0.0.1:{first.port}",
@@ -220,29 +219,29 @@ class Cluster:
         )
         for member in self.members:
             member.refuses_strangers()
-        self.place.until("HAProxy", lambda: self.query("SELECT 1", expected=None) == [["1"]])
+        self.sandbox.until("HAProxy", lambda: self.query("SELECT 1", expected=None) == [["1"]])
 
     def query(self, sql, database="humon", expected=(0,)):
-        with open(self.place.path("secrets/postgres_password")) as file:
+        with open(self.sandbox.path("secrets/postgres_password")) as file:
             environment = {"PGPASSWORD": file.read().strip(), "PGCONNECT_TIMEOUT": 5}
-            environment |= {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": self.place.path("certificates/ca.pem")}
-        return query(self.place, sql, database, "127.0.0.1", self.port, environment, expected)
+            environment |= {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": self.sandbox.path("certificates/ca.pem")}
+        return query(self.sandbox, sql, database, "127.0.0.1", self.port, environment, expected)
 
 
 class Pooler:
-    def __init__(self, place, database):
-        self.place, self.database, self.port = place, database, place.port()
+    def __init__(self, sandbox, database):
+        self.sandbox, self.database, self.port = sandbox, database, sandbox.port()
 
     @property
     def hosts(self):
         return f"127.0.0.1:{self.port}"
 
     def start(self):
-        place = self.place
-        with open(place.path("secrets/server_password")) as file:
-            users = place.write("pgbouncer/users", f'"humon_server" "{file.read().strip()}"\n', 0o600)
+        sandbox = self.sandbox
+        with open(sandbox.path("secrets/server_password")) as file:
+            users = sandbox.write("pgbouncer/users", f'"humon_server" "{file.read().strip()}"\n', 0o600)
         text = render(
-            place.path("deploy/pgbouncer/pgbouncer.ini.template"),
+            sandbox.path("deploy/pgbouncer/pgbouncer.ini.template"),
             {
                 "DATABASE": f"host=127.0.0.1 port={self.database.port}",
                 "POOLER_ADDRESS": "127.0.0.1",
@@ -250,4 +249,4 @@ class Pooler:
                 "POOLER_USERS": users,
             },
         )
-        place.start("pgbouncer", [program("pgbouncer"), place.write("pgbouncer/pgbouncer.ini", text)])
+        sandbox.start("pgbouncer", [program("pgbouncer"), sandbox.write("pgbouncer/pgbouncer.ini", text)])

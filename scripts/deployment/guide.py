@@ -1,11 +1,11 @@
-"""Carries out docs/deploying.md as it is written: every block of commands that begins with `sh`, in one shell, in order."""
+"""Runs docs/deploying.md as written: every `sh` block of commands, in one shell, in order."""
 
 import difflib, os, re, threading
 
 from databases import POSTGRES
-from place import ROOT, Failed
+from sandbox import ROOT, Failed
 
-# What systemd does at `systemctl restart humon@a` the topology does: there is no systemd in most places where it runs.
+# Stands in for systemd, which most machines of this test lack: the deployment restarts the node.
 PRELUDE = """
 set -eu
 systemctl() {
@@ -16,52 +16,52 @@ systemctl() {
 MARK = "-- end of block --"
 
 
-def guide(topology):
-    place, database = topology.place, topology.database
+def guide(deployment):
+    sandbox, database = deployment.sandbox, deployment.database
     with open(f"{ROOT}/docs/deploying.md") as file:
         blocks = re.findall(r"^```sh\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", file.read(), re.M | re.S)
-    place.folder("backups", 0o700)
-    script = place.write("guide.sh", PRELUDE + f"\necho '{MARK}'\n".join(commands for commands, _ in blocks))
-    environment = topology.nodes[0].settings | {
-        "PATH": f"{place.directory}:{place.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
-        "CONTROL": place.folder("control"),
-        "SECRETS": place.path("secrets"),
+    sandbox.folder("backups", 0o700)
+    script = sandbox.write("guide.sh", PRELUDE + f"\necho '{MARK}'\n".join(commands for commands, _ in blocks))
+    environment = deployment.nodes[0].settings | {
+        "PATH": f"{sandbox.directory}:{sandbox.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
+        "CONTROL": sandbox.folder("control"),
+        "SECRETS": sandbox.path("secrets"),
         "WAL_ARCHIVE": database.archive,
-        "BACKUPS": place.path("backups"),
-        "PGHOST": place.directory,
+        "BACKUPS": sandbox.path("backups"),
+        "PGHOST": sandbox.directory,
         "PGPORT": database.port,
         "PGUSER": "postgres",
-        "PROXY": topology.proxy.url,
-        "NODE_A": topology.nodes[0].address,
-        "NODE_B": topology.nodes[1].address,
+        "PROXY": deployment.proxy.url,
+        "NODE_A": deployment.nodes[0].address,
+        "NODE_B": deployment.nodes[1].address,
         "RESTORED_PORT": database.port,
     }
-    # Set by the page itself.
+    # The page itself sets these.
     for name in ("DATABASE_URL_FILE", "TB_APP_SECRET_FILE"):
         del environment[name]
     ends = threading.Event()
-    restarting = threading.Thread(target=restart_on_demand, args=(topology, ends), daemon=True)
+    restarting = threading.Thread(target=restart_on_demand, args=(deployment, ends), daemon=True)
     restarting.start()
     try:
-        said = place.run(["bash", script], environment)
+        said = sandbox.run(["bash", script], environment)
     finally:
         ends.set()
         restarting.join()
     for (commands, expected), answer in zip(blocks, said.split(MARK)):
         if expected and normalised(expected) != normalised(answer):
             difference = "\n".join(
-                difflib.unified_diff(normalised(expected), normalised(answer), "docs/deploying.md", "answered", lineterm="")
+                difflib.unified_diff(normalised(expected), normalised(answer), "docs/deploying.md", "printed", lineterm="")
             )
-            raise Failed(f"{commands}answers something else:\n{difference}")
+            raise Failed(f"{commands}printed something else:\n{difference}")
     return (
-        f"{len(blocks)} blocks of docs/deploying.md carried out, {sum(bool(expected) for _, expected in blocks)} answers compared"
+        f"{len(blocks)} blocks of docs/deploying.md run, {sum(bool(expected) for _, expected in blocks)} outputs compared"
     )
 
 
-def restart_on_demand(topology, ends):
+def restart_on_demand(deployment, ends):
     while not ends.wait(0.05):
-        for node in topology.nodes:
-            asked = topology.place.path("control", f"restart-{node.name[-1]}")
+        for node in deployment.nodes:
+            asked = deployment.sandbox.path("control", f"restart-{node.name[-1]}")
             if os.path.exists(asked):
                 node.stop()
                 node.launch()
@@ -69,7 +69,7 @@ def restart_on_demand(topology, ends):
 
 
 def normalised(text):
-    """Without figures, which are others every time, and the width of columns."""
+    """The text without figures, which differ in every run, and without the width of columns."""
     return [
         re.sub(r" +", " ", re.sub(r"\d[\d,.]*", "0", re.sub(r"-{2,}", "--", line))).strip() for line in text.strip().splitlines()
     ]

@@ -1,4 +1,4 @@
-"""A client that sends every request once, whatever becomes of it, and remembers what it was told."""
+"""A client that sends every request once, even if it fails, and records the responses."""
 
 import asyncio, collections, dataclasses, json, random, time, uuid
 
@@ -6,13 +6,13 @@ import asyncio, collections, dataclasses, json, random, time, uuid
 @dataclasses.dataclass
 class Request:
     kind: str
-    # What the log will know it by: the name of an event, the device of a user, the number of an event to attend.
+    # Identifies the write in the log: the name of an event, the device of a user, or the number of an attended event.
     mark: str
     begin: float
     end: float = 0
-    # None where there was no answer.
+    # None if no response came.
     status: int = None
-    # What else is wrong with it.
+    # Another error, besides the status.
     fault: str = ""
     number: int = 0
     node: str = ""
@@ -23,7 +23,7 @@ class Request:
 
 
 class Connection:
-    """HTTP/1.1, one request after the other."""
+    """An HTTP/1.1 connection for one request at a time."""
 
     def __init__(self, port, address):
         self.port, self.address, self.reader, self.writer = port, address, None, None
@@ -59,17 +59,17 @@ class Connection:
 
 
 class Phone:
-    """One device, and one request of it at a time: what an app does, faster."""
+    """One device with one request at a time, as an app sends them, but faster."""
 
     def __init__(self, load, number):
         self.load, self.number = load, number
         self.chance = random.Random(number)
-        # An address of its own, since there are limits for each.
+        # An address of its own, because limits apply to each address.
         self.connection = Connection(load.port, f"127.0.{1 + number // 250}.{1 + number % 250}")
         self.device = f"phone-{load.run}-{number}"
-        # Every other one sends an Idempotency-Key with what it writes.
+        # Every second phone sends an Idempotency-Key with each write.
         self.has_keys = number % 2 == 0
-        # Of its own events: the names that may be read, from the last that was acknowledged on; and the position of that.
+        # Its own events with the names that a read may show, from the last acknowledged one on, and that write's position.
         self.events = collections.OrderedDict()
         self.position = 0
 
@@ -83,7 +83,7 @@ class Phone:
 
     @property
     def only_reads(self):
-        """Every third one: it waits for no write, whatever has become of PostgreSQL."""
+        """Every third phone only reads, so that it never waits for a write."""
         return self.number % 3 == 2 and len(self.events) >= 5
 
     async def one_of(self, chance):
@@ -160,9 +160,9 @@ class Phone:
         request.number = number
 
     async def read(self):
-        """Shows what this device wrote, whatever node answers."""
+        """Reads an event. With the position of the own last write, any node must show that write."""
         number = self.chance.choice(list(self.events))
-        # Half of them as a client that does not care for what it has just written.
+        # Half of the reads do not ask for the client's own last write.
         asks = self.chance.random() < 0.5
         headers = {"humon-position": str(self.position)} if asks else {}
         request, content = await self.send("read own write" if asks else "read", "", "GET", f"/v1/events/{number}", headers=headers)
@@ -177,14 +177,14 @@ class Phone:
 
 
 class Load:
-    """Phones beside each other, for as long as something else is done."""
+    """Phones that send requests concurrently while a test runs."""
 
     def __init__(self, port, secret, phones=24, pause=0.02):
         self.port, self.secret, self.pause, self.phones = port, secret, pause, phones
         self.run, self.ends, self.requests = uuid.uuid4().hex[:8], False, []
 
     async def beside(self, work):
-        """- what the work, which runs in a thread, gives"""
+        """Sends requests while `work` runs in a thread, and returns its result."""
         phones = [asyncio.create_task(Phone(self, number).run()) for number in range(self.phones)]
         try:
             return await asyncio.to_thread(work)

@@ -2,38 +2,38 @@
 
 import http.server, json, threading
 
-from place import Failed, program
+from sandbox import Failed, program
 from services import get
 
 
-def rules(topology):
+def rules(deployment):
     """The rules by themselves: promtool plays every alert, firing and silent."""
-    folder = topology.place.path("deploy/prometheus")
-    copy_token(topology)
-    topology.place.run([program("promtool"), "check", "config", f"{folder}/prometheus.yml"])
-    said = topology.place.run([program("promtool"), "test", "rules", f"{folder}/alerts-test.yml", f"{folder}/alerts-days-test.yml"])
+    folder = deployment.sandbox.path("deploy/prometheus")
+    copy_token(deployment)
+    deployment.sandbox.run([program("promtool"), "check", "config", f"{folder}/prometheus.yml"])
+    said = deployment.sandbox.run([program("promtool"), "test", "rules", f"{folder}/alerts-test.yml", f"{folder}/alerts-days-test.yml"])
     if said.count("SUCCESS") != 2:
         raise Failed(f"promtool says {said}")
-    return "all alerts fire and are silent when they should"
+    return "every alert fires and resolves as its test expects"
 
 
-def monitoring(topology):
-    place = topology.place
-    place.release_ports()
-    prometheus, alertmanager, postgres, machine = (f"127.0.0.1:{place.port()}" for _ in range(4))
-    copy_token(topology)
-    targets(place, "nodes", *(f"127.0.0.1:{node.admin_port}" for node in topology.nodes))
-    targets(place, "alertmanagers", alertmanager)
-    targets(place, "postgresql", postgres)
-    targets(place, "machines", machine)
-    pages = receiver(place, alertmanager)
-    exporters(topology, postgres, machine)
-    place.start(
+def monitoring(deployment):
+    sandbox = deployment.sandbox
+    sandbox.release_ports()
+    prometheus, alertmanager, postgres, machine = (f"127.0.0.1:{sandbox.port()}" for _ in range(4))
+    copy_token(deployment)
+    targets(sandbox, "nodes", *(f"127.0.0.1:{node.admin_port}" for node in deployment.nodes))
+    targets(sandbox, "alertmanagers", alertmanager)
+    targets(sandbox, "postgresql", postgres)
+    targets(sandbox, "machines", machine)
+    pages = receiver(sandbox, alertmanager)
+    exporters(deployment, postgres, machine)
+    sandbox.start(
         "prometheus",
         [
             program("prometheus"),
-            f"--config.file={place.path('deploy/prometheus/prometheus.yml')}",
-            f"--storage.tsdb.path={place.folder('prometheus')}",
+            f"--config.file={sandbox.path('deploy/prometheus/prometheus.yml')}",
+            f"--storage.tsdb.path={sandbox.folder('prometheus')}",
             f"--web.listen-address={prometheus}",
         ],
     )
@@ -45,57 +45,57 @@ def monitoring(topology):
     def healthy():
         return [target for target in asked("targets").get("activeTargets", []) if target["health"] == "up"]
 
-    place.until("Prometheus to reach nodes and exporters", lambda: len(healthy()) == 4, 60)
+    sandbox.until("Prometheus to reach nodes and exporters", lambda: len(healthy()) == 4, 60)
 
     def evaluated():
         return [rule for group in asked("rules").get("groups", []) for rule in group["rules"]]
 
-    place.until("the rules to be evaluated", lambda: evaluated() and all(rule["health"] == "ok" for rule in evaluated()), 60)
+    sandbox.until("the rules to be evaluated", lambda: evaluated() and all(rule["health"] == "ok" for rule in evaluated()), 60)
     firing = [rule["name"] for rule in evaluated() if rule.get("state") == "firing"]
     if firing:
-        raise Failed(f"though all is well, {firing} fire")
+        raise Failed(f"{firing} fire although the deployment is healthy")
     names = asked("label/__name__/values")
     for name in ("humon_log_position", "pg_stat_archiver_failed_count", "pg_settings_max_connections", "node_filesystem_avail_bytes"):
         if name not in names:
-            raise Failed(f"the alerts ask for {name}, which no target has")
+            raise Failed(f"no target has {name}, which the alerts use")
 
-    node = topology.nodes[0]
+    node = deployment.nodes[0]
     node.kill()
-    took = place.until("a page for a node that is down", lambda: "HumonDown" in pages, 240)
+    took = sandbox.until("a page for a node that is down", lambda: "HumonDown" in pages, 240)
     node.start()
-    topology.proxy.until_in_rotation(node)
+    deployment.proxy.until_in_rotation(node)
     return (
-        f"both nodes and two exporters are asked; {len(evaluated())} rules are evaluated, and none fires; "
+        f"Prometheus scrapes both nodes and two exporters; {len(evaluated())} rules are evaluated, and none fires; "
         f"a page is sent {took:.0f} s after a node was killed"
     )
 
 
-def copy_token(topology):
-    with open(topology.place.path("secrets/admin_token")) as file:
-        topology.place.write("deploy/prometheus/admin_token", file.read(), 0o600)
+def copy_token(deployment):
+    with open(deployment.sandbox.path("secrets/admin_token")) as file:
+        deployment.sandbox.write("deploy/prometheus/admin_token", file.read(), 0o600)
 
 
-def targets(place, name, *addresses):
-    place.write(f"deploy/prometheus/{name}.yml", f"- targets: {json.dumps(addresses)}\n")
+def targets(sandbox, name, *addresses):
+    sandbox.write(f"deploy/prometheus/{name}.yml", f"- targets: {json.dumps(addresses)}\n")
 
 
-def exporters(topology, postgres, machine):
-    place = topology.place
-    place.start(
+def exporters(deployment, postgres, machine):
+    sandbox = deployment.sandbox
+    sandbox.start(
         "postgres-exporter",
         [program("prometheus-postgres-exporter"), f"--web.listen-address={postgres}"],
         {
-            "DATA_SOURCE_URI": f"127.0.0.1:{topology.database.port}/postgres?sslmode=disable",
+            "DATA_SOURCE_URI": f"127.0.0.1:{deployment.database.port}/postgres?sslmode=disable",
             "DATA_SOURCE_USER": "humon_monitor",
-            "DATA_SOURCE_PASS_FILE": place.path("secrets/monitor_password"),
+            "DATA_SOURCE_PASS_FILE": sandbox.path("secrets/monitor_password"),
         },
     )
-    folder = f"--collector.textfile.directory={place.folder('metrics')}"
-    place.start("node-exporter", [program("prometheus-node-exporter"), f"--web.listen-address={machine}", folder])
+    folder = f"--collector.textfile.directory={sandbox.folder('metrics')}"
+    sandbox.start("node-exporter", [program("prometheus-node-exporter"), f"--web.listen-address={machine}", folder])
 
 
-def receiver(place, alertmanager):
-    """Starts Alertmanager with what pages in a thread of ours; gives the names that were paged, which grow."""
+def receiver(sandbox, alertmanager):
+    """Starts Alertmanager with a pager in this process. Returns the growing list of paged alerts."""
     pages = []
 
     class Pager(http.server.BaseHTTPRequestHandler):
@@ -111,14 +111,14 @@ def receiver(place, alertmanager):
 
     pager = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pager)
     threading.Thread(target=pager.serve_forever, daemon=True).start()
-    with open(place.path("deploy/prometheus/alertmanager.yml")) as file:
+    with open(sandbox.path("deploy/prometheus/alertmanager.yml")) as file:
         text = file.read().replace("http://pager.example.org", f"http://127.0.0.1:{pager.server_port}")
-    place.start(
+    sandbox.start(
         "alertmanager",
         [
             program("prometheus-alertmanager"),
-            f"--config.file={place.write('alertmanager.yml', text)}",
-            f"--storage.path={place.folder('alertmanager')}",
+            f"--config.file={sandbox.write('alertmanager.yml', text)}",
+            f"--storage.path={sandbox.folder('alertmanager')}",
             f"--web.listen-address={alertmanager}",
             "--cluster.listen-address=",
         ],

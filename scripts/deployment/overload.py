@@ -1,12 +1,12 @@
-"""What is answered well of four times what can be: shedding is to cost less than it saves."""
+"""Measures the successful responses at four times the capacity: shedding load must cost less than it saves."""
 
 import re
 
-from place import ROOT, Failed, program
+from sandbox import ROOT, Failed, program
 
 SECONDS = 15
 EVENTS = 50_000
-# At four times the load: so many that the pause between two requests of one is longer than an answer takes.
+# For four times the load. With this number the pause between two requests of a connection exceeds the response time.
 CONNECTIONS = 800
 SCRIPT = """
 local paths, number = {}, 0
@@ -22,17 +22,17 @@ end
 """
 
 
-def overload(topology):
-    place = topology.place
-    topology.nodes[0].command("demo", "--yes", "--events", EVENTS)
+def overload(deployment):
+    sandbox = deployment.sandbox
+    deployment.nodes[0].command("demo", "--yes", "--events", EVENTS)
     with open(f"{ROOT}/Sources/App/Demo/cities.tsv") as file:
         cities = [line.split("\t") for line in file]
     places = [city[2:4] for city in cities if len(city) == 5 and re.fullmatch(r"-?[\d.]+", city[2])]
-    paths = place.write("paths", "".join(f"/v1/events/nearests?lat={lat}&lon={lon}&radius=10\n" for lat, lon in places))
-    script = place.write("paced.lua", SCRIPT)
+    paths = sandbox.write("paths", "".join(f"/v1/events/nearests?lat={lat}&lon={lon}&radius=10\n" for lat, lon in places))
+    script = sandbox.write("paced.lua", SCRIPT)
 
     def offered(connections, pause_milliseconds):
-        said = place.run(
+        said = sandbox.run(
             [
                 program("wrk"),
                 "-t2",
@@ -43,7 +43,7 @@ def overload(topology):
                 "--latency",
                 "-s",
                 script,
-                topology.proxy.url,
+                deployment.proxy.url,
             ],
             {"PATHS": paths, "PAUSE": pause_milliseconds},
         )
@@ -52,7 +52,7 @@ def overload(topology):
         return (count - refused) / SECONDS, count / SECONDS, re.search(r"99%\s+(\S+)", said)[1]
 
     def taken():
-        proxy, nodes = place.processor_seconds("proxy"), [place.processor_seconds(node.name) for node in topology.nodes]
+        proxy, nodes = sandbox.processor_seconds("proxy"), [sandbox.processor_seconds(node.name) for node in deployment.nodes]
         return proxy, sum(nodes)
 
     once, _, _ = offered(32, 0)
@@ -61,8 +61,8 @@ def overload(topology):
     good, all_answers, slowest = offered(CONNECTIONS, pause)
     proxy, nodes = (now - then for now, then in zip(taken(), before))
     figures = (
-        f"{once:.0f} searches of 10 km a second are answered well with 32 connections; of {CONNECTIONS / pause * 1_000:.0f} a second "
-        f"that {CONNECTIONS} ask for {all_answers:.0f} are answered, {good:.0f} of them well ({good / once:.2f}), p99 {slowest}; "
+        f"{once:.0f} searches of 10 km a second succeed with 32 connections; of {CONNECTIONS / pause * 1_000:.0f} a second "
+        f"from {CONNECTIONS} connections {all_answers:.0f} get a response, {good:.0f} of them a success ({good / once:.2f}), p99 {slowest}; "
         f"the proxy took {proxy / nodes:.2f} of the nodes' processor time"
     )
     if good < 0.7 * once:

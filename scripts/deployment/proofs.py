@@ -1,31 +1,31 @@
-"""What is to be proved, one function each; each gives its figures, or throws."""
+"""The tests of a deployment. Each function returns its figures, or raises Failed."""
 
 import asyncio, collections, threading, time
 
 from audit import audit
 from databases import Cluster, Pooler, Postgres
 from load import Load
-from place import Failed
+from sandbox import Failed
 from services import Node, Proxy, get, secrets
 from tls import GET, secured
 
 
-class Topology:
-    """nginx, two nodes and a PostgreSQL, up and ready."""
+class Deployment:
+    """nginx, two nodes and PostgreSQL."""
 
-    def __init__(self, place, humon, database=None, settings={}, pooled=False, phones=24):
-        self.place, self.database = place, database or Postgres(place)
-        self.nodes = [Node(place, name, humon, settings=settings) for name in ("node-a", "node-b")]
-        self.proxy = Proxy(place, self.nodes)
-        self.pooler = Pooler(place, self.database) if pooled else None
+    def __init__(self, sandbox, humon, database=None, settings={}, pooled=False, phones=24):
+        self.sandbox, self.database = sandbox, database or Postgres(sandbox)
+        self.nodes = [Node(sandbox, name, humon, settings=settings) for name in ("node-a", "node-b")]
+        self.proxy = Proxy(sandbox, self.nodes)
+        self.pooler = Pooler(sandbox, self.database) if pooled else None
         self.phones = phones
-        # What asks the proxy every second how the nodes are.
-        self.health_check = self.proxy.asked_by_its_container
-        place.release_ports()
+        # The health check that runs every second under load.
+        self.health_check = self.proxy.check_as_container
+        sandbox.release_ports()
 
     def start(self):
         secrets(
-            self.place,
+            self.sandbox,
             DATABASE_HOST=(self.pooler or self.database).hosts,
             MIGRATION_HOST=self.database.hosts,
             DATABASE_PARAMETERS=self.database.parameters,
@@ -44,11 +44,11 @@ class Topology:
         self.proxy.start()
         for node in self.nodes:
             self.proxy.until_in_rotation(node)
-        with open(self.place.path("secrets/app_secret")) as file:
+        with open(self.sandbox.path("secrets/app_secret")) as file:
             self.secret = file.read().strip()
 
     def beside_load(self, work, **how):
-        """Does something under load, with the health check beside it; gives what it gives, and the load."""
+        """Runs `work` under load and health checks. Returns its result and the load."""
         load, ends = Load(self.proxy.port, self.secret, **{"phones": self.phones} | how), threading.Event()
 
         def check():
@@ -64,57 +64,57 @@ class Topology:
             checking.join()
 
     def audit(self, load):
-        """By both nodes, when they have come to the end of the log."""
+        """Audits with both nodes once they are ready."""
         for node in self.nodes:
-            self.place.until(f"{node.name} to be ready", node.is_ready)
+            self.sandbox.until(f"{node.name} to be ready", node.is_ready)
         return [audit(self.database, node, load.requests) for node in self.nodes][0]
 
 
-def tell(load):
-    """Failures in short."""
+def failures(load):
+    """The most frequent failures with their counts."""
     kinds = collections.Counter(f"{request.kind}: {request.status or request.fault}" for request in load.failures())
     return ", ".join(f"{count} × {kind}" for kind, count in kinds.most_common(8))
 
 
-def nobody_left(topology):
-    """With all nodes gone the proxy refuses in the API's words; it asks again as soon as there is one, though it left all alone."""
-    for node in topology.nodes:
+def no_node_left(deployment):
+    """Without nodes the proxy responds as the API does, and it tries again as soon as a node is back."""
+    for node in deployment.nodes:
         node.kill()
     for key in ("", "Idempotency-Key: 1\r\n", "", "Idempotency-Key: 2\r\n"):
         for path in ("/v1/events/1", "/health"):
-            answer = secured(topology.proxy, GET.format(path, key))
+            answer = secured(deployment.proxy, GET.format(path, key))
             if (answer.status, answer.all("retry-after"), answer.body) != (503, ["1"], '{"message":"Service Unavailable"}'):
                 raise Failed(f"with no node there the proxy answers {answer}")
-    back = topology.nodes[0].start()
-    status, _, body = get(f"{topology.proxy.url}/health/live")
+    back = deployment.nodes[0].start()
+    status, _, body = get(f"{deployment.proxy.url}/health/live")
     if status != 200:
         raise Failed(f"with a node back the proxy answers {status} {body}")
-    topology.nodes[1].start()
-    for node in topology.nodes:
-        topology.proxy.until_in_rotation(node)
+    deployment.nodes[1].start()
+    for node in deployment.nodes:
+        deployment.proxy.until_in_rotation(node)
     return f"503 with Retry-After; answers again at once with a node that is back after {back:.1f} s"
 
 
-def rolling_restart(topology, rounds):
-    """Both nodes, one after the other, as a deploy does it: one beside the health check of Docker, one beside that of systemd."""
-    proxy = topology.proxy
-    checks = (proxy.asked_by_the_timer, proxy.asked_by_its_container)
+def rolling_restart(deployment, rounds):
+    """Restarts both nodes in turn, as a deploy does: one with the health check of Docker, one with that of systemd."""
+    proxy = deployment.proxy
+    checks = (proxy.check_as_timer, proxy.check_as_container)
 
     def restart():
         took = []
         time.sleep(2)
         for _ in range(rounds):
-            for node, topology.health_check in zip(topology.nodes, checks):
+            for node, deployment.health_check in zip(deployment.nodes, checks):
                 stopped = node.stop()
                 ready = node.start()
                 took.append((stopped, ready, proxy.until_in_rotation(node)))
         time.sleep(1)
         return took
 
-    took, load = topology.beside_load(restart)
+    took, load = deployment.beside_load(restart)
     if load.failures():
-        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {tell(load)}")
-    checked = topology.audit(load)
+        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {failures(load)}")
+    checked = deployment.audit(load)
     stopped, ready, rotation = (max(column) for column in zip(*took))
     return (
         f"{len(took)} restarts, {load.summary()}: none failed, p99 {load.percentile(0.99):.0f} ms; {checked} acknowledged writes, none lost "
@@ -122,36 +122,36 @@ def rolling_restart(topology, rounds):
     )
 
 
-def killed_node(topology, rounds):
-    """kill -9: whatever failed was under way at that moment, was not read, and had no key."""
+def killed_node(deployment, rounds):
+    """Kills nodes with SIGKILL. Only writes without a key that were in flight at that moment may fail."""
 
     def kill():
         moments = []
         time.sleep(2)
         for number in range(rounds):
-            node = topology.nodes[number % 2]
+            node = deployment.nodes[number % 2]
             moments.append(time.monotonic())
             node.kill()
             time.sleep(2)
             node.start()
-            topology.proxy.until_in_rotation(node)
+            deployment.proxy.until_in_rotation(node)
             time.sleep(1)
         return moments
 
-    moments, load = topology.beside_load(kill)
+    moments, load = deployment.beside_load(kill)
     for request in load.failures():
         if not any(request.begin <= moment + 0.05 and moment <= request.end <= moment + 1 for moment in moments):
-            raise Failed(f"was not under way when a node was killed, and failed: {request}")
+            raise Failed(f"failed although it was not in flight when a node was killed: {request}")
         if request.kind.endswith("with a key") or request.kind in ("read", "read own write", "search"):
-            raise Failed(f"could have been asked of the other node, and failed: {request}")
-    checked = topology.audit(load)
-    failed = f"{len(load.failures())} failed, writes without a key that were under way" if load.failures() else "none failed"
+            raise Failed(f"failed although the other node could have responded: {request}")
+    checked = deployment.audit(load)
+    failed = f"{len(load.failures())} failed, writes without a key that were in flight" if load.failures() else "none failed"
     return f"{rounds} kills, {load.summary()}: {failed}; " f"{checked} acknowledged writes, none lost or doubled"
 
 
-def fail_over(topology):
-    """The leader's machine is gone: PostgreSQL, its children and Patroni, all at once."""
-    database = topology.database
+def fail_over(deployment):
+    """Loses the leader's machine: PostgreSQL, its children and Patroni end at once."""
+    database = deployment.database
 
     def crash():
         time.sleep(3)
@@ -159,19 +159,19 @@ def fail_over(topology):
         moment = time.monotonic()
         leader.crash()
         other = next(member for member in database.members if member is not leader)
-        topology.place.until("another leader", other.is_leader, 90)
+        deployment.sandbox.until("another leader", other.is_leader, 90)
         promoted = time.monotonic()
         time.sleep(10)
         leader.start()
-        topology.place.until("a synchronous standby", leader.is_synchronous, 90)
+        deployment.sandbox.until("a synchronous standby", leader.is_synchronous, 90)
         time.sleep(2)
         return moment, promoted, time.monotonic()
 
-    (moment, promoted, whole), load = topology.beside_load(crash)
+    (moment, promoted, whole), load = deployment.beside_load(crash)
     writes = [request for request in load.requests if request.kind.split()[0] in ("create", "change")]
     first_after = min(request.end for request in writes if not request.failed and request.begin > moment + 1)
     plain = [request for request in load.requests if request.kind in ("read", "search")]
-    # What one node had just created when the leader went, the other one cannot look up.
+    # An event that one node created just before the crash is unknown to the other node.
     born = {request.number: request.end for request in writes if request.kind.startswith("create") and not request.failed}
     refused = [request for request in plain if request.failed and born.get(request.number, 0) < moment - 1]
     if refused:
@@ -180,7 +180,7 @@ def fail_over(topology):
     if late:
         raise Failed(f"15 s after the first write {len(late)} still fail: {late[:3]}")
     during = [request for request in plain if moment < request.begin < first_after]
-    checked = topology.audit(load)
+    checked = deployment.audit(load)
     return (
         f"writes are back {first_after - moment:.1f} s after the crash (a new leader after {promoted - moment:.1f} s); {len(during)} "
         f"reads meanwhile, {sum(request.failed for request in during)} failed; {load.summary()}, {len(load.failures())} refused in all; "
@@ -188,40 +188,40 @@ def fail_over(topology):
     )
 
 
-def pooled(topology):
-    """Nothing needs what a pooler in transaction mode cannot give."""
+def pooled(deployment):
+    """Runs the nodes behind a pooler in transaction mode."""
 
     def work():
         time.sleep(10)
-        return topology.database.query(
+        return deployment.database.query(
             "SELECT count(*) FROM pg_stat_activity WHERE usename = 'humon_server' AND application_name = 'humon'"
         )[0][0]
 
-    connections, load = topology.beside_load(work)
+    connections, load = deployment.beside_load(work)
     if load.failures():
-        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {tell(load)}")
+        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {failures(load)}")
     return (
-        f"{load.summary()}: none failed; {topology.audit(load)} acknowledged writes, none lost or doubled; {connections} connections to "
+        f"{load.summary()}: none failed; {deployment.audit(load)} acknowledged writes, none lost or doubled; {connections} connections to "
         f"PostgreSQL"
     )
 
 
-def soak(topology, minutes):
-    """Memory stays as large as what it holds."""
+def soak(deployment, minutes):
+    """Watches the memory of the nodes, which may grow only with their data."""
 
     def watch():
         samples, begin = [], time.monotonic()
         while (now := time.monotonic() - begin) < minutes * 60:
-            sample = [node.resident_megabytes() for node in topology.nodes]
+            sample = [node.resident_megabytes() for node in deployment.nodes]
             samples.append((now, *sample))
             print(f"    {now:6.0f} s: {sample[0]:.0f} and {sample[1]:.0f} MB", flush=True)
             time.sleep(max(5, minutes * 60 / 20))
         return samples
 
-    samples, load = topology.beside_load(watch, pause=0.05)
+    samples, load = deployment.beside_load(watch, pause=0.05)
     if load.failures():
-        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {tell(load)}")
-    # The first third is for caches and pools to fill.
+        raise Failed(f"{len(load.failures())} of {load.summary()} failed: {failures(load)}")
+    # Caches and pools fill in the first third.
     settled, final = samples[len(samples) // 3], samples[-1]
     growth = [final[column] - settled[column] for column in (1, 2)]
     written = sum(request.kind.split()[0] in ("create", "sign", "attend") for request in load.requests)
@@ -229,5 +229,5 @@ def soak(topology, minutes):
         raise Failed(f"memory grew by {growth} MB after the first third")
     return (
         f"{minutes:g} min, {load.summary()}: none failed; {final[1]:.0f} and {final[2]:.0f} MB at the end, {growth[0]:+.0f} and "
-        f"{growth[1]:+.0f} since the first third; {topology.audit(load)} acknowledged writes, none lost or doubled"
+        f"{growth[1]:+.0f} since the first third; {deployment.audit(load)} acknowledged writes, none lost or doubled"
     )

@@ -1,16 +1,16 @@
-"""TLS as docker-compose.tls.yml has it: is nothing to be had without it from outside, and does every answer say so?"""
+"""Tests TLS as in docker-compose.tls.yml: no response without TLS from outside, and Strict-Transport-Security in every response."""
 
 import socket, ssl
 
-from place import Failed, program
+from sandbox import Failed, program
 from services import HAS_IPV6, OUTSIDE, OUTSIDE_IPV6, PROXY, REDIRECT, TLS, get, published
 
 HSTS = "max-age=63072000"
-# One of each kind: of a node, and of nginx before it has a request, while it reads one, and instead of a node.
+# Responses of every origin: of a node, and of nginx before, while and instead of passing a request on.
 GET = "GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{}\r\n"
 KINDS = {
     "200 of a node": (GET.format("/health/live", ""), 200),
-    "200 of the location that asks nodes how they are": (GET.format("/health", ""), 200),
+    "200 of the health check": (GET.format("/health", ""), 200),
     "200 of a page": (GET.format("/docs", ""), 200),
     "304 of a node": (GET.format("/v1/events/nearests?lat=1&lon=2", "If-None-Match: *\r\n"), (200, 304, 404)),
     "404 of a node": (GET.format("/v1/events/999999999", ""), 404),
@@ -28,8 +28,8 @@ KINDS = {
 }
 
 
-def tls(topology):
-    proxy = topology.proxy
+def tls(deployment):
+    proxy = deployment.proxy
     only_with_tls(proxy)
     for kind, (request, statuses) in KINDS.items():
         answer = secured(proxy, request)
@@ -37,8 +37,8 @@ def tls(topology):
             raise Failed(f"{kind}: with TLS the proxy answers {answer}")
     addresses = [OUTSIDE, OUTSIDE_IPV6] if HAS_IPV6 else [OUTSIDE]
     for address in addresses:
-        two = topology.place.run(
-            [program("curl"), "-s", "--cacert", topology.place.path("tls/certificate.pem"), "-o", "/dev/null"]
+        two = deployment.sandbox.run(
+            [program("curl"), "-s", "--cacert", deployment.sandbox.path("tls/certificate.pem"), "-o", "/dev/null"]
             + ["-w", "%{http_code} %{http_version} %header{strict-transport-security}"]
             + ["--resolve", f"localhost:{proxy.ports[TLS]}:{address}", f"https://localhost:{proxy.ports[TLS]}/health/live"],
             expected=None,
@@ -49,12 +49,12 @@ def tls(topology):
 
 
 def only_with_tls(proxy):
-    """Whatever is published, by this file or by the other one, should both be."""
+    """Tests every published port of both files, as if both were in use."""
     for port in published("docker-compose.yml") + published("docker-compose.tls.yml"):
         for path in ("/v1/events/1", "/health", "/docs"):
             status, headers, body = get(f"http://{OUTSIDE}:{proxy.ports[port]}{path}", redirects=False)
             if "Strict-Transport-Security" in headers:
-                raise Failed(f"without TLS {path} at {port} says Strict-Transport-Security")
+                raise Failed(f"without TLS {path} at {port} sends Strict-Transport-Security")
             led = port == REDIRECT and status == 308 and headers["Location"] == f"https://{OUTSIDE}:{proxy.ports[TLS]}{path}"
             refused = port in (REDIRECT, TLS) and (status, body) == (403, '{"message":"Only with TLS"}')
             if not (led or refused or port == PROXY and status is None):
@@ -76,9 +76,9 @@ class Answer:
 
 
 def secured(proxy, request):
-    """The answer to these bytes, which is to say once that there is no way without TLS, and to be in the API's words."""
-    context = ssl.create_default_context(cafile=proxy.place.path("tls/certificate.pem"))
-    # The certificate is made with a name alone.
+    """The response to these bytes. It must have Strict-Transport-Security once and, if it is an error, the body of the API."""
+    context = ssl.create_default_context(cafile=proxy.sandbox.path("tls/certificate.pem"))
+    # The certificate has no subject alternative name.
     context.check_hostname = False
     with socket.create_connection((OUTSIDE, proxy.ports[TLS]), timeout=10) as plain:
         with context.wrap_socket(plain, server_hostname="localhost") as secure:

@@ -1,107 +1,63 @@
-"""Attacks a server with what the OpenAPI document allows and with what it does not, and says what came of it.
+"""Fuzzes the API: sends requests that the OpenAPI document allows and requests that it does not, and reports the responses.
 
 Usage: python3 scripts/fuzz [--humon PATH] [--seed N] [--seconds N] [--keep]
-Starts humon on a private PostgreSQL in a temporary directory, signs a device up, and lets Schemathesis loose on every operation:
-examples, boundaries, random requests, and chains of them. Fails on any answer that the document does not allow, on any 5xx, and on
-a server that is not well afterwards. What is left out, and why, stands in schemathesis.toml. Needs Python 3 with venv, and PyPI once.
+Starts humon on a private PostgreSQL in a temporary directory, signs a device up, and runs Schemathesis on every operation with
+examples, boundary values, random requests, and chains of them. Fails on any response that the document does not allow, on any 5xx,
+and on a server that is unhealthy afterwards. schemathesis.toml lists the exceptions with their reasons. Needs Python 3 with venv,
+and PyPI once.
 """
 
-import argparse, collections, json, os, re, secrets, shutil, signal, subprocess, sys, urllib.request
+import argparse, collections, json, os, subprocess, sys, urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "deployment"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "harness"))
 sys.dont_write_bytecode = True
 
-from place import ROOT, Failed, Place
+from environment import python_with
+from sandbox import ROOT, Failed, end_on_signals, run_in_sandbox
+from server import HumonServer
 
-VENV = f"{ROOT}/.build/attack"
-# The document's examples ask for the event 12 and change it.
+# The examples of the document read and change event 12.
 EVENTS = 20
 
 
 def main():
     options = arguments()
-    # Whatever ends the script ends what it started.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(143))
-    schemathesis = installed()
-    place, failed = Place("attack"), True
-    try:
-        server = Server(place, options.humon)
-        server.start()
-        token = server.populate()
-        print(f"Seed {options.seed}, {options.seconds} s", flush=True)
-        faults = attack(schemathesis, server, token, options) + server.faults()
-        for fault in faults:
-            print(f"FAILED: {fault}", flush=True)
-        failed = bool(faults)
-    except Failed as failure:
-        print(f"FAILED: {failure}", flush=True)
-    finally:
-        place.close(keep=options.keep or failed)
-    sys.exit(1 if failed else 0)
+    end_on_signals()
+    schemathesis = [python_with(f"{HERE}/requirements.txt", "fuzz"), "-m", "schemathesis.cli"]
+    sys.exit(run_in_sandbox("fuzz", options.keep, lambda sandbox: test(sandbox, schemathesis, options)))
 
 
-def installed():
-    """Schemathesis in an environment of its own, made anew where another version is wanted."""
-    requirements, kept = f"{HERE}/requirements.txt", f"{VENV}/requirements.txt"
-    if not (os.path.exists(kept) and open(kept).read() == open(requirements).read()):
-        subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
-        subprocess.run([f"{VENV}/bin/python", "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", requirements], check=True)
-        shutil.copy(requirements, kept)
-    return [f"{VENV}/bin/python", "-m", "schemathesis.cli"]
+def test(sandbox, schemathesis, options):
+    server = Server(sandbox, options.humon, settings={"HUMON_LOG_LEVEL": "info", "HUMON_LOG_FORMAT": "json"})
+    server.start()
+    token = server.populate()
+    print(f"Seed {options.seed}, {options.seconds} s", flush=True)
+    violations = fuzz(schemathesis, server, token, options) + server.violations()
+    if violations:
+        raise Failed("\n".join(violations))
 
 
-def attack(schemathesis, server, token, options):
+def fuzz(schemathesis, server, token, options):
     command = [*schemathesis, "--config-file", f"{HERE}/schemathesis.toml", "run", f"{server.url}/v1/openapi.json"]
     command += ["--phases", "examples,coverage,fuzzing,stateful", "--seed", options.seed, "--max-time", options.seconds]
-    # By the environment, so that neither stands in a list of processes.
-    own = {"HUMON_ATTACK_SECRET": server.secret, "HUMON_ATTACK_TOKEN": token, "HOME": server.place.directory}
+    # Secrets go into the environment, because a list of processes shows arguments.
+    own = {"HUMON_FUZZ_SECRET": server.secret, "HUMON_FUZZ_TOKEN": token, "HOME": server.sandbox.directory}
     own |= {"SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": HERE, "PYTHONDONTWRITEBYTECODE": "1"}
     result = subprocess.run(
         [str(word) for word in command],
-        cwd=server.place.directory,
+        cwd=server.sandbox.directory,
         env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "NO_COLOR": "1"} | own,
         stdin=subprocess.DEVNULL,
-        # It ends by itself; a test case that is being made smaller may take a little longer.
+        # Schemathesis ends by itself. Shrinking the last test case may take a little longer.
         timeout=options.seconds + 120,
     )
-    return [f"Schemathesis ended with {result.returncode}: its findings are above"] if result.returncode else []
+    return [f"Schemathesis ended with {result.returncode}: its output is above"] if result.returncode else []
 
 
-class Server:
-    def __init__(self, place, humon):
-        self.place, self.secret = place, secrets.token_hex()
-        # Where the account of the server can reach it.
-        self.humon = shutil.copy(humon, place.path("humon"))
-        os.chmod(self.humon, 0o755)
-        self.settings = {
-            "TB_APP_SECRET": self.secret,
-            "HUMON_DATA": place.folder("data"),
-            "HUMON_PORT": 0,
-            "HUMON_ADMIN_PORT": 0,
-            "HUMON_LOG_LEVEL": "info",
-            "HUMON_LOG_FORMAT": "json",
-        }
-
-    def start(self):
-        self.process = self.place.start("server", [self.humon, "serve"], self.settings)
-        self.place.until("humon to serve", self.has_welcomed)
-
-    def has_welcomed(self):
-        if self.process.poll() is not None:
-            raise Failed(f"humon ended: {self.log()}")
-        ports = re.search(r"^humon serves on \S+:(\d+)\n.*:(\d+)/metrics\n(?s:.*)curl", self.log(), re.M)
-        if ports:
-            self.url, self.settings["HUMON_ADMIN_PORT"] = f"http://127.0.0.1:{ports[1]}", ports[2]
-        return ports is not None
-
-    def log(self):
-        with open(self.place.path("server.log"), errors="replace") as file:
-            return file.read()
-
+class Server(HumonServer):
     def populate(self):
-        """The token of a device that owns the first events."""
+        """Signs a device up, creates its first events, and returns its token."""
         token = self.post("/v1/users", {"tb-app-secret": self.secret})["device_token"]
         event = {"name": "Street Food Friday", "lat": 37.76, "lon": -122.43, "started_at": "2030-09-13T17:00:00Z"}
         for _ in range(EVENTS):
@@ -111,25 +67,25 @@ class Server:
     def post(self, path, headers, body=None):
         data = json.dumps(body).encode() if body else b""
         request = urllib.request.Request(self.url + path, data, headers, method="POST")
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.load(response)
 
-    def faults(self):
-        """What is wrong with the server after the attack."""
-        faults = []
+    def violations(self):
+        """The violations that the server's own checks and its log show afterwards."""
         if self.process.poll() is not None:
             return [f"humon ended with {self.process.returncode}"]
+        violations, settings = [], self.settings | {"HUMON_ADMIN_PORT": self.admin_port}
         for command in (["doctor"], ["log", "verify"], ["projections", "verify", "--all"]):
-            result = self.place.finished([self.humon, *command], self.settings)
+            result = self.sandbox.finished([self.humon, *command], settings)
             if result.returncode:
-                faults.append(f"humon {' '.join(command)} ended with {result.returncode}: {result.stdout}{result.stderr}")
-        self.place.stop("server")
+                violations.append(f"humon {' '.join(command)} ended with {result.returncode}: {result.stdout}{result.stderr}")
+        self.stop()
         lines = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
-        answers = collections.Counter(line["status"] for line in lines if line["message"] == "request")
-        told = ", ".join(f"{count:,} times {status}" for status, count in sorted(answers.items()))
-        print(f"{sum(answers.values()):,} requests were answered: {told}", flush=True)
+        responses = collections.Counter(line["status"] for line in lines if line["message"] == "request")
+        statuses = ", ".join(f"{count:,} × {status}" for status, count in sorted(responses.items()))
+        print(f"{sum(responses.values()):,} responses: {statuses}", flush=True)
         errors = [line for line in lines if line.get("status", 0) >= 500 or line["level"] in ("warning", "error", "critical")]
-        return faults + [f"in the server's log: {json.dumps(line)}" for line in errors[:20]]
+        return violations + [f"in the server's log: {json.dumps(line)}" for line in errors[:20]]
 
 
 def arguments():

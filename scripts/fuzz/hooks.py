@@ -1,4 +1,4 @@
-"""What is sent otherwise than Schemathesis would."""
+"""Changes to requests of Schemathesis."""
 
 import re
 
@@ -7,6 +7,6 @@ import schemathesis
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # A position that the log has not reached is waited for and then answered 503, as the document says: that would hide a real one.
+    # A position beyond the log gets 503, as the document says. That would hide real 503s.
     if case.headers and re.fullmatch(r"\+?[0-9]+", str(case.headers.get("Humon-Position", ""))):
         del case.headers["Humon-Position"]

@@ -1,4 +1,4 @@
-"""Where a topology lives, or a server that is attacked: a directory, ports, and processes that all go with it."""
+"""A temporary directory with ports and processes, which end with it: for scripts that test a server or a deployment."""
 
 import glob, os, pwd, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
@@ -6,19 +6,19 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 class Failed(Exception):
-    """What was to be proved is not so."""
+    """A test of a script failed."""
 
 
-class Place:
-    def __init__(self, name="deployment"):
+class Sandbox:
+    def __init__(self, name):
         self.directory = tempfile.mkdtemp(prefix=f"{name}-")
         os.chmod(self.directory, 0o755)
-        # PostgreSQL refuses root, and nothing else needs its rights either.
+        # PostgreSQL refuses to run as root.
         self.account = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
         self.give(self.directory)
         self.processes = {}
         self.sockets = []
-        # The files as they are deployed, where that account can reach them.
+        # A copy of the deployed files that this account can read.
         shutil.copytree(f"{ROOT}/deploy", self.path("deploy"))
 
     def path(self, *names):
@@ -44,7 +44,7 @@ class Place:
         return path
 
     def port(self):
-        """A free one; held until all are chosen, so that they differ."""
+        """A free port, held until all are chosen, so that the ports differ."""
         held = socket.socket()
         held.bind(("127.0.0.1", 0))
         self.sockets.append(held)
@@ -65,7 +65,7 @@ class Place:
         return kept | {"HOME": self.directory, "LC_ALL": "C.UTF-8"} | {name: str(value) for name, value in own.items()}
 
     def start(self, name, command, environment={}, directory=None, identity=None):
-        """Starts a process that lasts; what it says goes to a file of its name."""
+        """Starts a process in the background. Its output goes to NAME.log."""
         self.release_ports()
         log = open(self.path(f"{name}.log"), "a")
         self.processes[name] = subprocess.Popen(
@@ -81,7 +81,7 @@ class Place:
         return self.processes[name]
 
     def run(self, command, environment={}, directory=None, expected=(0,)):
-        """Runs a command to its end, and gives what it prints."""
+        """Runs a command and returns its standard output."""
         result = self.finished(command, environment, directory)
         if expected is not None and result.returncode not in expected:
             raise Failed(f"{' '.join(map(str, command))} ended with {result.returncode}: {result.stdout}{result.stderr}")
@@ -102,12 +102,12 @@ class Place:
         )
 
     def processor_seconds(self, name):
-        """What a process and those that it has started, and that still run, have taken."""
+        """The processor time of a process and of its descendants that still run."""
         ticks = 0
         for path in glob.glob("/proc/[0-9]*/stat"):
             try:
                 with open(path) as file:
-                    # What follows the name, which may have anything in it.
+                    # The fields after the name, which may contain any character.
                     fields = file.read().rpartition(")")[2].split()
             except OSError:
                 continue
@@ -117,7 +117,7 @@ class Place:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def until(self, what, condition, seconds=60):
-        """Waits for something to become true, and gives how long it took."""
+        """Waits for a condition, and returns the seconds it took."""
         begin = time.monotonic()
         while time.monotonic() - begin < seconds:
             if condition():
@@ -145,8 +145,8 @@ class Place:
                 self.stop(name, signal.SIGTERM, 20)
             except Failed as failure:
                 print(failure, file=sys.stderr)
-        # Whatever a killed one has left behind: the path is in the command line of each, and in nobody else's.
-        for process in self.left():
+        # Children of killed processes: the path of the sandbox is in their command lines only.
+        for process in self.leftovers():
             try:
                 os.kill(process, signal.SIGKILL)
             except ProcessLookupError:
@@ -157,7 +157,7 @@ class Place:
         else:
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    def left(self):
+    def leftovers(self):
         for process in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{process}/cmdline") as file:
@@ -167,14 +167,33 @@ class Place:
                 pass
 
 
+def end_on_signals():
+    """Ends the script on SIGTERM and SIGHUP as on an error, so that it ends the processes that it started."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(143))
+
+
+def run_in_sandbox(name, keep, test):
+    """Calls a test with a new sandbox and returns the exit status. Keeps the sandbox if asked, and if the test fails."""
+    sandbox, status = Sandbox(name), 1
+    try:
+        test(sandbox)
+        status = 0
+    except Failed as failure:
+        print(f"FAILED: {failure}", flush=True)
+    finally:
+        sandbox.close(keep=keep or status != 0)
+    return status
+
+
 def render(path, variables):
-    """As `envsubst` does in nginx's image: ${NAME}, for the names that are given; nginx's own variables stay."""
+    """Replaces ${NAME} for the given names, as `envsubst` does in nginx's image. Other variables stay."""
     with open(path) as file:
         return re.sub(r"\$\{([A-Z_]+)\}", lambda found: str(variables.get(found[1], found[0])), file.read())
 
 
-def program(name, *places):
-    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", *places]))
+def program(name, *folders):
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", *folders]))
     if not found:
         sys.exit(
             f"{name} is not installed: apt-get install nginx haproxy patroni python3-etcd python3-idna etcd-server etcd-client pgbouncer "
