@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
-internal import Synchronization
 
 /// A connection of HTTP/1.1 or HTTP/1.0: reads requests, has the router answer them, and writes the responses.
 ///
@@ -20,6 +19,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
     private var reader: HTTP1PartReader
     private let unsent: UnsentBytes
     private let info: ConnectionInfo
+    private let count: HandlerCount
 
     private var phase = ConnectionPhase(at: .now())
     private var timer: Scheduled<Void>?
@@ -51,10 +51,8 @@ final class HTTP1Connection: ChannelDuplexHandler {
         info = server.connectionInfo(peer)
         unsent = UnsentBytes(server.budget)
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
-        server.handlers.add(1, ordering: .relaxed)
+        count = HandlerCount(server)
     }
-
-    deinit { server.handlers.subtract(1, ordering: .relaxed) }
 
     func handlerAdded(context: ChannelHandlerContext) { checkTimers(context) }
 

@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
-internal import Synchronization
 
 /// A stream of HTTP/2: one request and its response. Limits and refusals are the same as in ``HTTP1Connection``.
 final class HTTP2Stream: ChannelInboundHandler {
@@ -13,6 +12,7 @@ final class HTTP2Stream: ChannelInboundHandler {
     private let server: ServerState
     private let info: ConnectionInfo
     private let unsent: UnsentBytes
+    private let count: HandlerCount
 
     private var phase = ConnectionPhase(at: .now())
     private var timer: Scheduled<Void>?
@@ -28,10 +28,8 @@ final class HTTP2Stream: ChannelInboundHandler {
         info = server.connectionInfo(peer)
         unsent = UnsentBytes(server.budget)
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
-        server.handlers.add(1, ordering: .relaxed)
+        count = HandlerCount(server)
     }
-
-    deinit { server.handlers.subtract(1, ordering: .relaxed) }
 
     func handlerAdded(context: ChannelHandlerContext) { checkTimers(context) }
 

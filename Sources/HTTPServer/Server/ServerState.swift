@@ -29,3 +29,15 @@ final class ServerState: Sendable {
         ConnectionInfo(Peer(peer), scheme, trusting: proxies, budget: budget)
     }
 }
+
+/// Counts the handler that holds it for as long as the handler is in memory.
+struct HandlerCount: ~Copyable {
+    private let server: ServerState
+
+    init(_ server: ServerState) {
+        self.server = server
+        server.handlers.add(1, ordering: .relaxed)
+    }
+
+    deinit { server.handlers.subtract(1, ordering: .relaxed) }
+}
