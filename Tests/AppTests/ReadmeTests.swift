@@ -54,7 +54,7 @@ import Testing
 
     @Test func `the documents name only existing files`() throws {
         for document in [
-            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/event-log.md", "docs/operating.md", "docs/log-archive.md",
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/event-log.md", "docs/operating.md", "docs/archive-format.md",
             "docs/deploying.md", "docs/metrics.md", "docs/security.md", "docs/settings.md", "docs/cli.md",
         ] {
             let text = try String(contentsOf: Self.root.appending(path: document), encoding: .utf8)

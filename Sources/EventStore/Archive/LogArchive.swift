@@ -1,7 +1,7 @@
 public import Encoding
 internal import Foundation
 
-/// The log in one file, to be carried elsewhere: lines of JSON, described in `docs/log-archive.md`.
+/// The log in one file, to be carried elsewhere: lines of JSON, described in `docs/archive-format.md`.
 public enum LogArchive {
     /// To be raised when lines change their shape.
     public static let format: Int64 = 1
