@@ -15,7 +15,7 @@ struct Document {
     private var prose: [Substring] {
         var isCode = false
         return lines.filter { line in
-            let isFence = line.hasPrefix("```")
+            let isFence = line.drop { $0 == " " }.hasPrefix("```")
             if isFence { isCode.toggle() }
             return !isCode && !isFence
         }
