@@ -120,7 +120,7 @@ extension ReadModels {
     public func kept() async throws -> [(name: String, position: Int64)] {
         let found = try await list().filter { $0.state == .kept }
         return try projections.map { projection in
-            let (name, schema) = (type(of: projection).name, type(of: projection).schema + Self.beforeSuffix)
+            let (name, schema) = (type(of: projection).name, type(of: projection).schema + Self.previousSuffix)
             guard let copy = found.first(where: { $0.schema == schema }) else { throw ReadModelError.nothingBefore(name) }
             return (name, copy.position)
         }
