@@ -1,5 +1,5 @@
-internal import ArgumentParser
 internal import App
+internal import ArgumentParser
 internal import EmbeddedPostgres
 internal import EventStore
 internal import Foundation

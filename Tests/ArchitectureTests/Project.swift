@@ -40,7 +40,7 @@ struct Project: Sendable {
     /// Targets and products of a manifest, but not its tests.
     static func targets(in manifest: String) -> [Target] {
         manifest.matches(of: /\.(?:target|executableTarget|systemLibrary)\(\s*name: "(\w+)"/).map { match in
-            let body = balanced(manifest[manifest[match.range].firstIndex(of: "(")!...])
+            let body = balanced(manifest[match.range.lowerBound...].drop { $0 != "(" })
             let products = /\.product\([^)]*\)/
             let list = body.replacing(products, with: "").firstMatch(of: /dependencies: \[([^\]]*)\]/)?.1 ?? ""
             return Target(

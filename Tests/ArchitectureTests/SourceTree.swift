@@ -10,6 +10,9 @@ enum SourceTree {
         return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
     }
 
+    /// Whether a file or a folder of this path, from the root, exists.
+    static func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: Repository.root.appending(path: path).path) }
+
     /// The target of a file below `Sources`.
     static func target(of file: String) -> String { String(file.split(separator: "/").dropFirst().first ?? "") }
 
