@@ -10,12 +10,12 @@ public struct LogImport: Sendable {
 
     /// Reads an archive and checks every line as it goes in; whatever does not add up rolls everything back.
     /// - Parameters:
-    ///   - source: gives the next bytes, and nil at the end, on the thread of a connection, which it may block; it must throw where
-    ///     the end is not the true one
+    ///   - source: returns the next bytes, or nil at the end. The thread of a connection calls it, and it may block. It must throw if
+    ///     the archive is incomplete.
     ///   - isTrial: whether to check the whole archive and then roll the transaction back
-    ///   - progress: the number of recorded events that are read, and of all
+    ///   - progress: the number of recorded events that are read, and the number of all
     /// - Returns: the header of the archive
-    /// - Throws: ``LogArchiveError``, `PostgresError`, and the errors of the source
+    /// - Throws: ``LogArchiveError``, also for a ``GzipError`` of the source; other errors of the source; `PostgresError`
     public func read(
         from source: @escaping @Sendable () throws -> [UInt8]?, decodedBy domainEvents: [any DomainEvent.Type],
         sequences: [IDSequence], isTrial: Bool = false,
@@ -41,7 +41,11 @@ public struct LogImport: Sendable {
                 try await refuseUnlessEmpty(connection)
                 // The log gets longer without them.
                 try await connection.query("SELECT log.leave_inline(ARRAY(SELECT schema FROM log.read_models))")
-                let archive = SharedReader { try LogArchiveReader(decodedBy: domainEvents, source: source) }
+                let archive = SharedReader {
+                    try LogArchiveReader(decodedBy: domainEvents) {
+                        do { return try source() } catch let error as GzipError { throw LogArchiveError("\(error)") }
+                    }
+                }
                 try await naming(firstLine: 2) {
                     try await connection.copyIn(
                         """

@@ -40,18 +40,14 @@ extension Log {
             guard isatty(STDOUT_FILENO) == 0 else {
                 throw ValidationError("A compressed log is not for a terminal: name a file.")
             }
-            do { _ = try await export(to: .standardOutput) } catch is GzipProcess.Failed {
-                // A pipe without a reader explains the failure of gzip.
-                var standardOutput = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-                if poll(&standardOutput, 1, 0) == 1, standardOutput.revents & Int16(POLLERR) != 0 { throw OutputClosed() }
-                throw GzipProcess.Failed(direction: .compress)
-            }
+            do { _ = try await export(to: .standardOutput) } catch GzipError.readerClosed { throw OutputClosed() }
         }
 
         private func export(to file: FileHandle) async throws -> LogArchive.Summary {
             // The second connection finds the position of a gap while the first one holds the snapshot.
             try await database.reading(options.output, connections: 2) { client, _ in
-                try await GzipProcess.with(.compress, file) { gzip in
+                let gzip = GzipWriter(file)
+                return try await withTaskCancellationHandler {
                     let bar = Mutex<ProgressBar?>(nil)
                     let summary = try await LogExport(client: client).write(at: Dependencies.system.now()) {
                         try gzip.write($0)
@@ -63,6 +59,8 @@ extension Log {
                     }
                     try gzip.finish()
                     return summary
+                } onCancel: {
+                    gzip.cancel()
                 }
             }
         }

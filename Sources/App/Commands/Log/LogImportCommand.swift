@@ -38,7 +38,8 @@ extension Log {
             let (header, readModels) = try await database.with(isTrial ? .asVisitorOfExisting : .asVisitor) { database, logger in
                 try await database.migrate(isTrial: isTrial, logger: logger)
                 return try await withPostgres(database.asOwner, logger: logger) { client in
-                    let header = try await GzipProcess.with(.decompress, input) { gzip in
+                    let gzip = GzipReader(input)
+                    let header = try await withTaskCancellationHandler {
                         let bar = Mutex<ProgressBar?>(nil)
                         return try await LogImport(client: client).read(
                             from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
@@ -49,6 +50,8 @@ extension Log {
                                 bar?.show(done)
                             }
                         }
+                    } onCancel: {
+                        gzip.cancel()
                     }
                     let behind = try await Backend.readModels(client).list().filter { $0.state == .behind }
                     return (header, behind.map(\.schema))

@@ -1,12 +1,12 @@
-internal import Foundation
+public import Foundation
 
-/// A file for its owner's monitoring that appears whole or not at all: it is written under another name beside its own.
-struct PrivateFile {
-    enum Failure: Error, CustomStringConvertible {
+/// A file that only its owner may read, and that appears complete or not at all: it is written under a temporary name.
+public struct PrivateFile {
+    public enum Failure: Error, CustomStringConvertible {
         case exists(path: String)
         case notWritable(path: String, reason: String)
 
-        var description: String {
+        public var description: String {
             switch self {
             case .exists(let path): "\(path) is there already; --force overwrites it."
             case .notWritable(let path, let reason): "Cannot write \(path): \(reason)"
@@ -14,12 +14,14 @@ struct PrivateFile {
         }
     }
 
-    /// - Parameter isOverwriting: whether a file of that name may be replaced
-    static func write<Value>(
+    /// Calls a closure with a temporary file, and gives the file its name when the closure returns.
+    /// - Parameter isOverwriting: whether the file may replace another of its name
+    /// - Throws: ``Failure``, and the error of the closure; then there is no new file
+    public static func write<Value>(
         at path: String, isOverwriting: Bool, _ body: (FileHandle) async throws -> Value
     ) async throws -> Value {
         guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw Failure.exists(path: path) }
-        // In a container every process may have the same number, and one that was killed leaves its file behind.
+        // Random, because processes in containers may share a process id, and a killed process leaves its file.
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure.notWritable(path: path, reason: String(cString: strerror(errno))) }
@@ -36,7 +38,7 @@ struct PrivateFile {
         }
     }
 
-    /// A link, unlike a renaming, does not overwrite what has appeared meanwhile.
+    /// Without overwriting it makes a link, which fails if a file of that name has appeared.
     private static func install(_ temporary: String, as path: String, isOverwriting: Bool) throws {
         guard (isOverwriting ? rename(temporary, path) : link(temporary, path)) == 0 else {
             if errno == EEXIST { throw Failure.exists(path: path) }
@@ -45,7 +47,7 @@ struct PrivateFile {
         if !isOverwriting { unlink(temporary) }
     }
 
-    /// Brings the name to the disk. The file is whole there already, so that a file system that refuses this is no failure.
+    /// Writes the name to the disk. The content is there already, so that errors of this step are ignored.
     private static func synchroniseDirectory(of path: String) {
         let directory = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import Synchronization
+
+/// Reads and writes a file or a pipe, and gives up within a tenth of a second when it is cancelled.
+final class CancellableFile: Sendable {
+    private static let pollMilliseconds: Int32 = 100
+    /// POSIX: a pipe that is ready for writing accepts this many bytes without blocking.
+    private static let writeBytes = Int(PIPE_BUF)
+
+    private let file: FileHandle
+    private let isCancelled = Atomic(false)
+
+    init(_ file: FileHandle) { self.file = file }
+
+    private var descriptor: Int32 { file.fileDescriptor }
+
+    func cancel() { isCancelled.store(true, ordering: .releasing) }
+
+    /// - Returns: the number of bytes; 0 at the end of the file
+    /// - Throws: ``GzipError/cannotRead(reason:)``, `CancellationError`
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            try wait(for: POLLIN)
+            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR || errno == EAGAIN else { throw GzipError.cannotRead(reason: String(cString: strerror(errno))) }
+        }
+    }
+
+    /// - Throws: ``GzipError/cannotWrite(reason:)``, ``GzipError/readerClosed``, `CancellationError`
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try wait(for: POLLOUT)
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.writeBytes))
+            switch (Foundation.write(descriptor, piece.baseAddress, piece.count), errno) {
+            case (let count, _) where count >= 0: rest = rest.dropFirst(count)
+            case (_, EINTR), (_, EAGAIN): continue
+            case (_, EPIPE): throw GzipError.readerClosed
+            case (_, let error): throw GzipError.cannotWrite(reason: String(cString: strerror(error)))
+            }
+        }
+    }
+
+    private func wait(for event: Int32) throws {
+        var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        repeat {
+            guard !isCancelled.load(ordering: .acquiring) else { throw CancellationError() }
+        } while poll(&request, 1, Self.pollMilliseconds) <= 0
+    }
+}

@@ -1,0 +1,51 @@
+import EventStore
+import Foundation
+import Testing
+
+@Suite struct `A private file` {
+    private struct NoTea: Error {}
+
+    private static func withDirectory(_ body: (String) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-file-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await body(directory.path)
+    }
+
+    private static func write(_ text: String, at path: String, isOverwriting: Bool = false) async throws {
+        try await PrivateFile.write(at: path, isOverwriting: isOverwriting) { try $0.write(contentsOf: Data(text.utf8)) }
+    }
+
+    @Test func `appears whole or not at all`() async throws {
+        try await Self.withDirectory { directory in
+            let path = "\(directory)/tea"
+            await #expect(throws: NoTea.self) {
+                try await PrivateFile.write(at: path, isOverwriting: false) { file in
+                    try file.write(contentsOf: Data("te".utf8))
+                    throw NoTea()
+                }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+            try await Self.write("tea", at: path)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "tea")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tea"])
+        }
+    }
+
+    @Test func `takes no other's place, unless it is to`() async throws {
+        try await Self.withDirectory { directory in
+            let path = "\(directory)/tea"
+            // Not even that of one which appears while it is written.
+            await #expect(throws: PrivateFile.Failure.self) {
+                try await PrivateFile.write(at: path, isOverwriting: false) { _ in
+                    try Data("first".utf8).write(to: URL(fileURLWithPath: path))
+                }
+            }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "first")
+            await #expect(throws: PrivateFile.Failure.self) { try await Self.write("second", at: path) }
+            try await Self.write("third", at: path, isOverwriting: true)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "third")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tea"])
+        }
+    }
+}
