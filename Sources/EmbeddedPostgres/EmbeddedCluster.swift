@@ -4,10 +4,10 @@ public import ServiceLifecycle
 internal import Subprocess
 internal import SystemPackage
 
-/// A private PostgreSQL cluster in a directory of its own, reached through a Unix socket there and nothing else.
+/// A private PostgreSQL cluster in a directory of its own. Only a Unix socket in that directory leads to it.
 ///
-/// Whoever started it holds a lock on the directory until ``stop()``. A cluster that a killed process left running is stopped
-/// and started anew.
+/// The process that started it holds a lock on the directory until ``stop()``. If a killed process left a cluster running, the
+/// next start stops it and starts it again.
 public final class EmbeddedCluster: Service {
     /// How often is looked whether PostgreSQL is alive.
     private static let watchIntervalSeconds = 0.5
@@ -105,8 +105,8 @@ public final class EmbeddedCluster: Service {
         try await tools.stop()
     }
 
-    /// Kills PostgreSQL without a checkpoint and lets go of the directory, at once and without suspension: for clusters that
-    /// nobody will start again.
+    /// Kills PostgreSQL without a checkpoint and releases the directory, without suspension: for clusters that will not start
+    /// again.
     public func abandon() {
         if let process = layout.postmaster, !layout.isPostmasterOfAnother { kill(process, SIGQUIT) }
         lock.release()

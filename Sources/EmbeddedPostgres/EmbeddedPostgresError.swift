@@ -1,9 +1,9 @@
-/// Why there is no private PostgreSQL, and what to do about it.
+/// Why an embedded cluster cannot start, with a sentence that names the remedy.
 public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case noPrograms(wanted: Int?, lookedIn: [String])
     /// The process that holds it, where that is known.
     case inUse(directory: String, byProcess: Int32?)
-    /// Started by root, and there is no account to run the cluster as.
+    /// The process runs as root, and the system has no account for the cluster.
     case noPostgresAccount
     case notReachable(directory: String, account: String)
     case socketPathTooLong(path: String, limit: Int)

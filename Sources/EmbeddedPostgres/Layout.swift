@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What is where in the directory of an embedded cluster.
+/// The files and directories of an embedded cluster.
 struct Layout: Sendable {
     /// The longest path that `sockaddr_un` holds, less the name that PostgreSQL gives its socket.
     static let socketDirectoryLimit = 107 - "/.s.PGSQL.5432".utf8.count
@@ -32,7 +32,7 @@ struct Layout: Sendable {
         return "host='\(path)' user=\(Self.superuser) dbname=postgres"
     }
 
-    /// The major version of PostgreSQL that made the cluster; nil where there is none.
+    /// The major version of PostgreSQL that made the cluster; nil before initdb.
     var clusterVersion: Int? {
         textInCluster("PG_VERSION").flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
@@ -97,7 +97,7 @@ struct Layout: Sendable {
             "unix_socket_directories": socketDirectory,
             "unix_socket_permissions": "0700",
             "timezone": "UTC",
-            // What is asked here is small and frequent: compiling it costs more than running it.
+            // The queries are small and frequent: compiling them costs more than running them.
             "jit": "off",
         ]
         let lines = own.merging(settings) { _, theirs in theirs }

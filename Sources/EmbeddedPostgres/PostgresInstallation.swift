@@ -10,10 +10,10 @@ public struct PostgresInstallation: Sendable, Hashable {
     public var directory: FilePath
     public var majorVersion: Int
 
-    /// The newest there are, or those of the version that a cluster was made with.
+    /// Finds the newest installed PostgreSQL, or the installation of a version.
     /// - Parameters:
-    ///   - directory: where to look; nil: where Debian and others put them, and then `PATH`
-    ///   - wanted: the major version of the cluster; nil for a new one
+    ///   - directory: the bin directory; nil: the usual directories of Debian and others, then `PATH`
+    ///   - wanted: the major version of the cluster; nil for a new cluster
     /// - Throws: ``EmbeddedPostgresError/noPrograms(wanted:lookedIn:)``
     public static func find(in directory: String?, majorVersion wanted: Int?) async throws -> PostgresInstallation {
         let candidates = directory.map { [$0] } ?? (installed + path)

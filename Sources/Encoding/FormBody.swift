@@ -1,7 +1,7 @@
 /// Why a text is not a form, and where.
 public struct FormSyntaxError: Error, Hashable, CustomStringConvertible {
     public var reason: String
-    /// The place of the pair among those that `&` separates, from 1.
+    /// The number of the pair in the body, from 1.
     public var pair: Int
 
     public var description: String { "\(reason) in pair \(pair)" }
@@ -18,7 +18,7 @@ extension JSON {
     /// - Throws: ``FormSyntaxError``
     public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) { self = try FormTree(form: bytes).json }
 
-    /// Reads the query of a URL, whose names mean themselves, brackets and all. Of several values the last counts.
+    /// Reads the query of a URL. Brackets in a name have no meaning. Of several values of a name the last one counts.
     /// - Throws: ``FormSyntaxError``
     public init(query bytes: some Collection<UInt8>) throws(FormSyntaxError) {
         self = .object(JSONObject(members: try formPairs(Array(bytes))))

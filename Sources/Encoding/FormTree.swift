@@ -31,8 +31,8 @@ struct FormTree {
     /// How many nodes were visited; tests hold it to grow as the form does.
     private(set) var steps = 0
 
-    /// Puts a value at a path, whose empty parts stand for one more element of an array. Of several values the last counts.
-    /// - Returns: false where the path leads through a value, or the value would replace a parent
+    /// Puts a value at a path. An empty part of the path appends an element to an array. Of several values the last one counts.
+    /// - Returns: false if the path leads through a value, or if the value would replace a parent
     mutating func put(_ value: String, at path: [String]) -> Bool {
         var node = 0
         for name in path {
@@ -47,7 +47,7 @@ struct FormTree {
         return true
     }
 
-    /// The child of that name, made where there is none; a new one for an empty name.
+    /// The child with a name, which is made if it is missing; a new child for an empty name.
     private mutating func child(of parent: Int, _ name: String) -> Int? {
         switch nodes[parent].content {
         case .nothing: nodes[parent].content = name.isEmpty ? .array : .object

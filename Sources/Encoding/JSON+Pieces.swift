@@ -1,5 +1,5 @@
-// What whoever writes much JSON of one shape puts between literals of their own, without a ``JSON`` in between. That the whole is
-// JSON is up to them; the pieces are what ``JSON/utf8`` writes.
+// Parts of JSON, for callers that write many texts of one shape between literals, without a ``JSON`` value. The bytes are those
+// of ``JSON/utf8``; the caller makes the whole valid.
 
 extension String {
     /// In quotes, with what must be escaped escaped.

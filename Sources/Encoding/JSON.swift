@@ -1,7 +1,7 @@
 /// A JSON text (RFC 8259) as a value.
 ///
-/// Members keep their order and numbers keep their digits, so that what is written is the same bytes every time and what is
-/// read loses nothing before a rule has looked at it.
+/// Members keep their order and numbers keep their digits. So the same value always gives the same bytes, and reading loses no
+/// information.
 public enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -55,7 +55,7 @@ public struct JSONObject: Sendable, Hashable {
 
     public init(members: [Member] = []) { self.members = members }
 
-    /// For so many members, usually: what our own objects have.
+    /// The usual number of members of this project's objects.
     static let usualCount = 8
 
     init(reserving count: Int) {

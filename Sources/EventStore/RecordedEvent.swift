@@ -32,7 +32,7 @@ public struct StreamName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What is kept beside a domain event about how it came about: read only where somebody wants to know.
+/// The origin of a domain event. It is stored beside the domain event, and only tools read it.
 public struct Metadata: Sendable, Hashable {
     public struct Values: Sendable, Hashable {
         public var requestID: String

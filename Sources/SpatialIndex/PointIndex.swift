@@ -20,14 +20,14 @@ public final class PointIndex: Sendable {
 
     /// Makes all changes of a batch visible at once. The index then stands at `position`.
     ///
-    /// A batch whose position is before the present one has no effect.
+    /// The index ignores a batch whose position is before the present one.
     public func apply(_ batch: Batch, position: Int64) {
         replace { position < $0.position ? nil : $0.next(batch, position: position) }
     }
 
     /// Replaces all points by those of a bulk load, and empties the bulk load.
     ///
-    /// A bulk load whose position is before the present one has no effect, but is emptied too.
+    /// The index ignores the points if their position is before the present one.
     public func fill(from bulkLoad: inout BulkLoad, position: Int64) {
         replace { position < $0.position ? nil : $0.next(&bulkLoad, position: position) }
         bulkLoad = BulkLoad()

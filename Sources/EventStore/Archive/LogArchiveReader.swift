@@ -27,7 +27,7 @@ struct LogArchiveReader {
     private(set) var recordedEvents: Int64 = 0
     private var commands: Int64 = 0
     private var lastCommand = ""
-    /// What was read too far: the entry behind the last of its kind.
+    /// The first entry of another kind, which the reader has read and not yet returned.
     private var waiting: Entry?
 
     /// - Parameter source: gives the next bytes, and nil at the end

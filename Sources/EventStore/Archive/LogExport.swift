@@ -10,9 +10,9 @@ public struct LogExport: Sendable {
     public init(client: PostgresClient) { self.client = client }
 
     /// - Parameters:
-    ///   - sink: takes the next bytes, on the thread of a connection, which it may block
-    ///   - progress: how many lines of so many are written
-    /// - Throws: ``LogGapError``, ``FormatError``, and what the sink throws
+    ///   - sink: gets the next bytes. The thread of a connection calls it, and it may block.
+    ///   - progress: the number of lines written, and the number of all
+    /// - Throws: ``LogGapError``, ``FormatError``, `PostgresError`, and the error of the sink
     public func write(
         at now: Timestamp, to sink: @escaping @Sendable ([UInt8]) throws -> Void,
         progress: @escaping @Sendable (_ lines: Int64, _ of: Int64) -> Void = { _, _ in }

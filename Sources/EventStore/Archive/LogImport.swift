@@ -1,7 +1,7 @@
 public import Postgres
 internal import Synchronization
 
-/// Brings an archive into an empty log: all of it or nothing. Positions, ids, times and bytes stay what they were.
+/// Imports an archive into an empty log, completely or not at all. Positions, ids, times and bytes stay the same.
 public struct LogImport: Sendable {
     private let client: PostgresClient
 

@@ -16,7 +16,7 @@ public struct PrivateFile {
 
     /// Calls a closure with a temporary file, and gives the file its name when the closure returns.
     /// - Parameter isOverwriting: whether the file may replace another of its name
-    /// - Throws: ``Failure``, and the error of the closure; then there is no new file
+    /// - Throws: ``Failure``, and the error of the closure. After an error no new file exists.
     public static func write<Value>(
         at path: String, isOverwriting: Bool, _ body: (FileHandle) async throws -> Value
     ) async throws -> Value {

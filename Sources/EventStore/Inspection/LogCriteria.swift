@@ -1,7 +1,7 @@
 public import Encoding
 internal import Postgres
 
-/// What is looked for in the log. All of it must hold.
+/// The criteria of a search in the log. A recorded event must meet all of them.
 public struct LogCriteria: Sendable, Hashable {
     public var filter: LogFilter
     /// The id of the user who asked for it.
@@ -38,16 +38,16 @@ extension LogCriteria {
     /// Whether it leaves little of the log: one person or one cause.
     var isNarrow: Bool { actor != nil || requestID != nil || traceID != nil || cause != nil }
 
-    /// Those of these positions that are looked for, newest first, by the primary key.
+    /// Finds matching recorded events in a range of positions, newest first, by the primary key.
     func nearQuery(_ positions: Range<Int64>, limit: Int) -> SQL {
         let place: SQL = "position >= \(positions.lowerBound) AND position < \(positions.upperBound)"
         return newest(limit, of: [select(by: [place] + kind + causes + others, limit: limit)])
     }
 
-    /// The same by the summaries of `db/migrations/0007_search.sql`, whose expressions these are.
+    /// Finds matching recorded events with the summaries of `db/migrations/0007_search.sql`, whose expressions it uses.
     ///
-    /// They know single values: of several each is asked for by itself, where one condition for all would be left to the filter
-    /// behind the index.
+    /// A summary holds single values. The query has one condition for each value, because PostgreSQL would apply one condition
+    /// for all values only after it has read the index.
     func farQuery(_ positions: Range<Int64>, limit: Int) -> SQL {
         let place: SQL = "position + 0 >= \(positions.lowerBound) AND position + 0 < \(positions.upperBound)"
         let types: [SQL?] = filter.types.isEmpty ? [nil] : filter.types.sorted().map { "type = \($0)" }
@@ -85,7 +85,7 @@ extension LogCriteria {
         if let traceID { conditions.append("metadata ->> 'trace_id' = \(traceID)") }
         if let since { conditions.append("recorded_at >= \(since)") }
         if let until { conditions.append("recorded_at < \(until)") }
-        // As JSON writes it: what is stored has its quotation marks and line ends escaped.
+        // Stored data is JSON, where quotation marks and line ends are escaped.
         if let text { conditions.append("strpos(data::text, \(String(JSON.string(text).text.dropFirst().dropLast()))) > 0") }
         return conditions
     }

@@ -2,7 +2,7 @@ public import Postgres
 
 /// Whether the database itself keeps the log append-only: the roles' rights, and the triggers.
 public struct LogRights: Sendable {
-    /// What is not as `db/grants.sql` and the migrations leave it, and what mends it.
+    /// A right or trigger that differs from `db/grants.sql` and the migrations, and the command that restores it.
     public struct Violation: Sendable, Hashable {
         public var reason: String
         public var hint: String

@@ -1,10 +1,10 @@
 internal import Encoding
 public import Postgres
 
-/// Finds recorded events, newest first, without ever reading the whole log in silence.
+/// Finds recorded events, newest first, and reports its progress while it reads.
 ///
-/// The newest positions are read as they are. Beyond them the index of `db/migrations/0007_search.sql` says which pages cannot
-/// hold what is looked for. Both go page by page, so that every statement is short and progress is known.
+/// The search reads the newest positions directly. For older positions, the index of `db/migrations/0007_search.sql` excludes the
+/// pages that hold no match. Both read page by page, so that every statement is short.
 public struct LogSearch: Sendable {
     /// What came of it.
     public struct SearchResult: Sendable {
@@ -16,11 +16,11 @@ public struct LogSearch: Sendable {
         public var isOutOfReach: Bool
     }
 
-    /// So many positions are read at once without the index,
+    /// Number of positions that one statement reads without the index.
     static let nearPage: Int64 = 10_000
-    /// and so many in all, before the index is asked.
+    /// Number of newest positions that the search reads without the index.
     static let nearReach: Int64 = 100_000
-    /// So many positions are asked of the index at once.
+    /// Number of positions that one statement searches with the index.
     static let farPage: Int64 = 1_000_000
     /// How many positions are looked at for a text and nothing that leaves little of the log.
     public static let usualReach: Int64 = 1_000_000
@@ -51,7 +51,7 @@ public struct LogSearch: Sendable {
         var end = start
         while end > floor, events.count < limit {
             let isNear = end > nearFloor
-            // What is limited is so because the summaries may leave much of a page to be read.
+            // A search with a limit uses smaller pages, because the summaries may leave most of a page to read.
             let page = isNear ? Self.nearPage : isLimited ? Self.nearReach : Self.farPage
             let first = max(floor, end - page)
             let rest = limit - events.count

@@ -1,7 +1,7 @@
 public import Encoding
 internal import Postgres
 
-/// What the log holds, by category and type. To know it the whole log is read, page by page.
+/// The content of the log by category and type. Computing it reads the whole log, page by page.
 public struct LogStatistics: Sendable, Hashable {
     public struct Kind: Sendable, Hashable, Comparable {
         public var category: String

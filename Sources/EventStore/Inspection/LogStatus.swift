@@ -8,6 +8,7 @@ public struct LogStatus: Sendable, Hashable {
     public var readModelLags: [String: Int64]
     public var subscriptions: [SubscriptionStatus]
 
+    /// - Throws: `PostgresError`
     public init(of projections: [any Projection], client: PostgresClient) async throws {
         let schemas = projections.map { type(of: $0).schema }
         let found = try await client.run([

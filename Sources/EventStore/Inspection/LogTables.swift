@@ -1,9 +1,9 @@
 public import Postgres
 
-/// What only the database can compare, over the whole of the log's tables, in memory of its own that does not grow with them.
+/// Comparisons over the whole log that only the database can make, in memory that does not grow with the log.
 ///
-/// Indexes are not used: one that is damaged must not hide what it is there to prevent. One statement a check, up to a position,
-/// so that the log may grow meanwhile and no snapshot is held for long.
+/// The statements use no indexes, because a damaged index could hide the damage that it should prevent. Each check is one
+/// statement up to a fixed position, so that no snapshot lives for long while the log grows.
 struct LogTables: Sendable {
     /// Of a borrowed connection inside a transaction.
     let connection: LeasedConnection
@@ -111,8 +111,9 @@ struct LogTables: Sendable {
 }
 
 extension LogVerification {
-    /// What ``LogTables`` can tell, and the sequences, for an verification of the whole log.
-    /// - Parameter progress: is told of each check before it begins
+    /// Runs the checks of ``LogTables`` and compares the sequences, for a verification of the whole log.
+    /// - Parameter progress: gets each check before it begins
+    /// - Throws: `PostgresError`
     public mutating func examineTables(
         _ client: PostgresClient, sequences: [IDSequence], progress: (Check) -> Void = { _ in }
     ) async throws {
@@ -145,7 +146,8 @@ extension LogVerification {
         try await examineSequences(client, sequences)
     }
 
-    /// The sequences against what was read.
+    /// Compares the sequences with the numbers in the log.
+    /// - Throws: `PostgresError`
     public mutating func examineSequences(_ client: PostgresClient, _ sequences: [IDSequence]) async throws {
         for state in try await IDSequence.states(of: sequences, after: start, client: client) where state.isBehind {
             note(

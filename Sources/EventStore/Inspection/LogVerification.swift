@@ -1,8 +1,8 @@
 internal import Postgres
 
-/// What came of reading the log as this program reads it: to be known before the program is trusted with it.
+/// The result of reading the whole log as this program reads it. Operators verify a log before they trust a program with it.
 ///
-/// All violations are told, not only the first; nothing is skipped because of one.
+/// It lists all violations, not only the first one, and a violation does not end the verification.
 public struct LogVerification: Sendable {
     public enum Check: String, Sendable, Hashable, CaseIterable {
         /// Contiguous.
@@ -37,7 +37,7 @@ public struct LogVerification: Sendable {
         public var firstPosition: Int64?
     }
 
-    /// So many different violations are kept; those beyond are only counted.
+    /// Maximum number of different violations in the list; further ones are only counted.
     public static let violationLimit = 1_000
 
     /// How many recorded events there are of each kind.
@@ -46,7 +46,7 @@ public struct LogVerification: Sendable {
     public private(set) var omittedViolations: Int64 = 0
     /// The position behind which was read; 0: from the start.
     public let start: Int64
-    /// The last position when the verification began; what was recorded later is not examined.
+    /// The last position when the verification began. Later recorded events are not verified.
     public let head: Int64
 
     /// Of all modules.
@@ -140,7 +140,7 @@ public struct LogVerification: Sendable {
         found[key, default: Violation(check: check, kind: kind, reason: reason, count: 0, firstPosition: position)].count += count
     }
 
-    /// Those that a query had no room for.
+    /// Counts violations that a query did not return because of its limit.
     mutating func omit(_ count: Int64) { omittedViolations += max(0, count) }
 }
 

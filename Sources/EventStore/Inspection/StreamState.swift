@@ -9,12 +9,12 @@ public struct StreamState: Sendable, Hashable {
     /// Every member that any domain event had, with its last value.
     public var members: JSONObject
 
-    /// The thing after all of these.
+    /// Computes the state after all of these recorded events.
     /// - Parameters:
-    ///   - recorded: of one stream, by version, from the first
+    ///   - recorded: of one stream, ordered by version, from the first
     ///   - domainEvents: of all modules
-    /// - Returns: nil where there are none
-    /// - Throws: ``FormatError`` where one cannot be read; what follows it could not be told from what it said
+    /// - Returns: nil if there are none
+    /// - Throws: ``FormatError`` if this program cannot read a recorded event
     public init?(after recorded: [RecordedEvent], decodedBy domainEvents: [any DomainEvent.Type]) throws {
         guard let last = recorded.last else { return nil }
         version = last.envelope.version
@@ -33,7 +33,7 @@ public struct StreamState: Sendable, Hashable {
         self.members = JSONObject(members: members)
     }
 
-    /// What changed between two states of a thing: members whose values differ, nil where one did not have it yet.
+    /// The members whose values differ between two states; nil for a member that a state does not have.
     public static func changes(from old: StreamState, to new: StreamState) -> [(name: String, old: JSON?, new: JSON?)] {
         let names = new.members.members.map(\.name)
         let gone = old.members.members.map(\.name).filter { !names.contains($0) }
@@ -44,12 +44,13 @@ public struct StreamState: Sendable, Hashable {
 }
 
 extension [RecordedEvent] {
-    /// Those of one stream up to a version, or nil where it has not come that far.
+    /// The recorded events of one stream up to a version; nil if the stream has not reached that version.
     public func upTo(version: Int32) -> [RecordedEvent]? {
         version >= 1 && version <= count ? Array(prefix(Int(version))) : nil
     }
 
-    /// Those of one stream up to the last that was recorded until then. Clocks may differ from server to server; versions rule.
+    /// The recorded events of one stream up to the last one that was recorded by a time. Clocks of servers may differ, so the
+    /// order of versions decides.
     public func upTo(time: Timestamp) -> [RecordedEvent] {
         Array(prefix((lastIndex { $0.envelope.recordedAt <= time } ?? -1) + 1))
     }

@@ -15,7 +15,7 @@ public protocol Projection: Sendable {
     /// in a schema of its own.
     static var version: Int32 { get }
 
-    /// Columns that tell about a person: shown to nobody who does not ask for them.
+    /// The columns with personal data. Commands show them only on request.
     static var personalColumns: Set<String> { get }
 
     /// The statements that create the tables in an empty schema, with the keys that the writes need.
@@ -27,10 +27,10 @@ public protocol Projection: Sendable {
     /// What these do to the rows. Pure; they come in the order of the log.
     func fold(_ envelopes: [EventEnvelope<Event>]) -> Changes
 
-    /// Writes the changes in bulk. Nothing where there is nothing to write.
+    /// Writes the changes in bulk; empty if there are no changes.
     func writes(for changes: Changes, in schema: String) -> [Write]
 
-    /// Folds those that are this projection's. There is no need to write another one.
+    /// Folds the recorded events of this projection's categories and writes them. The default suits every projection.
     func writes(for envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write]
 }
 

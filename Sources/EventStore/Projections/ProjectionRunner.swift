@@ -2,11 +2,11 @@ public import Logging
 internal import Postgres
 public import ServiceLifecycle
 
-/// Keeps this program's read models in step with the log where another version of the program appends to it too, as during a
-/// deploy; and, behind a pooler, says that they are being served.
+/// Keeps this program's read models in step with the log while another version of the program appends to it, as during a deploy.
+/// Behind a pooler, it also marks the read models as served.
 ///
-/// An append changes the read models of its own program in its own transaction. Those of other versions are behind for as long
-/// as it takes to hear of it: an announcement, or the watch's poll.
+/// An append changes the read models of its own program in its own transaction. The read models of other versions follow when
+/// those programs hear of it, by a notification or by the notifier's interval.
 public final class ProjectionRunner: Service {
     /// How often a server behind a pooler notes that it answers from them; a pooled session cannot hold a lock. Seldom, since an idle
     /// server is to write next to nothing.
@@ -38,6 +38,8 @@ public final class ProjectionRunner: Service {
         self.logger = logger
     }
 
+    /// Follows the log until shutdown begins.
+    /// - Throws: never; the protocol requires `throws`
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             var noted: ContinuousClock.Instant?

@@ -7,7 +7,7 @@ struct ReadModelCopy: Sendable {
     /// What stands in the tables is what the log says up to there.
     var position: Int64
 
-    /// So many recorded events are read, folded and written at once by ``catchUp(_:on:)``.
+    /// Number of recorded events that ``catchUp(_:on:)`` reads, folds and writes at a time.
     private static let page: Int64 = 2_000
 
     /// Locks the existing copies until the end of the transaction and returns them in the projections' order, without inline ones:
@@ -67,7 +67,7 @@ extension [ReadModelCopy] {
         }
     }
 
-    /// Moves those that are not there yet.
+    /// Moves the checkpoint forward, never back.
     func checkpoint(at position: Int64) -> SQL {
         "SELECT log.move_read_models(\(map(\.schema)), \(position))"
     }

@@ -4,8 +4,8 @@ public import Postgres
 public struct ReadModelState: Sendable, Hashable {
     /// What stands in the tables is what the log says up to there.
     public var position: Int64
-    /// Another whenever others took the place of the live tables. A snapshot holds rows, but not names: only what was read between
-    /// two equal looks from outside of its transaction was read from the same tables.
+    /// Changes whenever other tables replace the live ones. A snapshot fixes rows, but not the names of tables. So a reader
+    /// compares this value before and after its transaction, from outside of it.
     public var tableGeneration: String
 
     /// - Throws: ``ReadModelError/missing``

@@ -12,7 +12,7 @@ extension ReadModels {
             try await ReadModelCopy.catchUp(&shadows, on: connection)
             for projection in projections {
                 let live = type(of: projection).schema
-                // Whoever was served from the old ones is served from these.
+                // Servers that read the old tables read the new ones from now on.
                 try await connection.query(
                     """
                     UPDATE log.read_models AS n SET served_at = o.served_at, served_until = o.served_until FROM log.read_models AS o
@@ -99,7 +99,7 @@ extension ReadModels {
         try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e03'::bigint)")
     }
 
-    /// Where there is no such schema, what is left of it goes.
+    /// If the schema does not exist, this drops the rest of it.
     private static func rename(_ schema: String, to name: String, on connection: LeasedConnection) async throws {
         let exists = try await connection.query("SELECT to_regnamespace(\(schema)) IS NOT NULL").decode(Bool.self)
         guard exists == [true] else {

@@ -15,9 +15,9 @@ public struct ReadModelStatus: Sendable, Hashable {
         case missing
         /// What a cutover replaced; a rollback goes back to it.
         case kept
-        /// A shadow that somebody fills.
+        /// A shadow that a running rebuild fills.
         case building
-        /// A shadow that nobody fills any more: a rebuild would go on with it.
+        /// A shadow that no process fills; a rebuild continues it.
         case interrupted
         /// Of another version of the program.
         case otherVersion = "other version"
@@ -47,15 +47,16 @@ public struct ShadowStatus: Sendable, Hashable {
     public var position: Int64
     public var tail: Int64
     public var beganAt: Timestamp
-    /// Recorded events a second since somebody last took it up.
+    /// Recorded events per second since the present rebuild began or continued.
     public var rate: Double
-    /// Whether somebody is at it.
+    /// Whether a process fills it now.
     public var isUnderWay: Bool
     public var secondsLeft: Double? { isUnderWay && rate > 0 ? (Double(tail) - Double(position)) / rate : nil }
 }
 
 extension ReadModels {
-    /// All copies that there are, and those that are missing; the program's own first.
+    /// All copies that exist, and the missing ones; this program's own copies first.
+    /// - Throws: `PostgresError`
     public func list() async throws -> [ReadModelStatus] {
         let found = try await client.query(
             """

@@ -30,7 +30,7 @@ extension ReadModels {
     static let rebuildSuffix = "_rebuild"
     /// So few recorded events may be left to be done under the log's lock.
     private static let remainder: Int64 = 500
-    /// After so many rounds it takes over all the same: writers are as fast as it is.
+    /// After this many rounds the cutover happens in any case, because writers are as fast as the rebuild.
     private static let rounds = 20
 
     /// Builds the read models anew from the log, in shadow schemas. Readers and writers go on meanwhile, on the tables there are;
@@ -77,7 +77,7 @@ extension ReadModels {
         return try await cutover(under: lease, from: start)
     }
 
-    /// Goes on with those that are there already.
+    /// Opens the shadows, and continues shadows that exist.
     private func openShadows(on connection: LeasedConnection) async throws -> [ReadModelCopy] {
         let there = Set(
             try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection).map(\.schema))
@@ -130,9 +130,10 @@ extension ReadModels {
         ).decode(String.self)
     }
 
-    /// What an earlier cutover left. Before the log's lock is taken, since it waits for whoever still reads it.
+    /// Drops the tables that an earlier cutover replaced. It happens before the log's lock is taken, because it waits for readers
+    /// of those tables.
     private func dropBefore(under lease: ShadowLease) async throws {
-        // Not in the same transaction: as long as it waits the lease is to be renewed, and somebody may abort.
+        // A transaction of its own: while the drop waits, the lease must be renewed, and an operator may abort.
         try await client.withTransaction { connection in try await lease.check(on: connection) }
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
@@ -144,7 +145,7 @@ extension ReadModels {
         }
     }
 
-    /// Those that are still the lease's: what it has lost another fills by now.
+    /// Drops the shadows that the lease still holds. Another process fills the others.
     func dropShadows(of lease: ShadowLease) async throws {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in

@@ -6,7 +6,7 @@ public struct Comparison: Sendable, Hashable {
         public var table: String
         /// The row's primary key, as a JSON object.
         public var key: String
-        /// The row that is there, as JSON; nil where there is none.
+        /// The actual row as JSON; nil if it is missing.
         public var found: String?
         /// The row that the log makes; nil where there should be none.
         public var expected: String?
@@ -25,12 +25,12 @@ public struct Comparison: Sendable, Hashable {
 extension ReadModels {
     static let verifySuffix = "_verify"
 
-    /// Builds the read models anew in shadow schemas and compares them with the live tables row by row, at one position, while
-    /// servers go on. Nothing live is locked or changed.
+    /// Builds the read models in shadow schemas and compares them with the live tables row by row, at one position, while servers
+    /// run. It neither locks nor changes live tables.
     /// - Parameters:
-    ///   - sample: one in so many streams, chosen by chance, instead of all; rows that belong to no stream are not found then
-    ///   - limit: so many differing rows are told, of each table
-    /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``
+    ///   - sample: compares one of this many streams, chosen at random, instead of all; then rows without a stream are not found
+    ///   - limit: maximum number of differing rows in the result, for each table
+    /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``, `PostgresError`
     public func verify(
         sample: Int64? = nil, limit: Int64 = 20, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> [Comparison] {

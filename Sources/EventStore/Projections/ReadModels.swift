@@ -5,9 +5,9 @@ public import Postgres
 /// The read models of a database that this program reads and writes: creates them, keeps them in step with the log, and mends
 /// them while servers go on.
 public struct ReadModels: Sendable {
-    /// Who may look at everything and change nothing; `db/grants.sql` makes it.
+    /// The role that may read all tables and change none; `db/grants.sql` creates it.
     private static let readerRole = "humon_reader"
-    /// Under whose schema's name a cutover leaves the tables that it replaced.
+    /// A cutover keeps the replaced tables in a schema with this suffix.
     static let previousSuffix = "_previous"
 
     let projections: [any Projection]
@@ -30,7 +30,7 @@ public struct ReadModels: Sendable {
         self.logger = logger
     }
 
-    /// Those of these names, in the order in which they are composed; all for no names.
+    /// The read models with these names, in the order of composition; all of them if there are no names.
     /// - Throws: ``ReadModelError/unknown(_:known:)``
     public func named(_ names: [String]) throws -> ReadModels {
         try Self.check(names, among: projections)
@@ -50,8 +50,8 @@ public struct ReadModels: Sendable {
         return ReadModels(projections: chosen, filter: filter, client: client, logger: logger)
     }
 
-    /// Builds those that are not there yet, and brings the others to the end of the log.
-    /// - Throws: ``ReadModelError/ahead(_:position:tail:)`` where one has seen what the log does not have
+    /// Builds missing read models, and brings the others to the end of the log.
+    /// - Throws: ``ReadModelError/ahead(_:position:tail:)`` if a read model is beyond the end of the log; `PostgresError`
     public func prepare() async throws {
         let positions = try await positions()
         let missing = only { positions[type(of: $0).schema] == nil }
@@ -59,7 +59,7 @@ public struct ReadModels: Sendable {
             do {
                 try await missing.rebuild { _ in }
             } catch ReadModelError.underWay(let schema) {
-                // Another server started at the same moment and was faster, or somebody rebuilds it.
+                // Another server started at the same moment and was faster, or an operator rebuilds it.
                 logger.notice("waiting for a read model that somebody else builds", metadata: ["schema": "\(schema)"])
                 return try await prepare()
             }
@@ -72,7 +72,7 @@ public struct ReadModels: Sendable {
         }
     }
 
-    /// Does what programs of other versions have left to do: their appends do not change this program's tables.
+    /// Applies the appends of programs of other versions, which do not change this program's tables.
     /// - Throws: the error of the first read model that could not follow, after all others are at the end of the log
     public func catchUp() async throws {
         let failures = try await catchUp(skipping: [])
@@ -170,11 +170,11 @@ public struct ReadModels: Sendable {
 public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case unknown(String, known: [String])
     case ahead(String, position: Int64, tail: Int64)
-    /// Somebody else fills this shadow.
+    /// Another process fills this shadow.
     case underWay(String)
     case aborted(String)
     case nothingBefore(String)
-    /// Somebody else gives names to tables or drops some, and does not come to an end.
+    /// Another process renames or drops tables and does not finish.
     case busy
     /// A server answers from it.
     case served(String)

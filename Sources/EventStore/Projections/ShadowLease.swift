@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Postgres
 
-/// The right to fill some shadows, for a while: whoever else wants to is told so, until this one lets go or dies.
+/// The right to fill some shadows for a limited time. Another process that wants the same shadows gets an error until the holder
+/// ends the lease or dies.
 struct ShadowLease: Sendable {
     /// How long a dead builder is waited for.
     static let seconds = 5.0
@@ -15,8 +16,9 @@ struct ShadowLease: Sendable {
     let client: PostgresClient
     private let builder = UUID()
 
-    /// Runs the body with the lease, which it renews meanwhile.
-    /// - Throws: ``ReadModelError/underWay(_:)`` where somebody else has it, ``ReadModelError/aborted(_:)``
+    /// Calls a closure with the lease, and renews the lease meanwhile.
+    /// - Throws: ``ReadModelError/underWay(_:)`` if another process has it, ``ReadModelError/aborted(_:)``, the error of the
+    ///   closure
     static func with<Value: Sendable>(
         _ schemas: [String], client: PostgresClient, _ body: @Sendable @escaping (ShadowLease) async throws -> Value
     ) async throws -> Value {
@@ -103,10 +105,10 @@ struct ShadowLease: Sendable {
         try await database.query("SELECT log.renew_lease(\(builder), \(Self.seconds))")
     }
 
-    /// To be asked in every transaction of the work, once the shadows' checkpoints are locked: whoever takes the lease meanwhile
-    /// waits for these. The lease itself is not locked, so that it can be renewed, and an abort be asked for, however long a
-    /// statement takes.
-    /// - Throws: ``ReadModelError/aborted(_:)``, ``ReadModelError/underWay(_:)`` where somebody else has it by now
+    /// Checks the lease. Every transaction of the work calls it after it has locked the shadows' checkpoints, for which another
+    /// process that takes the lease waits. The lease itself is not locked, so that it can be renewed, and an operator can abort,
+    /// while a long statement runs.
+    /// - Throws: ``ReadModelError/aborted(_:)``, ``ReadModelError/underWay(_:)`` if another process has taken the lease
     func check(on connection: LeasedConnection) async throws {
         let found = try await connection.query(
             """
@@ -119,8 +121,8 @@ struct ShadowLease: Sendable {
         if let lost = schemas.first(where: { !held.contains($0) }) { throw ReadModelError.underWay(lost) }
     }
 
-    /// Forgets the shadows, which are to be dropped in the same transaction.
-    /// - Returns: those that nobody else has taken meanwhile
+    /// Ends the lease on the shadows. The same transaction must drop them.
+    /// - Returns: the shadows that no other process has taken
     func end(on connection: LeasedConnection) async throws -> [String] {
         try await connection.query(
             "DELETE FROM log.shadows WHERE schema = ANY(\(schemas)) AND builder = \(builder) RETURNING schema"

@@ -11,7 +11,7 @@ struct ShadowLoad: Sendable {
 
     let copies: [ReadModelCopy]
     let lease: ShadowLease
-    /// Which recorded events are read; those of other modules need not be.
+    /// The recorded events to read; the shadows need no events of other modules.
     let filter: LogFilter
     var sample: StreamSample?
     let client: PostgresClient

@@ -9,8 +9,9 @@ public protocol Subscription: Sendable {
 
     var filter: LogFilter { get }
 
-    /// Handles the next events, in the transaction that moves the checkpoint: what it writes there happens with it, or not at
-    /// all. What it does elsewhere may happen again.
+    /// Handles the next events, in the transaction that moves the checkpoint: its writes there happen together with the
+    /// checkpoint, or not at all. Its effects elsewhere may happen again.
+    /// - Throws: any error; the runner tries again, then parks the stream
     func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws
 }
 
@@ -27,7 +28,7 @@ public struct ParkedStream: Sendable, Hashable {
     /// The error's description. Subscriptions must not put secrets in there.
     public var reason: String
     public var parkedAt: Timestamp
-    /// Somebody asked for another try, which has not come yet.
+    /// An operator asked for another attempt, which has not happened yet.
     public var isToBeRetried: Bool
 }
 
@@ -71,7 +72,7 @@ public struct Subscriptions: Sendable {
     }
 }
 
-/// Somebody else leads by now: nothing was written.
+/// Another node leads by now. No write of the transaction was kept.
 struct LeaseLostError: Error, CustomStringConvertible {
     var description: String { "another node leads this subscription" }
 }
@@ -151,7 +152,7 @@ struct Lease: Sendable {
         guard rows.affected == 1 else { throw LeaseLostError() }
     }
 
-    /// Those of the parked streams that are to be retried, or all.
+    /// The parked streams; only those with a requested retry, or all.
     func parkedStreams(toBeRetried: Bool) async throws -> [(stream: StreamName, version: Int32)] {
         try await client.query(
             """
@@ -190,7 +191,7 @@ struct Lease: Sendable {
         )
     }
 
-    /// Cut, since nobody knows what an error of a subscription has to say.
+    /// Shortened, because the error of a subscription may be of any length.
     private func reason(_ error: any Error) -> String { String("\(error)".prefix(Self.reasonLimit)) }
     private static let reasonLimit = 1_000
 }

@@ -3,15 +3,15 @@ public import Logging
 public import Postgres
 public import ServiceLifecycle
 
-/// Runs a subscription: on every node, of which one at a time leads and the others stand by.
+/// Runs a subscription on every node. One node at a time leads, and the others stand by.
 ///
-/// A leader that dies is followed by another when its lease has run out; one that was merely paused finds, when it comes to
-/// move its checkpoint, that somebody else leads, and what it did meanwhile is rolled back.
+/// If a leader dies, another node leads when the lease has expired. A leader that was only paused notices the new leader when it
+/// moves its checkpoint, and its transaction is rolled back.
 public final class SubscriptionRunner: Service {
     public struct Timing: Sendable {
         /// How long a dead leader is waited for.
         public var leaseSeconds = 3.0
-        /// How often those who stand by ask whether they may lead.
+        /// The interval at which nodes that stand by try to lead.
         public var claimSeconds = 0.5
         /// How often one event is tried before its stream is parked.
         public var attempts = 5
@@ -47,6 +47,7 @@ public final class SubscriptionRunner: Service {
     }
 
     /// Leads whenever it may, until the task is cancelled or the service group shuts down.
+    /// - Throws: never; the protocol requires `throws`
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             var standstill: Standstill?
@@ -157,7 +158,7 @@ private struct Leadership {
         }
     }
 
-    /// Handles one event, or parks its stream after so many attempts.
+    /// Handles one event, or parks its stream after the last attempt.
     private mutating func handle(_ event: RecordedEvent) async throws {
         for attempt in 1... {
             do {

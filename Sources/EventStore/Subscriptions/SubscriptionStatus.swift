@@ -8,7 +8,7 @@ public struct SubscriptionStatus: Sendable, Hashable {
     public var position: Int64
     /// How many positions there are behind it.
     public var lag: Int64
-    /// How long its leader may still lead without saying anything; nil where nobody leads.
+    /// The end of the leader's lease; nil if no node leads.
     public var leasedUntil: Timestamp?
     public var parkedStreams: Int64
 }

@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Postgres
 internal import Synchronization
 
-/// Rows on their way from a connection's thread to whoever reads them. Where too many are under way the thread waits, and with it
-/// PostgreSQL.
+/// Rows on their way from a connection's thread to tasks that read them. If 16 batches wait, the thread blocks, and PostgreSQL
+/// stops sending.
 final class BoundedChannel: Sendable {
     private static let limit = 16
 
@@ -18,8 +18,8 @@ final class BoundedChannel: Sendable {
         for _ in 0..<Self.limit { room.signal() }
     }
 
-    /// Blocks the thread while there is no room; not to be called from a task.
-    /// - Throws: `CancellationError` where nobody takes them any more
+    /// Blocks the thread until there is room. Tasks must not call it.
+    /// - Throws: `CancellationError` after ``stop()``
     func give(_ rows: CopiedRows) throws {
         room.wait()
         guard !isStopped.load(ordering: .acquiring) else { throw CancellationError() }
@@ -31,7 +31,7 @@ final class BoundedChannel: Sendable {
     /// There are no more to give.
     func finish() { continuation.finish() }
 
-    /// Nobody takes them any more.
+    /// Ends the channel for the giver: no task takes rows any more.
     func stop() {
         isStopped.store(true, ordering: .releasing)
         room.signal()

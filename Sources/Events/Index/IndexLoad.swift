@@ -41,7 +41,7 @@ extension IndexUpdater {
         rows.fill(index, position: filled.cursor.position)
         let (count, seconds) = (index.snapshot.count, (clock.now - start) / .seconds(1))
         logger.notice(
-            "the index is filled",
+            "the index is loaded",
             metadata: [
                 "events": "\(count)", "seconds": "\(seconds)", "of_which_reading": "\((copied - start) / .seconds(1))",
                 "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(filled.cursor.position)",
@@ -51,8 +51,8 @@ extension IndexUpdater {
 }
 
 extension EventsProjection {
-    /// All events as the read model has them, with the vectors that whoever wrote them has computed: another processor may come
-    /// to another last bit.
+    /// Copies all events of the read model with the vectors that the writer computed: another processor may compute another last
+    /// bit.
     static func copyRows(
         _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
@@ -82,7 +82,7 @@ private final class CopiedEvents: Sendable {
         var saidAt = ContinuousClock.now
     }
 
-    /// Who read rows: to read and to render takes longer than PostgreSQL takes to send.
+    /// Number of tasks that read and render rows, which takes longer than PostgreSQL takes to send them.
     private static let readers = 2
     /// Beside its JSON, while the index is filled: its row, twice for as long as arrays grow, and its place by id.
     private static let bytesPerRow = 160
@@ -143,7 +143,7 @@ private final class CopiedEvents: Sendable {
             state.saidAt = .now
             let count = state.bulkLoad.count
             logger.notice(
-                "bulkLoad the index", metadata: ["events": "\(count)", "of_about": "\(max(estimate, count))"])
+                "the index is loading", metadata: ["events": "\(count)", "of_about": "\(max(estimate, count))"])
         }
     }
 
@@ -153,7 +153,7 @@ private final class CopiedEvents: Sendable {
 }
 
 extension EventIndex.Batch {
-    /// What these changes do to what is held.
+    /// Turns changes of the read model into changes of the index.
     /// - Throws: ``UnknownEvent``
     init(_ changes: EventsProjection.Changes, on snapshot: EventIndex.Snapshot, render: EventRendering) throws {
         self.init()
@@ -167,7 +167,7 @@ extension EventIndex.Batch {
     }
 }
 
-/// The log tells of a change to an event that the index does not hold.
+/// A recorded event changes an event that the index does not hold.
 struct UnknownEvent: Error, Hashable, CustomStringConvertible {
     var id: EventID
     var description: String { "event \(id.rawValue) is changed and was never created" }

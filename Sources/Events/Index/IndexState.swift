@@ -23,7 +23,7 @@ final class IndexState: Sendable {
 
     func enter(_ phase: IndexStatus.Phase) {
         phases.withLock { current in
-            // Until it was read once it is being filled, however often that has to be begun.
+            // The phase stays `filling` until the index is in use for the first time, however often the load begins again.
             guard current != .filling || phase != .interrupted else { return }
             current = phase
             usable.store(phase == .inUse, ordering: .releasing)
@@ -55,7 +55,7 @@ final class IndexState: Sendable {
     /// Was acknowledged here: the index is not to be read before it holds that.
     func mustShow(_ position: Int64) { mustBeShown.max(position, ordering: .relaxed) }
 
-    /// The log ends before that: what was acknowledged is lost.
+    /// The log ends before the position: it has lost what was acknowledged.
     func forget(_ position: Int64, for tail: Int64) {
         _ = mustBeShown.compareExchange(expected: position, desired: tail, ordering: .relaxed)
     }

@@ -5,16 +5,16 @@ internal import ServiceLifecycle
 internal import SpatialIndex
 internal import Synchronization
 
-/// Fills the index of a node from the read model, keeps it in step with the log, and says whether it can be read.
+/// Loads the index of a node from the read model, keeps it in step with the log, and decides whether it may be read.
 ///
-/// What this process records it is told, and applies before those who asked for it are answered; what others record it reads
-/// from the log.
+/// The index gets commits of this process before their callers get the results, and reads commits of other processes from the
+/// log.
 package final class IndexUpdater: Service {
     /// How long a command waits for its own change to show, and a reader for the position that it asks for.
     static let patienceSeconds = 1.0
     private static let firstBackOffSeconds = 0.25
     private static let longestBackOffSeconds = 30.0
-    /// Applied at a time: those who commit wait for it.
+    /// Maximum number of recorded events in one batch, because commits wait for the batch.
     private static let pageLimit: Int64 = 200
     /// How often it is asked whether the read model is still the one that the index was filled from.
     private static let checkSeconds = 1.0
@@ -28,7 +28,7 @@ package final class IndexUpdater: Service {
     let examining = Mutex(false)
     let notifier: LogNotifier
     private let waiters = PositionWaiters()
-    /// Held by whoever writes to the index: those who commit, and the one who reads the log.
+    /// The lock of the index's writers: commits of this process, and the task that reads the log.
     private let buffer = Mutex(ReorderBuffer())
 
     /// - Parameters:
@@ -45,6 +45,7 @@ package final class IndexUpdater: Service {
     }
 
     /// Fills and follows, and begins anew after whatever fault, until the service group shuts down.
+    /// - Throws: never; the protocol requires `throws`
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
@@ -56,12 +57,12 @@ package final class IndexUpdater: Service {
                     return
                 } catch let error as IndexLimitError {
                     leave(.tooSmall)
-                    logger.warning("events are read from PostgreSQL", metadata: ["because": "\(error)"])
-                    // Events do not get fewer by themselves; whoever raises the limit starts the server again.
+                    logger.warning("requests are answered from PostgreSQL", metadata: ["because": "\(error)"])
+                    // The number of events does not fall by itself, and a new limit needs a restart.
                     return await untilCancelled()
                 } catch {
                     leave(.interrupted)
-                    logger.warning("the index is filled anew", metadata: ["because": "\(error)"])
+                    logger.warning("the index is loaded again", metadata: ["because": "\(error)"])
                     // Filling is work for the database too: what fails again and again is not to be done again and again.
                     let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
                     let isAway = (error as? PostgresError)?.isUnavailability == true
@@ -85,14 +86,14 @@ package final class IndexUpdater: Service {
                 }
                 try await Task.sleep(for: backOff.next())
             } catch let error as PostgresError where error.isUnavailability {
-                // What is held is no worse for it, and readers are told how old it is.
+                // The content stays valid, and readers get its age.
                 logger.warning("the index may be behind", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
             }
         }
     }
 
-    /// From now on it is PostgreSQL that is read.
+    /// Empties the index. Requests read PostgreSQL from now on.
     private func leave(_ phase: IndexStatus.Phase) {
         buffer.withLock { buffer in
             buffer.close()
@@ -131,14 +132,14 @@ package final class IndexUpdater: Service {
         guard isNew else { return }
         let snapshot = index.snapshot
         logger.notice(
-            "events are read from index",
+            "requests are answered from the index",
             metadata: [
                 "events": "\(snapshot.count)", "megabytes": "\(snapshot.bytes / 1_000_000)", "position": "\(snapshot.position)",
             ])
     }
 
-    /// Applies it, with what waits behind it, if it joins on to what the index holds; otherwise it waits until what is missing
-    /// has been read from the log.
+    /// Applies a segment and the segments that wait for it, if it follows on what the index holds. Otherwise the segment waits
+    /// until the missing part is read from the log.
     private func take(_ segment: LogSegment) throws {
         let snapshot = try buffer.withLock { buffer in
             let snapshot = index.snapshot
@@ -156,7 +157,7 @@ package final class IndexUpdater: Service {
         waiters.reached(snapshot.position)
     }
 
-    /// Nobody is to read the index any more, and nothing more is applied to it; the one who follows the log fills it anew.
+    /// Closes the index for readers and writers. The task that reads the log loads it again.
     private func giveUp(_ buffer: inout ReorderBuffer) {
         buffer.close()
         standing.enter(.interrupted)
@@ -167,8 +168,8 @@ extension IndexUpdater: CommitListener {
     package func committed(_ commit: Commit) {
         let segment = LogSegment(commit)
         do { try take(segment) } catch {
-            // Whoever reads the log comes to the same place, and deals with it.
-            return logger.warning("a commit is left for the one who reads the log", metadata: ["error": "\(error)"])
+            // The task that reads the log gets the same error, and handles it.
+            return logger.warning("the index reads a commit from the log", metadata: ["error": "\(error)"])
         }
         buffer.withLock { buffer in
             guard let reached = buffer.reached, reached.position >= segment.through else { return }
@@ -180,20 +181,21 @@ extension IndexUpdater: CommitListener {
 }
 
 extension IndexUpdater {
-    /// What can be read now: nothing that is behind what was acknowledged here. nil where PostgreSQL is to be asked.
+    /// The snapshot if the index is in use and holds every change that was acknowledged here; nil if the request must read
+    /// PostgreSQL.
     var readable: EventIndex.Snapshot? {
         guard standing.isInUse else { return nil }
         let snapshot = index.snapshot
         return snapshot.position >= standing.shown ? snapshot : nil
     }
 
-    /// Returns when the index shows what was recorded there or, where that takes too long, makes sure that nobody reads it before.
+    /// Waits until the index holds a position. After the patience the index is not readable before it holds the position.
     func show(_ position: Int64) async {
         if await reaches(position) { return }
         standing.mustShow(position)
     }
 
-    /// Whether the index holds what was recorded there, or soon does.
+    /// Waits until the index holds a position. False if the index is not in use or the patience is over.
     func reaches(_ position: Int64) async -> Bool {
         guard standing.isInUse else { return false }
         return await waiters.wait(for: position, seconds: Self.patienceSeconds) { [index] in index.snapshot.position }
@@ -208,7 +210,7 @@ struct IndexLimitError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Others took the place of the tables that the index was filled from, or of what it has read in the log.
+/// The read model's tables or the log were replaced after the index was loaded.
 struct ReadModelReplacedError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model or the log is not the one that the index was filled from" }
 }

@@ -14,7 +14,7 @@ public struct IndexVerification: Sendable, Hashable {
     /// The first of them, in sentences that name the event and nothing that is said of it.
     public fileprivate(set) var differences: [String] = []
 
-    /// So many differences are told.
+    /// Maximum number of differences in the list.
     private static let told = 20
 
     fileprivate mutating func note(_ difference: String, events: Int = 1) {
@@ -23,7 +23,7 @@ public struct IndexVerification: Sendable, Hashable {
     }
 }
 
-/// There is nothing to compare: the node reads from PostgreSQL now.
+/// The comparison is impossible, because the node reads from PostgreSQL now.
 public struct IndexNotInUseError: Error, Hashable, CustomStringConvertible {
     public var description: String { "the index is not in use" }
 }
@@ -43,8 +43,9 @@ extension IndexUpdater {
     private static let attempts = 50
     private static let attemptSeconds = 0.1
 
-    /// Compares every event while the index goes on changing: what it holds now, and what the log has recorded since, with the read
+    /// Compares every event while the index changes: the index's present content, and the later changes in the log, with the read
     /// model as a transaction sees it.
+    /// - Throws: ``IndexNotInUseError``, `VerificationRunningError`, `ReadModelBehindError`, `PostgresError`
     func examine() async throws -> IndexVerification {
         let isFirst = examining.withLock { isUnderWay in
             defer { isUnderWay = true }
@@ -109,7 +110,7 @@ private final class RowComparison: Sendable {
         var json: [UInt8] = []
     }
 
-    /// One in so many events is also searched for. Kilometres around its place.
+    /// One of 16 events is also searched for, within this radius in kilometres.
     private static let (searched, searchRadius) = (16, 0.001)
 
     private let snapshot: EventIndex.Snapshot

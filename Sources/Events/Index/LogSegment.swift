@@ -1,6 +1,6 @@
 internal import EventStore
 
-/// A segment of the log without a gap, and what is recorded of events in it.
+/// A part of the log without a gap, with its recorded events of this module.
 struct LogSegment: Sendable {
     /// It begins behind this position.
     let after: Int64
@@ -56,8 +56,9 @@ struct ReorderBuffer: Sendable {
 
     mutating func close() { self = ReorderBuffer() }
 
-    /// The segment with all that waits and joins on to it; nil where it says nothing new, or does not join on to what has been
-    /// reached, and waits from now on.
+    /// Joins a segment with the waiting segments that follow it.
+    /// - Returns: nil if the segment holds no new position, or if it does not follow on the reached position and waits from now
+    ///   on
     mutating func join(_ segment: LogSegment) -> LogSegment? {
         guard let position = reached?.position, segment.through > position else { return nil }
         guard segment.after <= position else {

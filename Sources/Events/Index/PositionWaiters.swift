@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Those who wait until something has reached a position of the log.
+/// Tasks that wait until the index has reached a position of the log.
 final class PositionWaiters: Sendable {
     private struct State: Sendable {
         var waiting: [Int: (position: Int64, continuation: CheckedContinuation<Bool, Never>)] = [:]
-        /// Nobody waits for less.
+        /// The lowest position that a task waits for.
         var smallest = Int64.max
         var number = 0
     }

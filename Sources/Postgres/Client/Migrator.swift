@@ -45,8 +45,8 @@ public struct Migrator: Sendable {
         self.client = client
     }
 
-    /// The names of those that this database lacks, in order.
-    /// - Throws: ``MigrationError``
+    /// The names of the migrations that this database lacks, in order.
+    /// - Throws: ``MigrationError``, ``PostgresError``
     public func pending() async throws -> [String] {
         try await client.withConnection { connection in
             let hasTable = try await connection.query("SELECT to_regclass('humon.migrations') IS NOT NULL").decode(Bool.self)

@@ -3,17 +3,17 @@ public import ServiceLifecycle
 internal import Telemetry
 public import Tracing
 
-/// A handful of connections to one database. Broken ones are replaced, with back-off, while the client runs.
+/// A pool of connections to one database. While the client runs, it replaces broken connections, with back-off.
 ///
-/// Statements of different callers share connections: what has queued up on one goes out as one pipeline. Whoever needs a
-/// connection to itself leases it with ``withConnection(_:)`` or ``withTransaction(_:)``.
+/// Statements of different callers share connections: the statements in a connection's queue go out as one pipeline. A caller
+/// that needs its own connection leases one with ``withConnection(_:)`` or ``withTransaction(_:)``.
 public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
     private let counters = PostgresCounters()
     private let tracing: QueryTracing
     private let pool: ConnectionPool
 
-    /// - Parameter tracer: makes a span of every query below the span that is current; nil: nobody traces
+    /// - Parameter tracer: makes a span for every query, as a child of the current span; nil for no spans
     public init(_ configuration: PostgresConfiguration, tracer: (any Tracer)? = nil, logger: Logger) {
         tracing = QueryTracing(tracer: tracer)
         self.configuration = configuration
@@ -47,8 +47,8 @@ public final class PostgresClient: Service, PostgresQuerying {
         }
     }
 
-    /// Lends a connection that nobody else uses meanwhile. A body that throws leaves no transaction open behind it.
-    /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
+    /// Leases a connection to the body, which uses it alone. If the body throws, its open transaction is rolled back.
+    /// - Throws: ``PostgresError``, `CancellationError`, and the error of the body
     public func withConnection<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         let lease = try await pool.lease()
         let leased = LeasedConnection(

@@ -6,7 +6,7 @@ public struct PostgresConfiguration: Sendable {
     public var url: String
     /// What `pg_stat_activity` shows; the URL's own `application_name` wins.
     public var applicationName = "humon"
-    /// The role whose rights the statements have; nil: those of the URL's user. Not sent through a pooler.
+    /// The role of the session; nil for the URL's user. A session through a pooler keeps the URL's user.
     public var role: String?
     /// Settings of the session, by name; the URL's own `options` win. Not sent through a pooler.
     public var sessionSettings: [String: String] = [:]
@@ -24,7 +24,7 @@ public struct PostgresConfiguration: Sendable {
     public var idleCheckSeconds = 15.0
     /// How long a caller waits for a connection while there is none.
     public var acquireTimeoutSeconds = 2.0
-    /// The same while there is one, which somebody has leased and will give back.
+    /// The timeout for a lease while another caller holds the connection and will return it.
     public var leasedTimeoutSeconds = 2.0
     /// Whether a pooler in transaction mode (PgBouncer) stands between: no prepared statements, no settings of the session.
     public var isPooled = false

@@ -25,10 +25,10 @@ public struct PostgresStatistics: Sendable {
     public var connections: [Use: Int]
     /// Callers that wait for a connection.
     public var waiting: Int
-    /// How long what was sent together took, from the call to the answer, in seconds; failures and waits included.
+    /// Durations in seconds from a call to its answer, with waits and failures.
     public var queries: HistogramSnapshot
     public var failures: [Failure: Int]
-    /// Connections that were opened, and those of them that ended although nobody here wanted it.
+    /// Number of connections that were opened, and number of those that ended unexpectedly.
     public var opened: Int
     public var lost: Int
     /// Attempts to open one that failed.
@@ -51,7 +51,7 @@ final class PostgresCounters: Sendable {
 
     subscript(event: Event) -> Int { events[event.rawValue] }
 
-    /// Takes the time of what is sent together.
+    /// Measures one call.
     func measure(_ body: () async throws -> [Rows]) async throws -> [Rows] {
         let stopwatch = Stopwatch()
         defer { queries.record(stopwatch.nanoseconds) }

@@ -1,9 +1,9 @@
 internal import Tracing
 
-/// Spans of what is sent to PostgreSQL, below the span that is current; where there is none, or nobody traces, there are none.
+/// Makes a span for each call, as a child of the current span. Without a tracer or a current span it makes none.
 /// Source: OpenTelemetry, *Semantic conventions for database client spans*.
 struct QueryTracing: Sendable {
-    /// nil: nobody traces.
+    /// nil if calls are not traced.
     let tracer: (any Tracer)?
 
     func trace(_ statements: [SQL], _ body: () async throws -> [Rows]) async throws -> [Rows] {
@@ -15,7 +15,7 @@ struct QueryTracing: Sendable {
         span.updateAttributes { attributes in
             attributes["db.system.name"] = "postgresql"
             attributes["db.query.summary"] = summary
-            // The text alone: what is bound may be a secret.
+            // Only the text, because bound values may be secret.
             attributes["db.query.text"] = statements.map(\.text).joined(separator: "; ")
             if statements.count > 1 { attributes["db.operation.batch.size"] = statements.count }
         }
@@ -27,7 +27,7 @@ struct QueryTracing: Sendable {
         }
     }
 
-    /// What is done, and with what: few different ones. `SELECT events_v1.events`
+    /// The operation and its table, such as `SELECT events_v1.events`. There are few different ones.
     static func summary(_ statements: [SQL]) -> String {
         guard let first = statements.first, statements.count == 1 else { return "BATCH" }
         let words = first.text.split { " \n\t(),;\"".contains($0) }

@@ -3,8 +3,8 @@ internal import DequeModule
 internal import Foundation
 internal import Synchronization
 
-/// One libpq connection, which a thread of its own owns. Work is queued here and the answer awaited; what has queued up goes
-/// out as one pipeline. It is not reopened: once it has ended, ``PostgresClient`` opens another.
+/// One libpq connection with a thread of its own. Callers queue jobs and await the answers; the jobs in the queue go out as one
+/// pipeline. After the connection has ended, ``PostgresClient`` opens another one.
 final class ConnectionThread: Sendable {
     private struct Inbox: Sendable {
         var jobs: Deque<Job> = []
@@ -117,12 +117,13 @@ final class ConnectionThread: Sendable {
         if !isSent { wakePipe.wake() }
     }
 
-    /// Asks PostgreSQL to cancel what runs on this connection now; only for a connection that nobody shares.
+    /// Asks PostgreSQL to cancel the running statement. The connection must be leased, because the statement of another caller
+    /// could run.
     func cancelRunningStatement() {
         cancelHandle.withLock { $0 }?.cancelOnItsOwnThread()
     }
 
-    /// Closes after what has been queued is answered.
+    /// Closes the connection after the queued jobs are answered.
     func close() {
         inbox.withLock { $0.isClosing = true }
         wakePipe.wake()

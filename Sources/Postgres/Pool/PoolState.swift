@@ -26,7 +26,7 @@ struct PoolState: Sendable {
 
         /// nil: the caller may wait longer.
         func whyExpired<Value>(_ waiting: Waiting<Value>) -> PostgresError? {
-            // First the cause: a thread that looks late must not hide that there is no connection.
+            // The missing connection comes first: it is the cause, and a late thread only a symptom.
             if let unservedSince, now >= max(waiting.askedAt, unservedSince) + seconds { return noConnection }
             return now < waiting.deadline ? nil : .deadlineExceeded(mayHaveRun: false)
         }

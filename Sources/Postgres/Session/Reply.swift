@@ -12,7 +12,7 @@ final class Reply<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.pending)
 
-    /// False when somebody else was first.
+    /// - Returns: false if the reply was resolved before
     @discardableResult
     func resolve(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
@@ -30,7 +30,7 @@ final class Reply<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// True once somebody gave the value or the waiting task was cancelled: nobody needs the work any more.
+    /// Whether the reply has a value or its task was cancelled. Then the work is not needed any more.
     var isResolved: Bool {
         state.withLock { state in
             switch state {

@@ -101,7 +101,7 @@ extension Session {
         precondition(status == wanted, "the statement is not the COPY that it is said to be")
     }
 
-    /// Reads to the end of a command and throws what it failed with.
+    /// Reads to the end of a command and throws its error.
     private func drain(_ job: Job) throws {
         var failed: PostgresError?
         while let result = try nextResult(job) {

@@ -32,7 +32,7 @@ final class Session {
 
     private static let longestPollMilliseconds = 60_000.0
 
-    /// Beyond so many different statements the rest are not prepared; the program has far fewer.
+    /// Maximum number of prepared statements; further ones are sent unprepared. The program has far fewer.
     static let preparedStatementLimit = 256
 
     let connection: OpaquePointer
@@ -45,7 +45,7 @@ final class Session {
     private var waiting: Deque<Job> = []
     /// Whether jobs were answered since ``Connection/hasRoom()`` was called.
     private var hasAnswered = false
-    /// When PostgreSQL last answered, or got to work on the first of what is in flight.
+    /// The time of PostgreSQL's last answer, or of the begin of the first statement in flight.
     var progressAt = 0.0
     /// PostgreSQL said unasked that it ends this session; it will run nothing more.
     private var isGoingAway = false
@@ -85,7 +85,7 @@ final class Session {
 
     func makeCancelHandle() -> CancelHandle? { CancelHandle(connection) }
 
-    /// Serves jobs until the connection is closed or breaks; what is then in flight may or may not have run.
+    /// Serves jobs until the connection closes or breaks. Statements in flight at that time may or may not have run.
     func run(serving front: ConnectionThread) {
         var reason = PostgresError.connectionLost(mayHaveRun: true)
         while true {
@@ -194,7 +194,7 @@ final class Session {
         }
     }
 
-    /// The statement whose preparation just failed or was skipped is not there; its name is not given out again.
+    /// Forgets a statement whose preparation failed or was skipped. Its name is not used again.
     private func forgetPreparedStatement() {
         guard case .prepare(let statement) = inFlight[0].steps.first else { return }
         prepared[statement] = nil
@@ -207,8 +207,8 @@ final class Session {
         return .refused(PostgresError.ServerError(result: result))
     }
 
-    /// Notices are dropped, but for the one with which PostgreSQL ends an idle session: what is queued by then is safe to send
-    /// on another connection.
+    /// Drops notices, except the one with which PostgreSQL ends an idle session: jobs that are still in the queue can run on
+    /// another connection.
     private func receiveNotices() {
         PQsetNoticeReceiver(
             connection,

@@ -53,6 +53,7 @@ public struct CopiedRows: Sendable {
     }
 
     /// Gives the rows in turn, which are valid until the end of `body` only.
+    /// - Throws: the error of the body
     public func forEach(_ body: (inout CopiedRow) throws -> Void) rethrows {
         try bytes.withUnsafeBytes { bytes in
             var start = 0

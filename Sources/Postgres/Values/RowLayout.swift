@@ -111,7 +111,7 @@ extension LeasedConnection {
     }
 }
 
-/// What is still to be sent; asked for on the connection's own thread.
+/// The batches that are not sent yet. The connection's thread takes them.
 private final class Pieces: Sendable {
     private let rest: Mutex<ArraySlice<[UInt8]>>
     init(_ pieces: [[UInt8]]) { rest = Mutex(pieces[...]) }

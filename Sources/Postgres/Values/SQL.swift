@@ -20,7 +20,7 @@ extension SQL {
     }
 }
 
-/// The text alone: what is bound may be a secret.
+/// Only the text, because bound values may be secret.
 extension SQL: CustomStringConvertible, CustomReflectable {
     public var description: String { text }
     public var customMirror: Mirror { Mirror(self, children: ["text": text]) }

@@ -57,7 +57,7 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         return start(rows.lowerBound)..<start(rows.upperBound)
     }
 
-    /// The first row, from the given one on, whose id is not smaller.
+    /// The first row at or after `start` whose id is at least `id`.
     func firstRow(from start: Int = 0, notBefore id: Int64) -> Int {
         let ids = column(24, Int64.self)
         return (start..<count).partitioningIndex { ids[$0] >= id }
@@ -130,7 +130,7 @@ extension Leaf {
 }
 
 extension RandomAccessCollection {
-    /// The first index whose element satisfies the predicate, by binary search. All later elements must satisfy it too.
+    /// The first index at which the predicate holds, by binary search. The predicate must hold for all later elements too.
     func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
         var (start, length) = (startIndex, count)
         while length > 0 {

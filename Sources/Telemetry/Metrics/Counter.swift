@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Numbers that many threads raise and somebody reads now and then. Raising one takes no lock; those that are read together were not
-/// read at one moment.
-// `@unchecked`: the pointer never changes, and what it points to are atomics.
+/// Numbers that many threads add to and a scrape reads. Adding takes no lock. Numbers that are read together may be of different
+/// moments.
+/// `@unchecked`: the pointer never changes, and it points to atomics.
 public final class Counter: @unchecked Sendable {
     private let numbers: UnsafeMutablePointer<Atomic<Int>>
     public let count: Int

@@ -8,19 +8,19 @@ public final class Histogram: Sendable {
 
     private let bounds: [Int]
     private let perUnit: Double
-    /// Of each bound, then of what is beyond them all, then the sum.
+    /// One number for each bound, one for values above all bounds, and the sum.
     private let counter: Counter
 
     /// - Parameters:
     ///   - bounds: ascending
-    ///   - perUnit: how many of what is recorded make one of what is told
+    ///   - perUnit: number of recorded units in one exported unit, such as 1e9 for nanoseconds that are exported as seconds
     public init(bounds: [Int], perUnit: Double = 1) {
         self.bounds = bounds
         self.perUnit = perUnit
         counter = Counter(count: bounds.count + 2)
     }
 
-    /// Of times: nanoseconds are recorded, seconds told.
+    /// A histogram that records nanoseconds and exports seconds.
     public static func seconds() -> Histogram { Histogram(bounds: nanoseconds, perUnit: 1e9) }
 
     public func record(_ value: Int) {

@@ -1,4 +1,4 @@
-/// Something that is measured, and what it is now, as a value.
+/// A metric with its present values.
 public struct Metric: Sendable {
     public enum Kind: String, Sendable {
         /// Only ever rises while the process runs.
@@ -14,7 +14,7 @@ public struct Metric: Sendable {
 
     public let name: String
     public let kind: Kind
-    /// What it means, in a sentence.
+    /// The meaning of the metric, in one sentence.
     public let help: String
     let samples: [(labels: Labels, value: Value)]
 

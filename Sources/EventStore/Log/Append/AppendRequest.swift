@@ -51,7 +51,7 @@ public struct AppendResult: Sendable, Hashable {
     }
 }
 
-/// Somebody else was faster: the stream has another version than was expected.
+/// The stream does not have the expected version, because another writer was faster.
 public struct VersionConflictError: Error, Hashable, CustomStringConvertible {
     public var stream: StreamName
     public var expected: Int32
@@ -72,11 +72,11 @@ enum AppendDecision: Hashable {
     case reusesKey
 }
 
-/// Decides a batch, item by item, as if the items came one after the other.
+/// Decides a batch as if its items came one after the other.
 /// - Parameters:
-///   - recorded: which of the ids are in the log, and where
-///   - records: which of them are ids of commands that carried a key
-///   - versions: the versions of those of the streams that exist
+///   - recorded: the ids of the batch that are in the log, with their places
+///   - records: the ids among them that belong to commands with a key
+///   - versions: the versions of the streams that exist
 func decisions(
     on batch: [AppendRequest], recorded: [UUID: AppendResult], records: [UUID: IdempotencyRecord] = [:],
     versions: [StreamName: Int32]

@@ -2,7 +2,7 @@ internal import Tracing
 
 /// A span an append, below the span that is current: it waits in the queue, and shares its transaction with others.
 struct AppendTracing: Sendable {
-    /// nil: nobody traces.
+    /// nil if appends are not traced.
     let tracer: (any Tracer)?
 
     func trace(_ append: AppendRequest, _ body: () async throws -> AppendResult) async throws -> AppendResult {

@@ -5,8 +5,9 @@ internal import Postgres
 
 /// Records a batch and changes the read models, in one transaction.
 ///
-/// The direct way sends everything at once and lets the unique keys speak: no round trip happens under the log's lock. A batch
-/// that hits a key, or whose fate is unknown because a connection broke, goes the checked way, which asks first.
+/// The direct way sends all statements at once and relies on the unique keys: no round trip happens under the log's lock. The
+/// checked way queries ids and versions first. It follows if the direct way violates a key, or if a connection broke and the
+/// result is unknown.
 struct AppendTransaction: Sendable {
     /// How long the fate of a batch is looked for after its connection broke.
     static let resolveWithinSeconds = 5.0
@@ -69,8 +70,8 @@ struct AppendTransaction: Sendable {
         return batch.enumerated().map { offset, append in .success(append.recorded(at: first + Int64(offset))) }
     }
 
-    /// What a broken connection has left in PostgreSQL's hands may still be recorded before or after: then ids and versions are
-    /// taken, and the second to come is told so by a key.
+    /// PostgreSQL may still commit a transaction after its connection broke. Then ids and versions are taken, and a unique key
+    /// rejects the second attempt.
     private func checked(_ batch: [AppendRequest], isBehind: Bool) async throws -> [Result<AppendResult, any Error>] {
         if isBehind { try await catchUp() }
         let ids = Array(Set(batch.map(\.id)))

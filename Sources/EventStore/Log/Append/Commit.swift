@@ -1,6 +1,6 @@
-/// What this process has recorded, without what others have recorded before and after it.
+/// The recorded events of one commit of this process.
 public struct Commit: Sendable {
-    /// Of the first; those of the others follow without a gap.
+    /// The position of the first recorded event; the others follow without a gap.
     public let firstPosition: Int64
     public private(set) var envelopes: [EventEnvelope<any DomainEvent>]
 
@@ -20,9 +20,9 @@ public struct Commit: Sendable {
     }
 }
 
-/// Is told at once of what this process records, so that it need not read it from the log.
+/// Gets the commits of this process directly, so that it need not read them from the log.
 public protocol CommitListener: Sendable {
-    /// Called after the commit, and before anybody is answered who asked for it; not always in the order of the log, since
-    /// two transactions are under way at a time. A commit whose answer was lost is not told: the log has it.
+    /// Called after the commit and before the callers get their results. Two transactions may run at a time, so the order of
+    /// calls may differ from the order of the log. A commit whose result was lost is in the log only.
     func committed(_ commit: Commit)
 }

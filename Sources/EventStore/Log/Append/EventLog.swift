@@ -6,8 +6,8 @@ internal import Synchronization
 internal import Telemetry
 public import Tracing
 
-/// The one that appends in a process. While transactions are under way appends queue; the next transaction takes the whole queue.
-/// There is no timer, so an idle log adds no latency.
+/// The one writer of a process. While transactions run, appends queue; the next transaction takes the whole queue. The writer
+/// uses no timer, so that an idle log adds no latency.
 public final class EventLog: Service {
     private struct Pending: Sendable {
         var append: AppendRequest
@@ -21,12 +21,12 @@ public final class EventLog: Service {
         var idle: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// So many appends may wait; a further one is refused, so that a slow database is felt early.
+    /// Maximum number of queued appends; a further one is refused, so that callers notice a slow database early.
     public static let queueLimit = 10_000
-    /// So many go into one transaction.
+    /// Maximum number of appends in one transaction.
     public static let batchLimit = 1_000
-    /// So many transactions are on their way on the one connection: while PostgreSQL commits one, the next is made ready and
-    /// stands behind it, so that neither side waits for the other.
+    /// Maximum number of transactions in flight on the one connection: while PostgreSQL commits one, the next one is already
+    /// sent.
     static let transactionsUnderWay = 2
 
     private let transaction: AppendTransaction
@@ -39,10 +39,10 @@ public final class EventLog: Service {
     private let queue = Mutex(Queue())
 
     /// - Parameters:
-    ///   - client: for the writer alone, with one connection, and patience while it is borrowed (`leasedTimeoutSeconds`)
-    ///   - notifier: is told how far the log reaches after every commit
-    ///   - listeners: are told of every commit before those are answered who asked for it
-    ///   - tracer: makes a span of every append below the span that is current; nil: nobody traces
+    ///   - client: used by the writer only, with one connection and a long timeout while it is leased (`leasedTimeoutSeconds`)
+    ///   - notifier: gets the new end of the log after every commit
+    ///   - listeners: get every commit before its callers get their results
+    ///   - tracer: makes a span for every append, as a child of the current span; nil for no spans
     public init(
         client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, listeners: [any CommitListener] = [],
         tracer: (any Tracer)? = nil, logger: Logger
@@ -82,7 +82,8 @@ public final class EventLog: Service {
 
     public var statistics: WriterStatistics { counters.statistics(queued: queue.withLock { $0.pending.count }) }
 
-    /// Writes what is queued until the service group shuts down, then what is left.
+    /// Writes the queue until shutdown begins, then the rest of the queue.
+    /// - Throws: never; the protocol requires `throws`
     public func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
@@ -104,7 +105,7 @@ public final class EventLog: Service {
         for writer in idle { writer.resume() }
     }
 
-    /// What is queued, as soon as there is something; nil when the log is closed and all is written.
+    /// Waits for queued appends and takes them; nil when the log is closed and the queue is empty.
     private func nextBatch() async -> [Pending]? {
         while true {
             let (batch, isClosed) = queue.withLock { queue in

@@ -18,7 +18,7 @@ public final class IDAllocator: Sendable {
         /// How many are to be in stock after a fetch; 0 as long as askers come one by one.
         var wanted = 0
 
-        /// How many to fetch, and then marked as being fetched; nil when there is nothing to do.
+        /// The number of ids to fetch, which then count as being fetched; nil if no fetch is needed.
         mutating func beginFetch() -> Int? {
             guard !isFetching, !waiting.isEmpty || stock.count < wanted / 2 else { return nil }
             if waiting.count > 1 { wanted = min(max(wanted, waiting.count) * 2, stockLimit) }

@@ -11,7 +11,7 @@ public struct IDSequence: Sendable, Hashable {
         self.name = name
     }
 
-    /// A sequence, and what it must stand at or beyond.
+    /// A sequence and the lowest value that it must have.
     public struct State: Sendable, Hashable {
         public var sequence: IDSequence
         /// The number it handed out last; 0: none yet.

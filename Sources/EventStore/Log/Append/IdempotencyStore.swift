@@ -49,10 +49,10 @@ public struct IdempotencyStore: Sendable {
 
     public init(client: PostgresClient) { self.client = client }
 
-    /// The first result of the command; nil for one that is new, and for one without a key.
+    /// The first result of the command; nil for a new command and for one without a key.
     ///
-    /// To be asked before the command is decided: what was right for the first may be refused by now.
-    /// - Throws: ``KeyReusedError``
+    /// Callers ask before they decide the command, because the rules may refuse a repetition that they accepted the first time.
+    /// - Throws: ``KeyReusedError``, `PostgresError`
     public func first(of key: IdempotencyRecordKey?) async throws -> AppendResult? {
         guard let key, let found = try IdempotencyRecord.byID(await client.query(IdempotencyRecord.query([key.id])))[key.id]
         else { return nil }
@@ -60,8 +60,8 @@ public struct IdempotencyStore: Sendable {
         return found.appended
     }
 
-    /// Remembers a command that had nothing to record, since what it asks for is recorded already, at that place.
-    /// - Throws: ``KeyReusedError``
+    /// Stores the result of a command that records no event, because an earlier recorded event already has its effect.
+    /// - Throws: ``KeyReusedError``, `PostgresError`
     public func remember(_ key: IdempotencyRecordKey?, recordedAs stream: StreamName, version: Int32) async throws {
         guard let key else { return }
         try await client.query(

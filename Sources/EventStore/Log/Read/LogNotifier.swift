@@ -3,8 +3,8 @@ public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
 
-/// Wakes those who follow the log when it may have grown: at once after an append of this process, by NOTIFY after one of
-/// another, and every now and then in any case. A wake is a hint; the log is what is read.
+/// Wakes readers of the log when it may have grown: directly after an append of this process, by NOTIFY after an append of
+/// another process, and at a fixed interval. A wake is only a hint: readers read the log itself.
 public final class LogNotifier: Service {
     private struct State: Sendable {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -26,7 +26,7 @@ public final class LogNotifier: Service {
         }
     }
 
-    /// What is known of the log's end without looking at it.
+    /// The present knowledge about the end of the log, without a query.
     struct Hint: Sendable {
         /// The log is known to reach this far.
         var tail = Tail()
@@ -52,10 +52,10 @@ public final class LogNotifier: Service {
     private let announcements = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - client: to send NOTIFY with, and to listen with: that takes one of its connections for good
-    ///   - listens: whether anybody here follows; without, other processes are told, and not heard
-    ///   - pollSeconds: how often everybody is woken in any case
-    ///   - prepareSession: is run on every session that is opened to listen, before it does
+    ///   - client: sends NOTIFY, and keeps one connection to listen
+    ///   - listens: whether this process reads the log. Without it, the notifier sends notifications and receives none.
+    ///   - pollSeconds: the interval at which every reader wakes in any case
+    ///   - prepareSession: runs on every new listening session before LISTEN
     public init(
         client: PostgresClient, listens: Bool, pollSeconds: Double = 1, logger: Logger,
         prepareSession: @escaping @Sendable (LeasedConnection) async throws -> Void = { _ in }
@@ -69,7 +69,7 @@ public final class LogNotifier: Service {
         history = LogHistory(logger: logger)
     }
 
-    /// An element whenever it is worth looking at the log; those that come while nobody waits are one.
+    /// Emits an element whenever the log may have grown. Elements that arrive while the reader is busy become one.
     func wakes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -111,6 +111,8 @@ public final class LogNotifier: Service {
         wakeAll { $0.tail.learn(tail, in: history.generation) }
     }
 
+    /// Sends and receives notifications until shutdown begins.
+    /// - Throws: never; the protocol requires `throws`
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
@@ -173,7 +175,7 @@ public final class LogNotifier: Service {
                 try await client.withConnection { connection in
                     try await prepareSession(connection)
                     try await connection.withNotifications(on: Self.channel) { notifications in
-                        // What was announced while nobody listened.
+                        // Other processes may have announced changes while this one did not listen.
                         sendRound()
                         for await notification in notifications { heard(notification) }
                         // The connection broke.

@@ -11,7 +11,7 @@ extension LogReader {
         try await max(0, first(since: time) - 1 - Self.disorder)
     }
 
-    /// Where everything stands that was recorded between two times, and little else. What is nil has no bound.
+    /// A range of positions that holds all recorded events between two times, and few others. nil means no bound.
     func positions(since: Timestamp?, until: Timestamp?) async throws -> Range<Int64> {
         let lower = if let since { try await position(before: since) + 1 } else { Int64(1) }
         let upper = if let until { try await first(since: until) + Self.disorder } else { Int64.max }

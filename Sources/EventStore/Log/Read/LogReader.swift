@@ -1,8 +1,8 @@
 public import Postgres
 
-/// Reads what has been recorded. For projections, tools and tests: the API is answered from read models alone.
+/// Reads recorded events. Projections, tools and tests use it; the API reads read models only.
 public struct LogReader: Sendable {
-    /// So many recorded events are read at once in a replay.
+    /// Number of recorded events that a replay reads at a time.
     static let replayPage: Int64 = 2_000
     /// The last position that a log can have. Positions are contiguous, so that no log comes near it, and no sum of two overflows.
     static let positionLimit: Int64 = 1 << 53

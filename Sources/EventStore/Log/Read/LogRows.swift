@@ -9,7 +9,7 @@ struct LogRows: Sendable {
     func decode(_ range: Range<Int>) throws -> [RecordedEvent] { try rows[range].map(RecordedEvent.init) }
 }
 
-/// One in so many streams, chosen by chance, each with all its recorded events.
+/// A random share of the streams, one of every n, each with all its recorded events.
 struct StreamSample: Sendable, Hashable {
     var oneIn: Int64
     /// Another one chooses other streams.
@@ -30,7 +30,7 @@ extension LogReader {
             if through - position != Int64(rows.count) { _ = try Self.contiguous(rows, after: position) }
             return LogRows(rows: rows, through: through)
         }
-        // What is not wanted is counted, so that a hole in it is noticed, and not sent.
+        // The statement counts unwanted recorded events, so that the reader notices a gap among them, but does not send them.
         let bounds = try await client.query(
             """
             SELECT count(*), coalesce(max(position), \(position)) FROM (

@@ -25,7 +25,7 @@ public struct LogFilter: Sendable, Hashable {
 public struct LogPage: Sendable {
     /// The page begins behind this cursor.
     public var after: LogCursor
-    /// Those of the page that are wanted, in order.
+    /// The recorded events of the page that match the filter, in order.
     public var events: [RecordedEvent]
     /// The last cursor of the page, whether wanted or not.
     public var end: LogCursor
@@ -37,7 +37,7 @@ extension LogPage {
     public var through: Int64 { end.position }
 }
 
-/// A position of the log, and what is recorded there.
+/// A position of the log and the id of the recorded event there.
 public struct LogCursor: Sendable, Hashable {
     public var position: Int64
     /// Of the recorded event; nil where it is not known, and at position 0.
@@ -50,11 +50,12 @@ public struct LogCursor: Sendable, Hashable {
     }
 }
 
-/// The log from a position on, without an end: a page as soon as there is more, and an empty one now and then, which says that
-/// there is nothing more. Nothing is read before it is asked for, so a slow reader holds nobody up and fills no memory.
+/// The log from a position on, without end: a page whenever the log grows, and an empty page from time to time, which confirms
+/// that the log has not grown. It reads a page only when the caller asks for it, so that a slow reader blocks no other reader and
+/// uses no extra memory.
 ///
-/// While the database is away it waits, and goes on where it was. Throws ``LogGapError``, ``LogTruncatedError``, ``LogDivergedError``, what
-/// else PostgreSQL refuses, and `CancellationError` at the end.
+/// While the database is away, the sequence waits and then goes on. It throws ``LogGapError``, ``LogTruncatedError``,
+/// ``LogDivergedError``, other errors of PostgreSQL, and `CancellationError` at the end.
 public struct LogTail: AsyncSequence, Sendable {
     public static let pageLimit: Int64 = 1_000
     private static let backOffSeconds = 0.25
