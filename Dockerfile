@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1.7
-# Tags name one release each. A registry can move a tag, so a build that must be repeatable to the byte names digests instead:
-# docker build --build-arg SWIFT_IMAGE=swift@sha256:…
+# A tag names one release, but a registry can move it. For a build that is repeatable to the byte, use digests: docker build
+# --build-arg SWIFT_IMAGE=swift@sha256:…
 ARG SWIFT_IMAGE=swift:6.3.1-bookworm
 ARG DEBIAN_IMAGE=debian:12.12-slim
 ARG POSTGRES_IMAGE=postgres:15.18-bookworm
@@ -8,7 +8,7 @@ ARG POSTGRES_IMAGE=postgres:15.18-bookworm
 FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libjemalloc-dev libdeflate-dev libzstd-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /humon
-# The packages by themselves first: they change less often than the sources. Each has the version that the tests ran with.
+# Packages first, because they change less often than the sources. Each has the version that the tests ran with.
 COPY Package.swift ./
 COPY deploy/packages.txt deploy/pin-packages deploy/
 RUN deploy/pin-packages
@@ -17,11 +17,11 @@ COPY Benchmarks Benchmarks
 COPY Tests Tests
 COPY db db
 COPY docs/openapi.yaml docs/openapi.yaml
-# Without a change to Package.resolved: a version that differs ends the build.
+# Without a change to Package.resolved: another version ends the build.
 RUN swift build --configuration release --product humon --static-swift-stdlib --force-resolved-versions \
     && install -D --strip .build/release/humon /out/humon
 
-# Base backups and their trial, which need PostgreSQL of the database's version and humon.
+# Base backups and their trial restore, which need PostgreSQL of the database's version and humon.
 FROM ${POSTGRES_IMAGE} AS backup
 RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 libdeflate0 libzstd1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
@@ -34,10 +34,10 @@ WORKDIR /tmp
 ENTRYPOINT []
 CMD ["humon-backup-daily"]
 
-# The last stage is what `docker build` makes without --target.
+# `docker build` builds the last stage unless --target names another.
 FROM ${DEBIAN_IMAGE} AS humon
-# libpq and jemalloc and what they need; everything else is in the program or in Debian's base. Debian's packages have no versions
-# here: its mirrors keep the newest only, which has the mended faults.
+# libpq, jemalloc and their dependencies; everything else is in the program or in Debian's base. No versions here: Debian's
+# mirrors keep only the newest ones, which have the security fixes.
 RUN apt-get update && apt-get upgrade -y \
     && apt-get install -y --no-install-recommends libpq5 libjemalloc2 libdeflate0 libzstd1 zlib1g libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
@@ -46,7 +46,7 @@ COPY --from=build /out/humon /usr/local/bin/humon
 COPY deploy/humon/ready /usr/local/bin/humon-ready
 USER 10001
 WORKDIR /
-# Clients come from outside the container. The operators' address stays on loopback until HUMON_ADMIN_HOST and a token are set.
+# Clients connect from outside the container. The operators' address stays on loopback until HUMON_ADMIN_HOST and a token are set.
 ENV HUMON_HOST=0.0.0.0
 EXPOSE 8080 8081
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=2 CMD ["humon-ready"]
