@@ -3,7 +3,7 @@ import TestDatabase
 
 /// The project as files.
 enum SourceTree {
-    /// All files below a folder whose names have this ending, by their path from the root.
+    /// The files below a folder with this ending of their name, by their path from the root.
     static func files(below folder: String, ending: String) throws -> [String] {
         let base = Repository.root.appending(path: folder)
         let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)

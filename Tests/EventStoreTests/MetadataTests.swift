@@ -38,7 +38,7 @@ import Testing
 }
 
 @Suite struct `Making the id of a new domain event` {
-    /// The expected time and version were encoded by hand; the remaining bits are those of the random UUID.
+    /// The expected time and version were encoded by hand; the remaining bits come from the random UUID.
     @Test func `the id combines the time, version 7 and the random bits`() throws {
         let random = try #require(UUID(uuidString: "01234567-89AB-4CDE-8F01-23456789ABCD"))
         let dependencies = Dependencies(now: { Timestamp(milliseconds: 0x0192_F6A1_B2C3) }, randomUUID: { random })

@@ -29,7 +29,7 @@ import Testing
     private static let recorded = [
         recorded(1, "Built", format: 1, #"{"label":"Alm","owner":7}"#, at: 100),
         recorded(2, "Changed", #"{"name":"Hut","roof":"tin"}"#, at: 300),
-        // A server whose clock is behind recorded this event.
+        // Recorded by a server with a clock that is behind.
         recorded(3, "Changed", #"{"name":"Hut","roof":null}"#, at: 200),
     ]
 

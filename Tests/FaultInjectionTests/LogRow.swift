@@ -37,7 +37,7 @@ struct LogRow: Sendable, Hashable {
     }
 }
 
-/// The differences between the replaced read models and those that a rebuild has just built.
+/// The differences between the replaced read models and the rebuilt ones.
 enum ReplayedReadModels {
     static func violations(_ client: PostgresClient) async throws -> [Violation] {
         var violations: [Violation] = []

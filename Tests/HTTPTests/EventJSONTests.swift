@@ -109,7 +109,7 @@ private struct DecodedEvent: Decodable, Equatable {
         owner = try members.decode(Owner.self, forKey: .owner)
     }
 
-    /// Computed without Foundation, whose calendar is Julian before 1582.
+    /// Computed without Foundation: its calendar is Julian before 1582.
     private static func milliseconds(_ text: String) throws -> Int64 {
         guard let time = Timestamp(rfc3339: text) else { throw CocoaError(.formatting) }
         return time.milliseconds

@@ -5,7 +5,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     public init(seed: UInt64) { state = seed }
 
-    /// A separate generator for each part of a run, so that the draws of one part do not shift those of another.
+    /// A separate generator for each part of a run, so that one part's draws do not shift another's.
     public init(seed: UInt64, _ parts: Int...) {
         self.init(seed: seed)
         for part in parts { state = next() ^ UInt64(truncatingIfNeeded: part) }

@@ -80,6 +80,6 @@ actor TestCluster {
 private let leftovers = Mutex<(EmbeddedCluster, directory: String)?>(nil)
 
 extension Logger {
-    /// Writes no log lines: a test asserts what it expects.
+    /// Writes no log lines. Tests use assertions instead.
     public static let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 }
