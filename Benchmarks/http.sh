@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Measures the API from outside, on a million events, from the index and without it: the figures of the README. Each round measures every
-# row once, and the bare route of a Hummingbird without our code beside them, so that all rows see the same machine; what is told
-# is the median of the rounds. Beside start-up stands a binary COPY of the same rows, beside POST stands pgbench with single rows
-# into a table of the log's columns and keys, both on the same PostgreSQL.
+# Measures the API over HTTP on a million events, with the in-memory index and without it (docs/benchmarks.md). Each round measures every
+# row once, and beside it a bare Hummingbird route without our code, so that all rows see the same machine. The table has the median of
+# the rounds, and the lowest and highest rate. The start is compared with a binary COPY of the same rows, and POST with single-row
+# inserts by pgbench into a table with the log's columns and keys, both on the same PostgreSQL.
 # Usage: Benchmarks/http.sh [ROUNDS [SECONDS-A-ROW]], EVENTS=1000000. Needs wrk, psql, pgbench, .build/release/humon and BareServer.
 set -euo pipefail
 rounds=${1:-5} seconds=${2:-4} events=${EVENTS:-1000000}
 cd "$(dirname "$0")/.."
 humon=$PWD/.build/release/humon bare=$PWD/.build/release/BareServer
 cities=$PWD/Sources/App/Demo/cities.tsv
-# A directory named in PLACE is kept, with its events, for the next run.
+# The directory PLACE, if set, keeps its events for the next run.
 place=${PLACE:-$(mktemp -d)}
 mkdir -p "$place"
 chmod 755 "$place"
@@ -26,7 +26,7 @@ trap finish EXIT
 "$bare" $bare_port 2>/dev/null &
 bare_server=$!
 
-start() { # megabytes of memory
+start() { # megabytes of the index
     HUMON_INDEX_MEGABYTES=$1 "$humon" serve >out 2>err &
     server=$!
     for _ in $(seq 1200); do
@@ -42,7 +42,7 @@ stop() {
 }
 psql() { command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
 
-# Paths, one a line; requests made of them beforehand, since wrk shares the machine with the server.
+# Makes all requests before the run, because wrk shares the machine with the server.
 cat >requests.lua <<'LUA'
 local requests, number = {}, 0
 init = function()
@@ -59,14 +59,14 @@ end
 LUA
 echo "GET /bare" >bare.txt
 awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
-# Five places around each city, as evenly in the ring as people who look at a map there.
-around() { # from and to so many kilometres from its centre
+# Five places around each city, spread evenly over a ring.
+around() { # inner and outer radius in kilometres
     awk -F'\t' -v from=$1 -v to=$2 '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
         away = sqrt(from ^ 2 + rand() * (to ^ 2 - from ^ 2)) / 111.195; angle = 6.283185 * rand()
         printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities"
 }
 around 0 10 >places.txt
-# Where is written is farther out than is searched, so that what is found stays as much from round to round.
+# Writes go farther out than searches, so that searches find the same number of events in each round.
 around 16 26 >outskirts.txt
 for radius in 1 5; do
     awk -v radius=$radius '{ print "GET /v1/events/nearests?lat=" $1 "&lon=" $2 "&radius=" radius }' places.txt >near$radius.txt
@@ -82,7 +82,7 @@ measure() { # row, port
         /Non-2xx/ { refused = $NF }
         END { print row, rate, p50, p99, sent, refused + 0 }' >>rows.txt
 }
-# The mean of what is answered, which a bare route then answers, too.
+# The mean length of the responses; the bare route then answers with the same length.
 size() { # row
     shuf -n 200 --random-source=places.txt $1.txt | awk -v base="$base" '{ print "url = \"" base $2 "\"\noutput = /dev/null" }' |
         curl -s -K - -w '%{size_download}\n' |
@@ -98,7 +98,8 @@ table() {
             measure $row "$HUMON_PORT"
         done
     done
-    printf '| %-30s | %8s | %7s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|\n' "64 connections" "per s" "of bare" "p50" "p99" "MB/s"
+    printf '| %-30s | %8s | %15s | %7s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|---:|\n' \
+        "64 connections" "per s" "lowest–highest" "of bare" "p50" "p99" "MB/s"
     sort -k1,1 -k2,2n rows.txt | awk -v near1="$(kilobytes near1)" -v near5="$(kilobytes near5)" '
         { rates[$1] = rates[$1] " " $2; p50[$1] = p50[$1] " " $3; p99[$1] = p99[$1] " " $4; sent[$1] = sent[$1] " " $5; refused[$1] += $6 }
         function median(list,   n, v, i, j, t) {
@@ -106,8 +107,10 @@ table() {
             for (i = 2; i <= n; i++) for (j = i; j > 1 && v[j - 1] + 0 > v[j] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
             return v[int((n + 1) / 2)]
         }
+        # The rows of a key arrive in the order of their rates.
+        function range(list,   n, v) { n = split(list, v); return sprintf("%.0f–%.0f", v[1], v[n]) }
         function row(key, name) {
-            printf "| %-30s | %8.0f | %7.2f | %6.1f ms | %6.1f ms | %6.1f |%s\n", name, median(rates[key]), \
+            printf "| %-30s | %8.0f | %15s | %7.2f | %6.1f ms | %6.1f ms | %6.1f |%s\n", name, median(rates[key]), range(rates[key]), \
                 median(rates[key]) / median(rates["bare"]), median(p50[key]), median(p99[key]), median(sent[key]), \
                 refused[key] ? "  refused: " refused[key] : ""
         }
@@ -123,7 +126,7 @@ start 4000
 if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v1.events')" = t ]; then
     "$humon" demo --yes --events "$events" >/dev/null 2>&1
 fi
-# What PostgreSQL has put off since the filling, or since the last run, is not to be measured.
+# Finishes the deferred work of PostgreSQL, so that no measurement contains it.
 psql -c 'VACUUM ANALYZE' -c CHECKPOINT
 curl -s -X POST -H 'tb-app-secret: bench' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
 
@@ -139,17 +142,17 @@ for _ in 1 2 3; do
     end=$(date +%s%N)
     psql -At -c 'SELECT count(*) FROM events_v1.events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err | tail -1)" '
         { sub("events_per_second=", "", filled); copied = $1 / ns * 1e9
-          printf "  COPY to psql %.0f, memory ready %.0f: %.2f\n", copied, filled, filled / copied }'
+          printf "  COPY to psql %.0f, index ready %.0f: %.2f\n", copied, filled, filled / copied }'
 done
 echo
-echo "From memory:"
+echo "With the in-memory index:"
 table
 echo
 psql -c 'DROP TABLE IF EXISTS plain; DROP SEQUENCE IF EXISTS streams;
     CREATE TABLE plain (position bigserial PRIMARY KEY, id uuid NOT NULL UNIQUE, stream text COLLATE "C" NOT NULL,
     version integer NOT NULL, type text NOT NULL, format smallint NOT NULL, recorded_at timestamptz NOT NULL,
     data json NOT NULL, metadata json NOT NULL, UNIQUE (stream, version)); CREATE SEQUENCE streams CACHE 1000' 2>/dev/null
-# A blank after each colon: pgbench would take what follows for a variable.
+# A blank after each colon: pgbench reads a colon before a letter or digit as a variable.
 cat >plain.sql <<'SQL'
 INSERT INTO plain (id, stream, version, type, format, recorded_at, data, metadata) VALUES (gen_random_uuid(),
     'event-' || nextval('streams'), 1, 'EventCreated', 1, now(),
@@ -161,5 +164,5 @@ pgbench -h "$HUMON_DATA/socket" -U humon -n -M prepared -f plain.sql -c 64 -j 1 
 psql -c 'DROP TABLE plain; DROP SEQUENCE streams'
 stop
 start 0
-echo "Without memory (HUMON_INDEX_MEGABYTES=0):"
+echo "Without the in-memory index (HUMON_INDEX_MEGABYTES=0):"
 table

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the candidates for the index of nearby search beside each other: docs/decisions/0004-nearby-index.md.
+# Compares the candidates for the database index of nearby search: docs/decisions/0004-nearby-index.md.
 # Usage: Benchmarks/nearby-index.sh [SECONDS-A-MEASUREMENT]. Needs PostgreSQL's programs; ends by itself in about a minute.
 set -euo pipefail
 seconds=${1:-3}
@@ -14,7 +14,7 @@ as_postgres "$programs/pg_ctl" -D "$place/data" -w -l "$place/log" \
 trap 'as_postgres "$programs/pg_ctl" -D "$place/data" -m immediate stop >/dev/null; rm -rf "$place"' EXIT
 sql() { psql -h "$place" -U postgres -q -v ON_ERROR_STOP=1 -c "$1"; }
 
-# A million points around 400 cities, half of which share ten latitudes, as real ones do.
+# A million points around 400 cities. Half of the cities share ten latitudes, as real cities do.
 sql "CREATE TABLE cities AS SELECT i, CASE WHEN i % 2 = 0 THEN 40 + (i % 10) * 0.3 ELSE degrees(asin(2 * random() - 1)) * 0.65 END AS lat,
          random() * 360 - 180 AS lon FROM generate_series(1, 400) AS i"
 sql "CREATE TABLE events AS SELECT row_number() OVER () AS id, lat, lon, floor(lat * 20)::smallint AS band,

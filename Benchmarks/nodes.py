@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures two servers on one PostgreSQL: how soon one shows what the other recorded, what writes do to the reads beside them, and
-whether memory stays as large as what it holds while events change all the time.
+"""Measures two servers on one PostgreSQL: the time until one shows the writes of the other, the effect of writes on concurrent reads,
+and the memory of the index during constant updates.
 
 Usage: Benchmarks/nodes.py [freshness] [latency] [soak SECONDS]. EVENTS=1000000, PLACE=DIRECTORY to keep and reuse the events (that of
 Benchmarks/http.sh will do), ROUNDS=5. Needs Python 3, wrk and .build/release/humon.
@@ -17,7 +17,7 @@ WRITES_PER_SECOND = 2_000
 READS_PER_SECOND = 4_000
 OWN_EVENTS = 5_000
 
-# So many requests a second, by a pause before each on each of the connections.
+# A constant rate of requests: each connection pauses before each request.
 PACED = """
 local requests, number = {}, 0
 init = function()
@@ -91,7 +91,7 @@ def details(number):
 
 
 def paced(place, node, requests, per_second, connections, seconds):
-    """Starts wrk with so many requests a second, less what the answers take."""
+    """Starts wrk with this rate of requests; the response times reduce the rate."""
     environment = dict(os.environ, REQUESTS=f"{place}/{requests}", PAUSE=str(int(1_000 * connections / per_second)))
     return subprocess.Popen(
         ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", f"{place}/paced.lua", f"http://127.0.0.1:{node.port}"],
@@ -117,7 +117,7 @@ def quantiles(values):
 
 
 def freshness(place, first, second, own):
-    print("What one server recorded the other shows, after the answer to the write:")
+    print("Time from the response to a write until the other server shows it:")
     for load in (False, True):
         later, asked = [], []
         seconds = 20
@@ -163,7 +163,7 @@ def latency(place, first, second):
 
 
 def soak(place, first, second, seconds):
-    print(f"{WRITES_PER_SECOND} updates a second for {seconds} s, resident megabytes of the server that writes and of the one that follows:")
+    print(f"{WRITES_PER_SECOND} updates a second for {seconds} s, resident megabytes of the server that writes and of the other one:")
     writing = paced(place, first, "patch.txt", WRITES_PER_SECOND, 64, seconds)
     begin = time.monotonic()
     while writing.poll() is None:

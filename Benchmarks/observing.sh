@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures what it costs to be observed: GET by id from a server that tells metrics alone, from one that also logs every request as text
-# or JSON, and from one that traces, sampling none or one in a hundred, all on one database and in turn, ROUNDS times. Told are the medians,
-# and the least processor time a request took in any round, since other programs only ever add to it.
-# Usage: Benchmarks/observing.sh [ANOTHER-HUMON], which is measured beside them: the program without what is to be measured.
+# Measures the cost of observability: GET by id with metrics only, with a request log in text or JSON, and with traces that sample no
+# request or one in a hundred. All servers work on one database and alternate, ROUNDS times. The output has the medians, and the lowest
+# processor time of a request in any round, because other programs can only add to it.
+# Usage: Benchmarks/observing.sh [ANOTHER-HUMON]. ANOTHER-HUMON is a program without the measured feature, for comparison.
 # Needs wrk and .build/release/humon.
 set -euo pipefail
 rounds=${ROUNDS:-8} seconds=${SECONDS_A_ROW:-2}
@@ -14,7 +14,7 @@ export HUMON_DATA=$place/data HUMON_ADMIN_PORT=0 TB_APP_SECRET=bench HUMON_INDEX
 database="postgresql:///postgres?host=$HUMON_DATA/socket&user=humon"
 names=() ports=() servers=()
 finish() {
-    # The first one has the database.
+    # The first server owns the database.
     for ((i = ${#servers[@]} - 1; i >= 0; i--)); do
         kill "${servers[i]}" 2>/dev/null || true
         wait "${servers[i]}" || true
@@ -40,7 +40,7 @@ start metrics "$humon" HUMON_LOG_LEVEL=notice
 "$humon" demo --events 20000 >/dev/null 2>&1
 start text "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info
 start json "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info HUMON_LOG_FORMAT=json
-# Nobody listens there: what is sampled is made, queued and dropped.
+# No collector listens on this port: spans are made, queued and dropped.
 start traced-0 "$humon" DATABASE_URL="$database" HUMON_TRACES=http://127.0.0.1:9/v1/traces HUMON_TRACES_RATIO=0
 start traced-1 "$humon" DATABASE_URL="$database" HUMON_TRACES=http://127.0.0.1:9/v1/traces HUMON_TRACES_RATIO=0.01
 if [ $# -gt 0 ]; then start another "$1" DATABASE_URL="$database"; fi

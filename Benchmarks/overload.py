@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures what is left of a server that is asked for four times what it can do: searches in PostgreSQL, the slowest thing there is, and
-reads from the index. Goodput is what was answered 200 within the patience of a client, a second.
+"""Measures a server under four times the load that it can answer: searches in PostgreSQL, the slowest requests, and reads from the
+index. Goodput is the number of responses with 200 within the patience of a client, a second.
 
 Usage: Benchmarks/overload.py. EVENTS=200000, SECONDS=10, PATIENCE=1. Needs Python 3, wrk and .build/release/humon.
 """
@@ -38,7 +38,7 @@ end
 
 
 def load(place, node, paths, connections, pause):
-    """What came of it, a second: answered in time, refused, too late, broken; and the times of all answers in milliseconds."""
+    """Requests a second by result: in time, refused, too late, broken; and the response times in milliseconds."""
     text = subprocess.run(
         ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", f"--timeout={PATIENCE}s", "-s", f"{place}/overload.lua",
          f"http://127.0.0.1:{node.port}"],

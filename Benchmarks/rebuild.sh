@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures how fast read models are built anew and verified, beside plain SQL that makes the same tables with the same indexes
-# from the same log, on the same PostgreSQL, in one run.
+# Measures the rebuild and the verification of read models, beside plain SQL that makes the same tables with the same indexes from the
+# same log, on the same PostgreSQL, in one run.
 # Usage: Benchmarks/rebuild.sh [RECORDED-EVENTS]. Needs psql and .build/release/humon; ends by itself in about five minutes.
 set -euo pipefail
 total=${1:-1000000}
@@ -14,14 +14,14 @@ export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18322} TB_APP_SECRET=benc
 server=$!
 trap 'kill $server; wait $server || true; rm -rf "$place"' EXIT
 for _ in $(seq 300); do grep -q curl "$place/out" && break; sleep 0.1; done
-# An event brings about one attendance and a hundredth of a user along.
+# For each event the demo makes about one attendance and a hundredth of a user.
 "$humon" demo --events $((total * 100 / 201)) >/dev/null 2>"$place/demo"
 
 psql() { command psql -X -q -A -t -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
 events=$(psql -c 'SELECT count(*) FROM log.recorded_events')
 psql -c 'VACUUM ANALYZE log.recorded_events'
 
-# What a projection does, by hand. JSON is parsed once a row; the tables are filled bare and indexed afterwards.
+# The work of the projections in SQL. JSON is parsed once a row, and indexes are made after the rows.
 cat >plain.sql <<'SQL'
 DROP SCHEMA IF EXISTS plain CASCADE;
 CREATE SCHEMA plain;
@@ -55,7 +55,7 @@ END
 $$;
 ANALYZE plain.users, plain.events, plain.attendances;
 SQL
-# The last domain event of an event is the one that counts: an update follows the creations, which the demo has none of.
+# The last domain event of an event counts. The demo makes no updates.
 cat >updates.sql <<'SQL'
 UPDATE plain.events AS e SET version = r.version FROM log.recorded_events AS r
 WHERE r.type = 'EventUpdated' AND e.id = split_part(r.stream, '-', 2)::bigint;
@@ -81,7 +81,7 @@ timed() { # name, command …
     "$@" >>"$place/answers" 2>>"$place/progress"
     row "$name" "$(echo "$(now) $begin" | awk '{ print $1 - $2 }')" "${memory:-}|"
 }
-# The largest share of memory the process ever had, which the kernel keeps.
+# The peak memory of the process, as the kernel records it.
 watched() {
     "$@" &
     local child=$!

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures what the index of `humon log search` costs an append: log.append in batches of 64 inside PostgreSQL, with the index and
-# without it, in turns. Usage: Benchmarks/search-index.sh [ROUNDS]. Needs psql and .build/release/humon; a minute or so.
+# Measures the cost of the index of `humon log search` for an append: log.append in batches of 64 inside PostgreSQL, alternately with
+# the index and without it. Usage: Benchmarks/search-index.sh [ROUNDS]. Needs psql and .build/release/humon; a minute or so.
 set -euo pipefail
 rounds=${1:-7}
 cd "$(dirname "$0")/.."

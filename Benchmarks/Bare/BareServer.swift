@@ -3,8 +3,8 @@ internal import CJemalloc
 internal import Hummingbird
 internal import Logging
 
-/// What Hummingbird makes of a route that asks nobody, as it comes: what our own routes are measured against.
-/// With our allocator (decision 25), so that it is code that is compared.
+/// A Hummingbird server with its default settings and constant responses, for comparison with our own routes.
+/// It links our allocator (decision 25), so that a benchmark compares code and not allocators.
 @main
 struct BareServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,7 +19,7 @@ struct BareServer: AsyncParsableCommand {
     @Argument(help: "The port to listen on.")
     var port: Int
 
-    /// 214 bytes, the mean of the demo's events.
+    /// 214 bytes: the mean length of the demo's events.
     private static let event =
         #"{"address":"117 Market Street, Springfield","ended_at":"2030-09-14T02:00:00.000Z","id":123456,"lat":37.748701,"#
         + #""lon":-122.418201,"name":"Board games evening","started_at":"2030-09-14T00:00:00.000Z","owner":{"id":12345}}"#
@@ -38,7 +38,7 @@ struct BareServer: AsyncParsableCommand {
                 status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
                 body: ResponseBody(byteBuffer: bytes.getSlice(at: 0, length: count) ?? bytes))
         }
-        // As most services have it. No metrics backend is installed and the log level is above these records, as in the runs of humon.
+        // A typical chain of middleware. As in the runs of humon, no metrics backend is installed, and the log level drops these records.
         router.group("typical")
             .add(middleware: LogRequestsMiddleware(.info))
             .add(middleware: MetricsMiddleware())

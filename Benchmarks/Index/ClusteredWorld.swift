@@ -6,7 +6,7 @@ internal import SpatialIndex
 internal import TestChance
 internal import Users
 
-/// Events around the demo's cities, clustered in the demo's way, of the size of the demo's.
+/// Events around the demo's cities, with the clusters and the sizes of the demo's events.
 struct ClusteredWorld: Sendable {
     struct Gathering {
         var id: EventID

@@ -5,7 +5,7 @@ internal import HTTP
 internal import SpatialIndex
 internal import TestChance
 
-/// Measures the index of a node by itself: no network, no database, one thread that reads.
+/// Measures the in-memory index by itself: no network, no database, one thread that reads.
 @main
 struct IndexBenchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,7 +48,7 @@ struct IndexBenchmark: ParsableCommand {
         }
     }
 
-    /// The same events several times over, so that what is measured is not how they come into being.
+    /// The same events several times over, so that the measurement does not contain the creation of events.
     private func render(_ world: inout ClusteredWorld) {
         let (some, repetitions) = (min(events, 100_000), 10)
         let rendered = (1...some).map { world.event(EventID(rawValue: Int64($0))) }

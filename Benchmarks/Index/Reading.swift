@@ -4,7 +4,7 @@ internal import SpatialIndex
 internal import Synchronization
 internal import TestChance
 
-/// Searches around places where events are.
+/// Searches around places of events.
 struct Reading: Sendable {
     private static let changesPerSecond = 2_000
     private static let batchesPerSecond = 200
@@ -27,8 +27,8 @@ struct Reading: Sendable {
         print("  by id: \(lookups().rounded(0))")
     }
 
-    /// The same searches alone, beside a writer, and beside one that writes just so into another memory, which says what of the
-    /// difference is the machine's: caches, memory and processors are shared. In turn, since a machine has better and worse minutes.
+    /// The same searches alone, beside a writer, and beside a writer of another index. The last one shows the machine's share of the
+    /// difference: caches, memory and processors. The three alternate, because the speed of a machine varies from minute to minute.
     func measureBesideWriter(world: ClusteredWorld, other: EventIndex) {
         print("nearest 100 within 5 km, µs by the clock on the wall, and on the processor:")
         for round in 1...3 {
@@ -74,8 +74,8 @@ struct Reading: Sendable {
         return Double(count) / clock.seconds
     }
 
-    /// One search every 100 µs, as they come to a server that is not full: by the clock on the wall, and by that of the thread,
-    /// which does not count the time for which others had the processor.
+    /// One search every 100 µs, like the load of a server below its capacity. Measured by the wall clock and by the thread's clock,
+    /// which excludes the time of other threads on the processor.
     private func latencies() -> String {
         var (elapsed, used): ([Double], [Double]) = ([], [])
         let clock = ContinuousClock()
@@ -119,13 +119,13 @@ struct Reading: Sendable {
     }
 }
 
-/// What the thread that writes and the one that measures tell each other.
+/// Signals between the writing thread and the measuring thread.
 private final class Writer: Sendable {
     let written = Mutex(0)
     let isStopped = Mutex(false)
 }
 
-/// How long the thread has been on a processor: others may run on the machine.
+/// The processor time of the thread, without the time of other programs.
 struct ThreadClock {
     private let start = now
 

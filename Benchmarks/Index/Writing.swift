@@ -2,7 +2,7 @@ internal import Events
 internal import SpatialIndex
 internal import TestChance
 
-/// Changes of events all over the cities, each of which moves to some place.
+/// Changes of events in all cities; each moves its event to another place.
 struct Writing {
     let index: EventIndex
     var world: ClusteredWorld

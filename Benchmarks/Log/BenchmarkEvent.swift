@@ -3,28 +3,28 @@ internal import EventStore
 internal import Events
 internal import Foundation
 
-/// The domain events that are appended: always of the same size, at places spread over a part of the world.
+/// The appended domain events: all of the same size, at places in a part of the world.
 enum BenchmarkEvent {
-    /// Of data and metadata together, as they are stored.
+    /// The bytes of data and metadata together, as stored.
     static let bytes = 272
 
     static let metadata = Metadata(requestID: "0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11", actor: 1, traceID: nil)
     static let metadataText = #"{"request_id":"0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11","actor":1,"trace_id":null}"#
 
-    // Read from stored JSON: made by nobody but their module, these have no other way in.
+    // Read from stored JSON, because only their module can make these values.
     private static let createdTemplate = template("EventCreated", #""owner":1,"#)
     private static let updatedTemplate = template("EventUpdated", "")
-    /// What a name must be for ``bytes``.
+    /// A name of the length that gives ``bytes``.
     private static let createdName = name(filling: createdTemplate)
     private static let updatedName = name(filling: updatedTemplate)
 
     static func created() -> EventDomainEvent { createdTemplate.with(details(name: createdName)) }
     static func updated() -> EventDomainEvent { updatedTemplate.with(details(name: updatedName)) }
 
-    /// The stored text of one of them, for what is written without the log.
+    /// The stored text of an event, for benchmarks that write without the log.
     static var text: String { created().stored.data.text }
 
-    /// The same for pgbench, which takes a colon before a letter or digit for a variable: a blank after each, none in times.
+    /// The same for pgbench, which reads a colon before a letter or digit as a variable: a blank after each colon, and no times.
     static var textForPgbench: String {
         let withoutTimes = text.replacing("T00:00:00.000Z", with: "")
         return padded(withoutTimes.replacing(":", with: ": "), to: bytes - metadataForPgbench.utf8.count)
@@ -49,7 +49,7 @@ enum BenchmarkEvent {
         return String(repeating: "Party at the park ", count: missing / 18 + 1).prefix(missing).description
     }
 
-    /// Coordinates that are always written with as many digits. Chance is asked once, since it is a system call.
+    /// Coordinates with a constant number of digits. One random number gives both, because it is a system call.
     private static func details(name: String) -> EventDetails {
         let chance = UInt64.random(in: .min ... .max)
         let (lat, lon) = (Int(chance & 0xFFFF), Int(chance >> 16 & 0xFFFF))

@@ -3,13 +3,13 @@ internal import Foundation
 internal import Logging
 internal import Postgres
 
-/// The one PostgreSQL that everything is measured against.
+/// The PostgreSQL of all measurements.
 struct Cluster: Sendable {
     let url: String
-    /// For scripts and logs of pgbench.
+    /// The directory for scripts and logs of pgbench.
     let directory: String
 
-    /// - Parameter migrated: whether it gets the log
+    /// - Parameter migrated: whether the database gets the log
     func createDatabase(_ name: String, migrated: Bool) async throws -> Database {
         try await Database(url: url).administer { client in
             _ = try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE template0")
@@ -19,7 +19,7 @@ struct Cluster: Sendable {
         return database
     }
 
-    /// What the figures were taken under, in words.
+    /// The settings of the measurements, as a sentence.
     func conditions(seconds: Int) async throws -> String {
         try await Database(url: url).administer { client in
             let version = try await client.query("SELECT current_setting('server_version')").decode(String.self)[0]
@@ -43,7 +43,7 @@ struct Cluster: Sendable {
 struct Database: Sendable {
     let url: String
 
-    /// As the superuser and the owner of everything.
+    /// A client as the superuser, who owns all tables.
     func administer<Value: Sendable>(_ body: @Sendable (PostgresClient) async throws -> Value) async throws -> Value {
         var configuration = PostgresConfiguration(url: url)
         configuration.connections = 1
@@ -52,7 +52,7 @@ struct Database: Sendable {
         return try await withPostgres(configuration, logger: .quiet, body)
     }
 
-    /// As humon's writer: the application's role, one connection or more, opened anew.
+    /// A client like humon's writer: the application's role, with one or more new connections.
     func withWriter<Value: Sendable>(connections: Int = 1, _ body: @Sendable (PostgresClient) async throws -> Value) async throws
         -> Value
     {
@@ -63,16 +63,16 @@ struct Database: Sendable {
         return try await withPostgres(configuration, logger: .quiet, body)
     }
 
-    /// What earlier measurements have left to write is written before the next one begins.
+    /// Writes the dirty pages of earlier measurements before the next one begins.
     func checkpoint() async throws { try await administer { client in _ = try await client.query("CHECKPOINT") } }
 }
 
 extension Logger {
-    /// What goes wrong is thrown.
+    /// Drops all messages, because the benchmark throws errors.
     static let quiet = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
 }
 
-/// Says on standard error what is being done; standard output is the report's.
+/// Prints progress on standard error; standard output has the report.
 func progress(_ text: String) {
     FileHandle.standardError.write(Data("\(text)\n".utf8))
 }

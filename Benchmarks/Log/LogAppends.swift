@@ -5,18 +5,18 @@ internal import Foundation
 internal import Postgres
 internal import Synchronization
 
-/// Commands that append one event each to a log of their own and wait for it, over and over.
+/// Concurrent commands. Each appends one event to the log and waits for it, over and over.
 struct LogAppends: Sendable {
     enum Workload {
         case creations
-        /// Each event is updated once, which asks for the version before.
+        /// Each event is updated once, with the version before as the expected one.
         case creationsAndUpdates
     }
 
-    /// Before the clock starts: statements get prepared and PostgreSQL settles on their plans.
+    /// The warm-up before the measurement: PostgreSQL prepares the statements and chooses their plans.
     static let warmUpSeconds = 0.5
 
-    /// The number of the next event, in whatever database: above all that large logs are filled with.
+    /// The number of the next event in any database: above the numbers in filled logs.
     private static let number = Atomic<Int64>(1_000_000_000)
 
     static func nextNumber() -> Int64 { number.add(1, ordering: .relaxed).oldValue }
@@ -44,7 +44,7 @@ struct LogAppends: Sendable {
         return try await withLog { log in try await measure(log, commands: commands, workload: workload) }
     }
 
-    /// On a log that is running, through the connection it has.
+    /// Measures on a running log, through its connection.
     func measure(_ log: EventLog, commands: Int, workload: Workload = .creations) async throws -> Measurement {
         progress("\(commands) commands at once, \(projections.count) projections")
         _ = try await append(to: log, commands: commands, seconds: Self.warmUpSeconds, workload: workload)
@@ -64,7 +64,7 @@ struct LogAppends: Sendable {
         )
     }
 
-    /// Runs a log for as long as the body does.
+    /// Runs a log until the body ends.
     func withLog<Value: Sendable>(_ body: @Sendable (EventLog) async throws -> Value) async throws -> Value {
         try await database.withWriter { client in
             let log = EventLog(client: client, projections: projections, logger: .quiet)
@@ -104,7 +104,7 @@ struct LogAppends: Sendable {
         }
     }
 
-    /// The figures are for events of the size that is claimed.
+    /// Checks that the events have the stated size.
     private func checkEvents() async throws {
         let others = try await database.administer { client in
             try await client.query(
@@ -117,7 +117,7 @@ struct LogAppends: Sendable {
         precondition(others == 0, "\(others) of 1000 events are not of \(BenchmarkEvent.bytes) bytes")
     }
 
-    /// Rows of one transaction have its number in common.
+    /// The mean number of events in a transaction: rows of one transaction share its `xmin`.
     private func eventsPerTransaction(after position: Int64) async throws -> Double {
         try await database.administer { client in
             try await client.query(
@@ -131,7 +131,7 @@ struct LogAppends: Sendable {
 }
 
 extension AppendRequest {
-    /// The creation of an event, or its update where there is a version before.
+    /// The creation of an event, or its update if it has a version.
     static func ofBenchmark(_ number: Int64 = LogAppends.nextNumber(), version: Int32 = 0) -> AppendRequest {
         AppendRequest(
             id: Dependencies.system.newDomainEventID,

@@ -5,7 +5,7 @@ internal import EventStore
 internal import Foundation
 internal import Postgres
 
-/// Measures the log beside what PostgreSQL does without it, in one run, against one PostgreSQL with production settings.
+/// Measures the log beside PostgreSQL without the log, in one run, on one PostgreSQL with production settings.
 @main
 struct LogBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,9 +15,9 @@ struct LogBenchmark: AsyncParsableCommand {
         subcommands: [Follow.self]
     )
 
-    /// How many commands wait for their commit at the same time.
+    /// The numbers of concurrent commands.
     static let concurrencies = [1, 8, 64, 256]
-    /// The one that the log is compared at.
+    /// The number of concurrent commands for the comparison.
     static let reference = 64
     static let projections = Modules.registered.projections
 
@@ -36,7 +36,7 @@ struct LogBenchmark: AsyncParsableCommand {
     func run() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "humon-bench-\(getpid())").path
         var configuration = EmbeddedCluster.Configuration(directory: directory)
-        // More connections for (a) at 256, and the clock around fsync, which says what share of the time goes there.
+        // More connections for (a) with 256 commands, and the timing of fsync, for its share of the time.
         configuration.settings = ["max_connections": "300", "track_wal_io_timing": "on"]
         let embedded = try await EmbeddedCluster.start(configuration, logger: .quiet)
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -57,7 +57,7 @@ struct LogBenchmark: AsyncParsableCommand {
             cluster: cluster, database: "log_projected", projections: Self.projections, seconds: seconds)
         let locked = try await LockedInserts(cluster: cluster, seconds: seconds)
 
-        // (b) stands before, between and after the log's figures, since a machine has better and worse minutes.
+        // (b) runs before, between and after the log's measurements, because the speed of a machine varies.
         for clients in PlainInserts.clients { report.add(.singleRows, try await plain.singleRows(clients: clients)) }
         for clients in PlainInserts.clients { report.add(.bareRows, try await plain.bareRows(clients: clients)) }
         for commands in Self.concurrencies { report.add(.log, try await alone.measure(commands: commands)) }

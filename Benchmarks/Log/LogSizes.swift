@@ -1,11 +1,10 @@
 internal import EventStore
 internal import Postgres
 
-/// Whether the log is as fast when it is large: also through a connection, with its plans, from when it was empty, and where
-/// PostgreSQL has no statistics of it.
+/// Compares a small and a large log: also with the plans of a connection from the empty log, and without statistics.
 struct LogSizes: Sendable {
     private static let smallEvents: Int64 = 10_000
-    /// So many at once are filled in.
+    /// The number of rows of one INSERT while the log is filled.
     private static let chunk: Int64 = 250_000
 
     let large: Database
@@ -24,7 +23,7 @@ struct LogSizes: Sendable {
         try await fill(small.database, to: Self.smallEvents)
         report.add(.small, try await small.measure(commands: LogBenchmark.reference))
         let fromEmpty = try await appends.withLog { log in
-            // On an empty log, long enough for PostgreSQL to settle on the plans.
+            // On an empty log, long enough for PostgreSQL to choose generic plans.
             _ = try await appends.measure(log, commands: LogBenchmark.reference, workload: .creationsAndUpdates)
             try await fill(large, to: events)
             return [
@@ -37,7 +36,7 @@ struct LogSizes: Sendable {
         report.add(.largeUnanalysed, try await appends.measure(commands: LogBenchmark.reference))
         progress("VACUUM ANALYZE")
         try await large.administer { client in
-            // In a transaction VACUUM does not run, and statements sent together are one.
+            // VACUUM cannot run in a transaction, and statements that are sent together are one.
             _ = try await client.query("VACUUM ANALYZE log.recorded_events")
         }
         report.add(.large, try await appends.measure(commands: LogBenchmark.reference))
@@ -46,7 +45,7 @@ struct LogSizes: Sendable {
         report.add(.smallUpdates, try await small.measure(commands: LogBenchmark.reference, workload: .creationsAndUpdates))
     }
 
-    /// With what the log itself would have written, ids in random order among it, and without a look at it by autovacuum.
+    /// Fills the log with the rows that it would have written itself, with random ids, and without autovacuum.
     private func fill(_ database: Database, to events: Int64) async throws {
         try await database.administer { client in
             try await client.query("ALTER TABLE log.recorded_events SET (autovacuum_enabled = false)")

@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Postgres
 
-/// What came out of one measurement.
+/// The result of one measurement.
 struct Measurement: Sendable {
     var clients: Int
-    /// Events, or rows.
+    /// The number of events or rows.
     var perSecond: Double
     var p50Milliseconds: Double?
     var p99Milliseconds: Double?
-    /// Events or rows that share a commit.
+    /// Events or rows for each commit.
     var perTransaction: Double?
-    /// The part of the time in which somebody waited for fsync.
+    /// The part of the time in which a process waited for fsync, from 0 to 1.
     var syncShare: Double?
-    /// Seconds of CPU a second that the benchmark's own process took, the event log with it.
+    /// Processor seconds a second of the benchmark's own process, with the event log.
     var programCPU: Double?
 
     init(
@@ -30,7 +30,7 @@ struct Measurement: Sendable {
     }
 }
 
-/// The counters that tell what a measurement was busy with.
+/// The counters before and after a measurement.
 struct Observation: Sendable {
     let tail: Int64
     private let at = ContinuousClock.now
@@ -40,7 +40,7 @@ struct Observation: Sendable {
     init(of database: Database) async throws {
         (tail, syncMilliseconds) = try await database.administer { client in
             let tail = try await client.query("SELECT log.tail()").decode(Int64.self)[0]
-            // From PostgreSQL 18 on this stands elsewhere, in another shape.
+            // PostgreSQL 18 and later have this in another view.
             let columns = try await client.query(
                 "SELECT attname FROM pg_attribute WHERE attrelid = 'pg_stat_wal'::regclass AND attname = 'wal_sync_time'"
             )

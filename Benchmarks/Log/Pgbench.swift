@@ -3,14 +3,14 @@ internal import Subprocess
 
 /// pgbench, with prepared statements, as a process of its own.
 struct Pgbench: Sendable {
-    /// Writing down each latency would slow it down.
+    /// Logging each latency would slow pgbench down.
     private static let sampledShare = 0.2
 
     let cluster: Cluster
     let database: Database
     let seconds: Int
 
-    /// - Parameter rowsPerTransaction: what one transaction of the script counts for
+    /// - Parameter rowsPerTransaction: the rows of one transaction of the script
     func run(_ name: String, script: String, clients: Int, rowsPerTransaction: Int = 1) async throws -> Measurement {
         progress("pgbench \(name), \(clients) clients")
         try await database.checkpoint()
@@ -28,7 +28,7 @@ struct Pgbench: Sendable {
                 "--sampling-rate=\(Self.sampledShare)", database.url
             )
         } catch let failure as PostgresProgram.Failure where failure.output.contains("actually processed: 0\n") {
-            // In a short time on a busy machine many clients may not get one transaction through: a figure like any other.
+            // On a busy machine some clients may finish no transaction in a short time. That is a valid result.
             return Measurement(clients: clients, perSecond: 0)
         }
         guard let rate = output.firstMatch(of: /tps = ([0-9.]+)/).flatMap({ Double($0.1) }) else {
@@ -42,7 +42,7 @@ struct Pgbench: Sendable {
         )
     }
 
-    /// In milliseconds; the third word of each line says them in microseconds.
+    /// Latencies in milliseconds; the third word of each line has them in microseconds.
     private func latencies(in place: URL) throws -> [Double] {
         try FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: nil)
             .filter { $0.lastPathComponent.hasPrefix("latencies") }
@@ -54,7 +54,7 @@ struct Pgbench: Sendable {
     }
 }
 
-/// The programs that come with PostgreSQL.
+/// The programs of PostgreSQL.
 enum PostgresProgram {
     struct Failure: Error, CustomStringConvertible {
         var program: String
@@ -64,7 +64,7 @@ enum PostgresProgram {
 
     private static let outputLimitBytes = 1_024 * 1_024
 
-    /// What it wrote.
+    /// The standard output of the program.
     @discardableResult
     static func run(_ program: String, _ arguments: String...) async throws -> String {
         let result = try await Subprocess.run(

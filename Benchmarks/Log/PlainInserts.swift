@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Postgres
 
-/// What PostgreSQL does without a log: tables that promise no order of commits.
+/// PostgreSQL without the log: tables that promise no order of commits.
 struct PlainInserts: Sendable {
     static let clients = [1, 8, 32, 64]
     private static let copiedRows = 500_000
@@ -15,7 +15,7 @@ struct PlainInserts: Sendable {
         database = try await cluster.createDatabase("plain", migrated: false)
         pgbench = Pgbench(cluster: cluster, database: database, seconds: seconds)
         try await database.administer { client in
-            // Columns, keys and types of log.recorded_events.
+            // The columns, keys and types of log.recorded_events.
             for table in ["plain", "copied"] {
                 try await client.query(
                     """
@@ -28,7 +28,7 @@ struct PlainInserts: Sendable {
                 )
             }
             try await client.query("CREATE TABLE bare (id bigserial PRIMARY KEY, data text NOT NULL)")
-            // In a cache, so that the numbers of streams cost nothing.
+            // With a cache, so that the numbers of streams are cheap.
             try await client.query("CREATE SEQUENCE streams CACHE 1000")
         }
     }
@@ -85,7 +85,7 @@ struct PlainInserts: Sendable {
     }
 }
 
-/// (a): commands that take the log's lock one after the other, each with a transaction of its own.
+/// (a): commands that take the log's lock in turn, each with a transaction of its own.
 struct LockedInserts: Sendable {
     private let pgbench: Pgbench
 
@@ -108,6 +108,6 @@ struct LockedInserts: Sendable {
 }
 
 extension String {
-    /// On one line, as psql's backslash commands have to be.
+    /// A text on one line, as psql's backslash commands need it.
     var flattened: String { replacing("\n", with: " ") }
 }

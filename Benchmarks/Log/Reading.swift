@@ -2,7 +2,7 @@ internal import EventStore
 internal import Events
 internal import Postgres
 
-/// The whole log through decode, beside COPY of the same rows.
+/// A replay of the whole log, beside COPY of the same rows.
 struct Reading: Sendable {
     struct Result: Sendable {
         var events: Int64
@@ -14,7 +14,7 @@ struct Reading: Sendable {
 
     func measure() async throws -> Result {
         let events = try await database.administer { client in
-            // All hint bits written and all pages read once, so that none of them pays for it.
+            // Writes all hint bits and reads all pages once, so that no measurement pays for that.
             _ = try await client.query("VACUUM log.recorded_events")
             return try await client.query("SELECT count(*) FROM log.recorded_events").decode(Int64.self)[0]
         }
@@ -37,7 +37,7 @@ struct Reading: Sendable {
         )
     }
 
-    /// As a projection would: every event decoded into its Swift type.
+    /// Decodes every event into its Swift type, like a projection.
     private func replay() async throws -> Int64 {
         try await database.withWriter { client in
             var count: Int64 = 0

@@ -1,6 +1,6 @@
-/// What was measured, as one Markdown table, and how the ratios stand to what is asked for.
+/// All results as one Markdown table, and the ratios beside their targets.
 struct Report: Sendable {
-    /// In the order of the table.
+    /// The measurements in the order of the table.
     enum Subject: String, CaseIterable {
         case log = "the log alone"
         case projectedLog = "the log with all projections"
@@ -28,7 +28,7 @@ struct Report: Sendable {
 
     init(conditions: String) { self.conditions = conditions }
 
-    /// Of several for the same number of clients the fastest is kept.
+    /// Keeps the fastest of several measurements with the same number of clients.
     mutating func add(_ subject: Subject, _ measurement: Measurement) {
         var all = measurements[subject, default: []]
         let earlier = all.firstIndex { $0.clients == measurement.clients }
@@ -112,7 +112,7 @@ struct Report: Sendable {
 
     private func p50(_ subject: Subject, _ clients: Int) -> Double? { measured(subject, clients)?.p50Milliseconds }
 
-    /// Aligned, words to the left and figures to the right.
+    /// An aligned table, with words to the left and figures to the right.
     private func table(_ heads: [String], _ rows: [[String]]) -> String {
         let widths = heads.indices.map { column in ([heads] + rows).map { $0[column].count }.max() ?? 0 }
         let lines = ([heads] + rows).map { cells in

@@ -3,9 +3,9 @@ internal import EventStore
 internal import Foundation
 internal import Postgres
 
-/// How long subscriptions wait: for an append after its acknowledgement, and for the next leader when one is gone.
+/// Latencies of subscriptions: from the acknowledgement of an append, and from the end of a leader.
 struct SubscriptionTimes: Sendable {
-    /// Milliseconds, each.
+    /// In milliseconds.
     struct Result: Sendable {
         var sameProcess: [Double] = []
         var otherProcess: [Double] = []
@@ -30,7 +30,7 @@ struct SubscriptionTimes: Sendable {
         return result
     }
 
-    /// From the acknowledgement of an append to the subscription's hands; polling would take an hour.
+    /// The time from the acknowledgement of an append to the subscription; the poll interval is an hour.
     private func wakes(isSameProcess: Bool) async throws -> [Double] {
         try await withNode(pollSeconds: 3_600) { node in
             try await node.withLog { log in
@@ -49,7 +49,7 @@ struct SubscriptionTimes: Sendable {
         for _ in 0..<Self.wakes {
             let position = try await log.append(.ofBenchmark()).position
             let acknowledged = ContinuousClock.now
-            // One append at a time: what is seen is what was appended, but for what stood there before.
+            // One append at a time, so that the subscription sees that append, after the earlier events.
             var when: ContinuousClock.Instant?
             while when == nil { when = await seen.next().flatMap { $0.position == position ? $0.at : nil } }
             if let when { delays.append(max(0, (when - acknowledged) / .milliseconds(1))) }
@@ -57,7 +57,7 @@ struct SubscriptionTimes: Sendable {
         return delays
     }
 
-    /// From the end of a leader, which `end` brings about and tells the time of, to the first event in another's hands.
+    /// The time from the end of a leader to the first event of the next one. `end` ends the leader and returns that moment.
     private func succession(_ end: @Sendable () async throws -> ContinuousClock.Instant) async throws -> Double {
         try await withNode(pollSeconds: 1) { node in
             try await node.withLog { log in
@@ -121,7 +121,7 @@ struct SubscriptionTimes: Sendable {
     }
 }
 
-/// What one process has.
+/// The parts of one process.
 private struct Node: Sendable {
     let database: Database
     let client: PostgresClient
@@ -135,7 +135,7 @@ private struct Node: Sendable {
     }
 }
 
-/// Notes when it was given what.
+/// Records each position with its time.
 private struct Stopwatch: Subscription {
     let name: String
     let seen: AsyncStream<(position: Int64, at: ContinuousClock.Instant)>
@@ -151,7 +151,7 @@ private struct Stopwatch: Subscription {
     }
 }
 
-/// Runs a service for as long as the body does.
+/// Runs a service until the body ends.
 private func running<Value: Sendable>(
     _ service: @escaping @Sendable () async throws -> Void, _ body: @Sendable () async throws -> Value
 ) async throws -> Value {
