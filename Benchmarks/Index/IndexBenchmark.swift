@@ -10,14 +10,14 @@ internal import TestChance
 struct IndexBenchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "IndexBenchmark",
-        abstract: "Measures searches in the index of a node, beside a writer and without, and what an event costs in bytes.",
+        abstract: "Measures searches in the in-memory index, beside a writer and without, and the bytes of an event.",
         discussion: "Run it in the root of the project, where it finds the cities of the demo."
     )
 
-    @Option(help: "How many events there are.")
+    @Option(help: "Number of events.")
     var events = 1_000_000
 
-    @Option(help: "Seconds a measurement.")
+    @Option(help: "Seconds for each measurement.")
     var seconds = 2.0
 
     @Option(help: "Changes in the soak.")

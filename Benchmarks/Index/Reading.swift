@@ -22,7 +22,7 @@ struct Reading: Sendable {
         ] {
             let (perSecond, found) = searches(radius: radius, limit: limit)
             let name = limit == events ? "all rows" : "nearest \(limit)"
-            print("  \(Int(radius)) km, \(name): \(perSecond.rounded(0)), \(found.rounded(0)) events found in the mean")
+            print("  \(Int(radius)) km, \(name): \(perSecond.rounded(0)), \(found.rounded(0)) events found on average")
         }
         print("  by id: \(lookups().rounded(0))")
     }
@@ -30,7 +30,7 @@ struct Reading: Sendable {
     /// The same searches alone, beside a writer, and beside a writer of another index. The last one shows the machine's share of the
     /// difference: caches, memory and processors. The three alternate, because the speed of a machine varies from minute to minute.
     func measureBesideWriter(world: ClusteredWorld, other: EventIndex) {
-        print("nearest 100 within 5 km, µs by the clock on the wall, and on the processor:")
+        print("nearest 100 within 5 km, µs by the wall clock, and of processor time:")
         for round in 1...3 {
             print("  alone: \(latencies())")
             for (written, name) in [(index, "beside a writer"), (other, "beside a writer of another index")] {

@@ -11,7 +11,7 @@ struct LogBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "LogBenchmark",
         abstract: "Measures the log beside pgbench and COPY, against a private PostgreSQL with fsync on.",
-        discussion: "Needs pgbench and psql in the PATH. Ends by itself, with 0 whatever the ratios: it does not judge.",
+        discussion: "Needs pgbench and psql in the PATH. The exit code is 0 for any ratios.",
         subcommands: [Follow.self]
     )
 
@@ -21,16 +21,16 @@ struct LogBenchmark: AsyncParsableCommand {
     static let reference = 64
     static let projections = Modules.registered.projections
 
-    @Option(help: "Seconds a measurement.")
+    @Option(help: "Seconds for each measurement.")
     var seconds = 5
 
-    @Option(help: "Seconds that a snapshot is open before appends beside it are measured.")
+    @Option(help: "Seconds of appends under an open snapshot before the measurement.")
     var snapshotSeconds = 300
 
-    @Option(help: "How many events the large log has.")
+    @Option(help: "Number of events in the large log.")
     var events: Int64 = 5_000_000
 
-    @Flag(help: "Leave the large log out; reading is measured on the log that the appends have left.")
+    @Flag(help: "Skip the large log, and measure reading on the log of the appends.")
     var quick = false
 
     func run() async throws {

@@ -7,7 +7,7 @@ struct Report: Sendable {
         case updates = "the same, every second event an update"
         case underSnapshot = "all projections, a snapshot open for minutes"
         case afterSnapshot = "the same log, that snapshot closed"
-        case oneTransactionEach = "(a) a transaction a command, same lock"
+        case oneTransactionEach = "(a) one transaction per command, same lock"
         case singleRows = "(b) pgbench, single rows, the log's keys"
         case bareRows = "(b′) pgbench, single rows, bare table"
         case fiftyRows = "(c) pgbench, 50 rows by unnest"
@@ -72,10 +72,10 @@ struct Report: Sendable {
     private var followersText: String? {
         subscriptions.map { subscriptions in
             let rows = [
-                ("an append, in the hands of a subscription of the same process", subscriptions.sameProcess),
-                ("of another process, told by NOTIFY", subscriptions.otherProcess),
-                ("the next leader's first event, after the leader was stopped", subscriptions.afterStop),
-                ("after the leader was killed with -9", subscriptions.afterKill),
+                ("a subscription of the same process has an append", subscriptions.sameProcess),
+                ("a subscription of another process has it, after a NOTIFY", subscriptions.otherProcess),
+                ("the next leader has its first event after an orderly stop", subscriptions.afterStop),
+                ("the next leader has its first event after a kill -9", subscriptions.afterKill),
             ].map { name, milliseconds in
                 let sorted = milliseconds.sorted()
                 return [
@@ -101,7 +101,7 @@ struct Report: Sendable {
             ("the same with updates", rate(.largeUpdatesFromEmpty, reference) / rate(.smallUpdates, reference), "about 1"),
             ("replay / COPY TO STDOUT, text", reading.map { $0.replay / $0.copyText }, "≥ 0.5"),
         ]
-        return table(["", "ratio", "asked for"], rows.map { [$0, $1.rounded(decimals: 2), $2] })
+        return table(["", "ratio", "target"], rows.map { [$0, $1.rounded(decimals: 2), $2] })
     }
 
     private func measured(_ subject: Subject, _ clients: Int) -> Measurement? {
