@@ -3,7 +3,7 @@ package import EventStore
 package import Events
 package import Users
 
-/// Somebody said that they will be there.
+/// A user attends an event.
 package struct AttendanceAdded: Sendable, Hashable {
     package var event: EventID
     package var user: UserID
@@ -47,7 +47,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
 }
 
 extension AttendanceAdded {
-    /// `attendance-12-1`: of event 12, by user 1.
+    /// For event 12 and user 1: `attendance-12-1`.
     package var stream: StreamName {
         StreamName(category: AttendanceDomainEvent.category, key: "\(event.rawValue)-\(user.rawValue)")
     }

@@ -4,11 +4,11 @@ internal import SpatialIndex
 internal import Users
 
 extension EventDetails {
-    /// The longest stored name and the longest stored address, in bytes. Rules on new ones are shorter and may change; this one only
-    /// bounds what the leaf of 64 events takes in memory.
+    /// The longest stored name and the longest stored address, in bytes. The rules for new events are stricter and may change. This
+    /// limit bounds the memory of a leaf with 64 events.
     static let storedTextLimitBytes = 1_048_576
 
-    /// Of values from the log or from a read model: the one place that checks them.
+    /// Checks values from the log or from a read model. No other code does.
     /// - Throws: ``FormatError`` with the field, never its value
     init(
         storedName name: String, address: String?, lat: Double, lon: Double, startedAt: Timestamp, endedAt: Timestamp?
@@ -37,7 +37,7 @@ extension EventDetails {
 }
 
 extension Event {
-    /// Of a row of the read model, which is checked like the log: an earlier program may have written it, or a person.
+    /// Makes an event of a row of the read model. It checks the row like the log, because another program may have written the row.
     /// - Throws: ``FormatError`` with event, version and field
     init(
         row id: EventID, owner: Int64, version: Int32, name: String, address: String?, lat: Double, lon: Double,
@@ -46,7 +46,7 @@ extension Event {
         do {
             guard id.rawValue > 0 else { throw FormatError("id is not a number from 1") }
             guard owner > 0 else { throw FormatError("owner_id is not a number from 1") }
-            // The next version must be a number, too.
+            // The next version must fit too.
             guard (1..<Int32.max).contains(version) else {
                 throw FormatError("version is not a number from 1 to \(Int32.max - 1)")
             }
@@ -65,10 +65,10 @@ extension Event {
 }
 
 extension UnitVector {
-    /// Of a row of the read model.
+    /// Makes a unit vector of a row of the read model.
     /// - Throws: ``FormatError``
     init(storedX x: Double, y: Double, z: Double) throws(FormatError) {
-        // Rounding makes a coordinate of a unit vector 1 at most; another processor's last bit may differ.
+        // Rounding keeps a coordinate of a unit vector at 1 or below; the last bit may differ on another processor.
         let range = -1.000_001...1.000_001
         guard range.contains(x), range.contains(y), range.contains(z) else {
             throw FormatError("x, y or z of the read model \(EventsProjection.schema) is not a number from -1 to 1")

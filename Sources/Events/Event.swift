@@ -1,17 +1,17 @@
 public import Encoding
 public import Users
 
-/// The number of an event.
+/// The id of an event.
 public struct EventID: RawRepresentable, Hashable, Sendable {
     public var rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// A gathering that people attend, as it stands now.
+/// A gathering that people attend, in its present state.
 public struct Event: Sendable, Hashable {
     public var id: EventID
     public var owner: UserID
-    /// How many domain events it has behind it; the version of its stream.
+    /// The version of its stream: the number of its domain events.
     public var version: Int32
     public var details: EventDetails
 
@@ -23,7 +23,7 @@ public struct Event: Sendable, Hashable {
     }
 }
 
-/// What the owner of an event says about it, all of it usable.
+/// The details of an event, all of them valid.
 public struct EventDetails: Sendable, Hashable {
     public var name: String
     public var address: String?
@@ -31,7 +31,7 @@ public struct EventDetails: Sendable, Hashable {
     public var startedAt: Timestamp
     public var endedAt: Timestamp?
 
-    /// Of values that are known to be usable; what a client sent goes through ``init(_:)``.
+    /// Takes valid values. ``init(_:)`` checks the fields of a client.
     package init(name: String, address: String?, coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?) {
         self.name = name
         self.address = address
@@ -41,7 +41,7 @@ public struct EventDetails: Sendable, Hashable {
     }
 }
 
-/// A place on the sphere.
+/// A point on the sphere.
 public struct Coordinates: Sendable, Hashable {
     /// Degrees north, from -90 to 90.
     public var lat: Double

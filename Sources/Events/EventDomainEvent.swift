@@ -2,13 +2,13 @@ package import Encoding
 package import EventStore
 package import Users
 
-/// A gathering was made known.
+/// A user created an event.
 package struct EventCreated: Sendable, Hashable {
     package var owner: UserID
     package var details: EventDetails
 }
 
-/// Its owner said something else about it: all details as they are from now on.
+/// The owner changed an event. The details are complete.
 package struct EventUpdated: Sendable, Hashable {
     package var details: EventDetails
 }
@@ -77,7 +77,7 @@ extension EventDetails {
 extension EventID {
     package var stream: StreamName { StreamName(category: EventDomainEvent.category, key: String(rawValue)) }
 
-    /// The event of a stream; nil for streams of other things, and for a key that is not written as ``stream`` writes it.
+    /// The event of a stream; `nil` for any other stream, and for a key that ``stream`` does not write.
     package init?(stream: StreamName) {
         guard stream.category == EventDomainEvent.category, let number = stream.keyAsID else { return nil }
         self.init(rawValue: number)

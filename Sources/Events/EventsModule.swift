@@ -79,8 +79,8 @@ public final class EventsModule: Sendable {
         }
     }
 
-    /// The event in a version that the log is known to have. If the read model does not show that version, another version of the
-    /// program has appended. Then this catches the read model up, outside of the log's lock.
+    /// Returns the event in this version or a later one. If the read model has an earlier version, another version of the program has
+    /// appended. Then this function catches the read model up, outside of the log's lock.
     /// - Throws: `ReadModelLag` if that fails, `PostgresError` if the database is away, `CancellationError`
     private func event(_ id: EventID, atLeast version: Int32) async throws -> Event? {
         let shown = try await event(id)

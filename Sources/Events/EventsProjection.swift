@@ -19,7 +19,7 @@ struct EventsProjection: Projection {
             var details: EventDetails
         }
 
-        /// One row an event, by id.
+        /// One row for each event, by id.
         var created: [Row] = []
         var updated: [Row] = []
     }
@@ -77,7 +77,7 @@ struct EventsProjection: Projection {
         return writes
     }
 
-    /// A row with what nearby search needs.
+    /// A row with the columns of the nearby search.
     private struct IndexedRow {
         var row: Changes.Row
         var band: Int16

@@ -2,21 +2,22 @@ internal import EventStore
 internal import Postgres
 internal import SpatialIndex
 
-/// Writes an event as the API shows it behind the bytes that are there.
+/// Appends an event to the bytes, as the API shows it.
 public typealias EventRendering = @Sendable (Event, inout [UInt8]) -> Void
 
-/// The events as one request reads them: at one position, from the node's memory; or from PostgreSQL.
+/// The events as one request reads them: from the in-memory index at one position, or from PostgreSQL.
 public struct EventsView: Sendable {
-    /// nil where PostgreSQL is read.
+    /// `nil` if the view reads PostgreSQL.
     let snapshot: EventIndex.Snapshot?
-    /// How long ago this was known to be all that is recorded; nil while that is no news, and for PostgreSQL.
+    /// The time since the index was last known to have the whole log; `nil` for at most 3 seconds, and for PostgreSQL.
     public let staleFor: Duration?
     let module: EventsModule
 
-    /// What is read is what the log says up to there; nil where PostgreSQL is read.
+    /// The position of the log up to which the view has the events; `nil` for PostgreSQL.
     public var position: Int64? { snapshot?.position }
 
-    /// An id that the index does not know is asked for in PostgreSQL before it is called unknown.
+    /// Returns an event; `nil` if neither the index nor PostgreSQL has it.
+    /// - Throws: `PostgresError`, `FormatError`
     public func event(_ id: EventID) async throws -> RenderedEvent? {
         if let held = indexedEvent(id) { return held }
         return try await module.event(id).map { event in
@@ -24,7 +25,7 @@ public struct EventsView: Sendable {
         }
     }
 
-    /// nil where the index does not know it.
+    /// Returns an event of the index; `nil` if the index does not have it.
     public func indexedEvent(_ id: EventID) -> RenderedEvent? {
         snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .index($0)) }
     }
@@ -36,13 +37,13 @@ public struct EventsView: Sendable {
         return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
     }
 
-    /// nil where PostgreSQL is read.
+    /// `nil` if the view reads PostgreSQL.
     public func indexedNearest(_ search: NearbySearch) -> RenderedEvents? {
         snapshot.map { RenderedEvents(source: .index($0.nearest(search))) }
     }
 }
 
-/// An event as bytes ready to go.
+/// An event as JSON bytes.
 public struct RenderedEvent: Sendable {
     enum Source: Sendable {
         case index(EventIndex.Entry)
@@ -52,7 +53,7 @@ public struct RenderedEvent: Sendable {
     public let version: Int32
     let source: Source
 
-    /// Otherwise it was found in PostgreSQL, and may be newer than the reading's position.
+    /// Whether the event comes from the index. An event from PostgreSQL may be newer than the view's position.
     public var isFromIndex: Bool {
         switch source {
         case .index: true
@@ -60,7 +61,7 @@ public struct RenderedEvent: Sendable {
         }
     }
 
-    /// Gives the bytes, which are valid until the end of `body` only.
+    /// Calls `body` with the bytes, which are valid until `body` returns.
     public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         switch source {
         case .index(let entry): try entry.withPayload(body)
@@ -69,7 +70,7 @@ public struct RenderedEvent: Sendable {
     }
 }
 
-/// The events of an answer, in its order, as bytes ready to go.
+/// The events of a response, in its order, as JSON bytes.
 public struct RenderedEvents: Sendable {
     enum Source: Sendable {
         case index(EventIndex.Page)
@@ -85,7 +86,7 @@ public struct RenderedEvents: Sendable {
         }
     }
 
-    /// Of all of them.
+    /// The length of all events together.
     public var jsonBytes: Int {
         switch source {
         case .index(let page): page.payloadBytes
@@ -93,7 +94,7 @@ public struct RenderedEvents: Sendable {
         }
     }
 
-    /// Where to go on; nil at the end.
+    /// The cursor of the next page; `nil` at the end.
     public var next: NearbySearch.Cursor? {
         switch source {
         case .index(let page): page.cursor
@@ -101,7 +102,7 @@ public struct RenderedEvents: Sendable {
         }
     }
 
-    /// Gives the bytes of each in turn, which are valid until the end of `body` only.
+    /// Calls `body` with the bytes of each event in turn, which are valid until `body` returns.
     public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         switch source {
         case .index(let page): try page.forEachPayload(body)
@@ -117,7 +118,7 @@ public struct RenderedEvents: Sendable {
     }
 }
 
-/// The position that a reader asks for was not reached in time, or is none that the log has.
+/// The log has not reached the position that a reader asks for, or the index did not reach it in time.
 public struct PositionNotReachedError: Error, Hashable, CustomStringConvertible {
     public var position: Int64
     public var description: String { "position \(position) is not reached yet" }
@@ -126,15 +127,15 @@ public struct PositionNotReachedError: Error, Hashable, CustomStringConvertible 
 extension EventsModule {
     static let staleAfter = Duration.seconds(3)
 
-    /// The events as they can be read now.
-    /// - Parameter position: of a write that is to show; the reading waits a little for it
+    /// Returns a view of the events.
+    /// - Parameter position: the position of a write that the view must contain; the index gets a short time to reach it
     /// - Throws: ``PositionNotReachedError``
     public func view(atLeast position: Int64? = nil) async throws -> EventsView {
         if let reading = indexView(atLeast: position) {
             countIndexRead()
             return reading
         }
-        // What the log has not is not waited for.
+        // A position that the log does not have is not worth a wait.
         if let position, try await LogReader(client: database).tail() < position {
             throw PositionNotReachedError(position: position)
         }
@@ -149,8 +150,8 @@ extension EventsModule {
         return EventsView(snapshot: nil, staleFor: nil, module: self)
     }
 
-    /// The same where nothing has to be waited for; nil where it has. It is counted when something was read:
-    /// ``countIndexRead()``.
+    /// Returns a view of the index without a wait; `nil` if the index is not in use or has not reached the position. The caller counts
+    /// its reads with ``countIndexRead()``.
     public func indexView(atLeast position: Int64? = nil) -> EventsView? {
         guard let index, let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
         let age = index.standing.age
@@ -159,7 +160,7 @@ extension EventsModule {
 
     public func countIndexRead() { reads.readIndex() }
 
-    /// - Returns: all of them on end, and where each ends
+    /// - Returns: the bytes of all events, and the end of each
     fileprivate func rendered(_ events: [Event]) -> (json: [UInt8], ends: [Int]) {
         var json: [UInt8] = []
         let ends = events.map { event in

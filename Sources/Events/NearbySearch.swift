@@ -5,19 +5,19 @@ internal import Postgres
 internal import SpatialIndex
 internal import Users
 
-/// Which events are near a place, the nearest first; ties by id.
+/// A search for the events near a point, in the order of their distance and then of their ids.
 public struct NearbySearch: Sendable, Hashable {
     public static let defaultRadius = 20.0
-    /// Kilometres; the Earth's circumference is 40,030.
+    /// In kilometres. The Earth's circumference is 40,030 km.
     public static let radiusLimit = 50_000.0
-    /// Also the default.
+    /// The largest number of events in one page, and the default.
     public static let maximumLimit = 1_000
 
     public var centre: Coordinates
-    /// Kilometres on the surface; an event exactly so far away is within.
+    /// In kilometres on the surface. An event at exactly this distance is found.
     public var radius: Double
     public var limit: Int
-    /// Only what comes behind that place in the order.
+    /// The search returns the events behind this cursor only.
     public var after: Cursor?
 
     public init(centre: Coordinates, radius: Double = defaultRadius, limit: Int = maximumLimit, after: Cursor? = nil) {
@@ -27,14 +27,14 @@ public struct NearbySearch: Sendable, Hashable {
         self.after = after
     }
 
-    /// The place of an event in the order of one search. Its text is opaque to clients.
+    /// The place of an event in the order of one search. The text is opaque to clients.
     public struct Cursor: Sendable, Hashable, CustomStringConvertible {
         var squaredChord: Double
         var id: EventID
 
         public var description: String { "\(String(squaredChord.bitPattern, radix: 16))-\(id.rawValue)" }
 
-        /// nil for a text that is no cursor.
+        /// `nil` for a text that is no cursor.
         public init?(_ text: some StringProtocol) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), let id = Int64(parts[1]) else { return nil }
@@ -50,7 +50,7 @@ public struct NearbySearch: Sendable, Hashable {
 
     public struct Page: Sendable, Hashable {
         public var events: [Event]
-        /// Where to go on; nil at the end.
+        /// The cursor of the next page; `nil` at the end.
         public var next: Cursor?
     }
 }
@@ -73,12 +73,12 @@ extension NearbySearch {
         )
     }
 
-    /// What comes in the order before everything that is looked for; no event is at less than no distance.
+    /// A cursor before every event: no distance is negative.
     var lowest: (squaredChord: Double, id: Int64) { after.map { ($0.squaredChord, $0.id.rawValue) } ?? (-1, 0) }
 
-    /// One more row than the limit, which tells whether there is another page.
+    /// Reads one row more than the limit. The extra row shows that there is another page.
     ///
-    /// The lateral query is fenced by OFFSET 0 so that the index is used whatever the statistics say: a scan of it a band.
+    /// OFFSET 0 fences the lateral query, so that PostgreSQL scans the index once for each band, whatever its statistics say.
     var query: SQL {
         let ranges = BandRange.covering(centre, kilometres: radius)
         let centre = UnitVector(centre)

@@ -3,7 +3,7 @@ internal import SpatialIndex
 
 /// Distances on a sphere with the Earth's mean radius.
 enum Sphere {
-    /// Kilometres. Source: Moritz, *Geodetic Reference System 1980*, mean radius R₁.
+    /// In kilometres. Source: Moritz, *Geodetic Reference System 1980*, mean radius R₁.
     static let radius = 6371.0088
 
     /// The square of the straight line, in units of the sphere's radius, between two places this far apart on the surface.
@@ -14,9 +14,9 @@ extension UnitVector {
     init(_ place: Coordinates) { self.init(latitude: place.lat, longitude: place.lon) }
 }
 
-/// A twentieth of a degree of latitude, 5.6 km: what nearby search is indexed by, together with the longitude.
+/// A twentieth of a degree of latitude, 5.6 km. The index of the nearby search has band and longitude as its key.
 struct Band: Sendable, Hashable {
-    /// Bands to a degree.
+    /// The number of bands in one degree.
     static let perDegree = 20.0
 
     /// From -1,800 at the south pole to 1,800 at the north pole.
@@ -35,10 +35,10 @@ struct BandRange: Sendable, Hashable {
 }
 
 extension BandRange {
-    /// Degrees that a range is longer than computed, so that rounding loses nothing. What is too much is filtered by distance.
+    /// The degrees that each range is longer than computed, so that rounding loses no event. The distance filters the rest.
     private static let margin = 1e-6
 
-    /// Stretches that together cover all places within a distance, and more.
+    /// The ranges that together cover all points within a distance, and more.
     static func covering(_ centre: Coordinates, kilometres: Double) -> [BandRange] {
         let angle = min(kilometres / Sphere.radius, .pi)
         let degrees = angle * 180 / .pi + margin

@@ -1,14 +1,14 @@
 internal import Crypto
 internal import Postgres
 
-/// The secret that a device shows to say whose it is. Its text is given out once, at sign-up; what is kept is a digest.
+/// The secret by which a device proves its user. Humon returns the text at sign-up and keeps a digest only.
 public struct DeviceToken: Sendable, Hashable {
-    /// The longest token that is taken, in bytes.
+    /// The longest token that sign-up accepts, in bytes.
     public static let lengthLimit = 255
 
-    /// Whether it consists of printable ASCII characters, spaces only between others, as every token does that is taken.
+    /// Whether the token consists of printable ASCII characters, without a space at either end. Sign-up accepts no other token.
     ///
-    /// The HTTP libraries replace bytes that are not UTF-8 by U+FFFD before a header can be looked at. So different bytes could become
+    /// The HTTP libraries replace bytes that are not UTF-8 by U+FFFD before a handler sees a header. So different bytes could become
     /// one token, and one user.
     public var isWellFormed: Bool {
         let space = UInt8(ascii: " ")
@@ -16,7 +16,7 @@ public struct DeviceToken: Sendable, Hashable {
         return secret.utf8.allSatisfy { (space...UInt8(ascii: "~")).contains($0) }
     }
 
-    /// To be shown to the device it belongs to and to nobody else.
+    /// The text, for the device itself and for no log, error or trace.
     public let secret: String
     let digest: DeviceDigest
 
@@ -42,7 +42,7 @@ public struct DeviceDigest: Sendable, Hashable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// As it is stored: one device must not have two texts. nil for digits in upper case, and for another length.
+    /// Reads a stored digest; `nil` for another length and for upper-case digits, because one device must not have two texts.
     init?(stored text: String) {
         guard !text.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }) else { return nil }
         self.init(hexadecimal: text)

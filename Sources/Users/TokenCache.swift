@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Synchronization
 
-/// The users of the devices that were seen lately, in one generation of the log. Within a generation a device keeps its user.
+/// Caches the users of recent devices, in one generation of the log. Within a generation a device keeps its user.
 final class TokenCache: Sendable {
     private struct Generations: Sendable {
         var log = LogGeneration()
@@ -9,13 +9,13 @@ final class TokenCache: Sendable {
         var old: [DeviceDigest: UserID] = [:]
     }
 
-    /// When the young generation is full it becomes the old one, and the old one goes: at most twice as many are kept.
+    /// The most entries of the young half. A full young half becomes the old half, and the old half is dropped.
     private let generationLimit: Int
     private let generations = Mutex(Generations())
 
     init(generationLimit: Int = 50_000) { self.generationLimit = generationLimit }
 
-    /// - Parameter generation: of the log, read before anything was looked up in it
+    /// - Parameter generation: the generation of the log, read before the lookup in the log
     subscript(device: DeviceDigest, in generation: LogGeneration) -> UserID? {
         get {
             generations.withLock { generations in
@@ -34,7 +34,8 @@ final class TokenCache: Sendable {
         }
     }
 
-    /// Empties the cache if it holds an earlier generation. Returns false if it holds a later one.
+    /// Empties the cache if it holds an earlier generation.
+    /// - Returns: false if the cache holds a later generation
     private func isOf(_ generation: LogGeneration, _ generations: inout Generations) -> Bool {
         if generations.log < generation { generations = Generations(log: generation) }
         return generations.log == generation

@@ -1,7 +1,7 @@
 package import Encoding
 package import EventStore
 
-/// Somebody's device became known.
+/// A device signed up, and with it a new user.
 package struct UserCreated: Sendable, Hashable {
     package var device: DeviceDigest
 }
@@ -13,7 +13,7 @@ package enum UserDomainEvent: DomainEvent, Hashable {
     package static let category = "user"
     package static let storedTypes = [StoredType("UserCreated")]
     package static let personalFields: Set<String> = ["device"]
-    /// A device has one user.
+    /// A device has one user only.
     package static let uniqueMembers: Set<String> = ["device"]
 
     package init(type: String, data: JSON) throws {
@@ -41,7 +41,7 @@ package enum UserDomainEvent: DomainEvent, Hashable {
 extension UserID {
     package var stream: StreamName { StreamName(category: UserDomainEvent.category, key: String(rawValue)) }
 
-    /// The user of a stream; nil for streams of other things, and for a key that is not written as ``stream`` writes it.
+    /// The user of a stream; `nil` for any other stream, and for a key that ``stream`` does not write.
     package init?(stream: StreamName) {
         guard stream.category == UserDomainEvent.category, let number = stream.keyAsID else { return nil }
         self.init(rawValue: number)

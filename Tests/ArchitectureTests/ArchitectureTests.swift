@@ -68,7 +68,9 @@ import Testing
             rule: .tables(of: .sample), file: "Sources/App/Doctor/DoctorReport.swift",
             text: #""SELECT count(*) FROM events_v1.events""#),
         Sample(rule: .tables(of: .sample), file: "Sources/Users/UsersModule.swift", text: #""... JOIN events ON owner_id = id""#),
-        Sample(rule: .tables(of: .sample), file: "Sources/EventStore/Log/Read/LogReader.swift", text: #"SQL("TRUNCATE attendances")"#),
+        Sample(
+            rule: .tables(of: .sample), file: "Sources/EventStore/Log/Read/LogReader.swift",
+            text: #"SQL("TRUNCATE attendances")"#),
         Sample(rule: .tables(of: .sample), text: #"client.query("select 1 from \(schema).devices join users.users on true")"#),
         Sample(rule: .tables(of: .sample), text: #"client.query("SELECT 1 FROM devices")"#),
         Sample(rule: .readModels, text: #""INSERT INTO \(identifier: EventsProjection.schema).events VALUES (1)""#),

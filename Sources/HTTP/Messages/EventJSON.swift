@@ -3,10 +3,10 @@ public import Events
 internal import Users
 
 extension Event {
-    /// How an event looks in the v1 API: exactly these keys in this order, nulls present. The only place that says so.
+    /// Writes an event as the v1 API shows it: exactly these keys in this order, nulls present. No other code does.
     ///
-    /// A node renders every event at its start and every version once; what is answered are these bytes. So they are written
-    /// straight away, without Codable and without a ``JSON`` in between. `EventJSONTests` holds them against both.
+    /// A node renders every event at its start and every version once, and sends these bytes. So this function writes them directly,
+    /// without Codable and without a ``JSON``. `EventJSONTests` compares the three.
     public func writeJSON(into bytes: inout [UInt8]) {
         bytes.append(#"{"address":"#)
         if let address = details.address { address.writeJSON(into: &bytes) } else { bytes.append("null") }
@@ -29,7 +29,7 @@ extension Event {
 }
 
 extension [UInt8] {
-    /// Not a `String`, whose bytes are copied by way of more calls than there are bytes.
+    /// A `String` would be slower: it copies its bytes with more calls than there are bytes.
     fileprivate mutating func append(_ literal: StaticString) {
         append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }

@@ -19,10 +19,10 @@ extension HTTPField.Name {
 }
 
 extension Request {
-    /// The device that the caller names; an empty header is none.
+    /// The device token of the request; `nil` without a header and for an empty one.
     var deviceToken: DeviceToken? { firstValue(of: HTTPField.Name.deviceTokens).map(DeviceToken.init(secret:)) }
 
-    /// Compared in constant time.
+    /// Compares the app's secret in constant time.
     func carries(_ secret: AppSecret) -> Bool {
         guard let sent = firstValue(of: HTTPField.Name.appSecrets) else { return false }
         return AppSecret(sent) == secret
@@ -34,7 +34,7 @@ extension Request {
     }
 }
 
-/// What proves that a caller is our app. Only its digest is kept, and comparing digests takes the same time for all.
+/// The secret by which a caller proves to be our app. It keeps a digest only, and compares digests in constant time.
 public struct AppSecret: Sendable, Equatable {
     private let digest: SHA256.Digest
 

@@ -3,10 +3,10 @@ internal import Events
 internal import HTTPServer
 internal import HTTPTypes
 
-/// `Humon-Position`: how far the log is that an answer tells of.
+/// `Humon-Position`: the position of the log that a response shows.
 extension Request {
-    /// What is read must be no older than that: a client sends what the answer to its write said.
-    /// - Throws: ``HTTPError/badRequest(_:)``
+    /// The position that the response must show at least; `nil` without the header. A client sends the position of its last write.
+    /// - Throws: `HTTPError.badRequest(_:)`
     func position() throws(HTTPError) -> Int64? {
         guard let text = headers.value(of: .humonPosition) else { return nil }
         guard let position = Int64(text), position >= 0 else { throw .badRequest("Humon-Position is not a position") }
@@ -15,15 +15,14 @@ extension Request {
 }
 
 extension Response {
-    /// To a write, which is there from that position on.
+    /// The response to a write that is recorded at this position.
     init(json: JSON, recordedAt position: Int64, _ allowance: RateAllowance?) {
         self.init(json: json)
         headers.append(HTTPField(name: .humonPosition, value: String(position)))
         addRateLimitHeaders(allowance)
     }
 
-    /// To a read: from the index it says of which position it is and, where that may not be the newest, how old. Source of `Age`:
-    /// RFC 9111, section 5.1.
+    /// Adds the position of a view of the index, and its age if the index may be stale. Source of `Age`: RFC 9111, section 5.1.
     mutating func addAgeHeader(of reading: EventsView) {
         guard let position = reading.position else { return }
         headers.append(HTTPField(name: .humonPosition, value: String(position)))

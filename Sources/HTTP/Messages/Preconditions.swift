@@ -3,8 +3,8 @@ internal import HTTPServer
 internal import HTTPTypes
 
 extension Request {
-    /// `If-Match` and `If-None-Match` as conditions on an event's version. Source: RFC 9110, sections 13.1.1 and 13.1.2: weak tags
-    /// match nothing in the first, and are as good as strong ones in the second.
+    /// `If-Match` and `If-None-Match` as conditions on an event's version. Weak tags match nothing in the first,
+    /// and match like strong tags in the second. Source: RFC 9110, sections 13.1.1 and 13.1.2.
     var versionCondition: VersionCondition {
         var condition = VersionCondition()
         if let header = headers.value(of: .ifMatch) {

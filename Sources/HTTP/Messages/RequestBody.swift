@@ -3,18 +3,18 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
 
-/// How the fields of a request are written.
+/// The format of the fields in a request.
 enum FieldsFormat: Sendable, Hashable, CaseIterable {
     case json
     case form
     /// RFC 7396.
     case mergePatch
 
-    /// - Throws: ``HTTPError/unsupportedMediaType(_:)``
+    /// - Throws: `HTTPError.unsupportedMediaType(_:)`
     init(contentType: String?, allowing allowed: [FieldsFormat]) throws(HTTPError) {
-        // A body without a content type is taken for JSON: that is what every client means.
+        // A body without a content type is JSON: every client means that.
         let contentType = contentType ?? FieldsFormat.json.contentType
-        // Few say more than the name, or in other letters.
+        // The common case: the plain name, without parameters.
         if let format = FieldsFormat(name: contentType), allowed.contains(format) {
             self = format
             return
@@ -59,7 +59,7 @@ enum FieldsFormat: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What a request's body says, and its bytes.
+/// The fields of a request's body, and its bytes.
 struct RequestFields {
     var format: FieldsFormat
     var json: JSON
@@ -67,8 +67,8 @@ struct RequestFields {
 }
 
 extension Request {
-    /// The fields in the body; none at all in an empty one.
-    /// - Throws: ``HTTPError``
+    /// Reads the fields in the body; an empty body has none.
+    /// - Throws: `HTTPError` with 400, 413 or 415
     func fields(allowing allowed: [FieldsFormat], limitBytes: Int) throws -> RequestFields {
         let format = try FieldsFormat(contentType: headers.value(of: .contentType), allowing: allowed)
         guard !headers.contains(.contentEncoding) else {
@@ -81,8 +81,8 @@ extension Request {
         return RequestFields(format: format, json: try format.read(body), body: body)
     }
 
-    /// The fields in the query.
-    /// - Throws: ``HTTPError/badRequest(_:)``
+    /// Reads the fields in the query.
+    /// - Throws: `HTTPError.badRequest(_:)`
     func queryFields() throws(HTTPError) -> JSON {
         do { return try JSON(query: (query ?? "").utf8) } catch { throw .badRequest("The query is not readable: \(error)") }
     }

@@ -2,8 +2,7 @@ internal import Crypto
 internal import HTTPServer
 internal import HTTPTypes
 
-/// The bearer token that the operators' address asks for (RFC 6750). Only its SHA-256 digest is kept; the comparison of two digests
-/// takes the same time whatever they are.
+/// The bearer token of the operators' address (RFC 6750). It keeps a SHA-256 digest only, and compares digests in constant time.
 public struct AdminToken: Sendable, Equatable {
     private let digest: SHA256.Digest
 
@@ -21,7 +20,7 @@ public struct AdminToken: Sendable, Equatable {
 
 /// Refuses requests without the operators' token.
 struct RequiredAdminToken: Middleware {
-    /// The paths of probes, which know no token. Their responses name a state and nothing else.
+    /// The paths of probes, which have no token. Their responses name a state only.
     private static let openPaths: Set = ["/health/live", "/health/ready"]
 
     let token: AdminToken

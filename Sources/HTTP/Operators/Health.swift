@@ -4,23 +4,23 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Synchronization
 
-/// Whether a node is to be sent requests, and what that depends on.
+/// The health of a node, and the states that it depends on.
 struct Health: Sendable {
     enum Status: String, Sendable {
         case ok
-        /// Reads go on, from the index, which may not be the newest; writes may not.
+        /// The node serves reads from the index, which may be stale. Writes may fail.
         case degraded
-        /// The index is being filled.
+        /// The index loads.
         case starting
-        /// The node drains: it is to be sent nothing more.
+        /// The node drains and wants no more requests.
         case stopping
         case unavailable
     }
 
-    /// nil: it was not asked.
+    /// `nil` if PostgreSQL was not asked.
     var isDatabaseThere: Bool?
     var index: IndexStatus.Phase
-    /// Whether what it holds may not be the newest.
+    /// Whether the index may lack the newest events.
     var isMemoryStale: Bool
     var isDraining = false
 
@@ -33,7 +33,7 @@ struct Health: Sendable {
         }
     }
 
-    /// A node that was cut off from PostgreSQL is still good for reading, and as good as any other: so it is not taken out.
+    /// Whether a load balancer sends requests to the node. A node without PostgreSQL still serves reads, as well as any other node.
     var isReady: Bool {
         switch status {
         case .ok, .degraded: true
@@ -57,7 +57,7 @@ struct Health: Sendable {
 extension API {
     func health() async -> Health {
         let index = events.indexStatus
-        // Who is about to stop says so at once, and till the end, when the database may not be asked any more.
+        // A node that drains says so at once and to the end, when it may not ask the database any more.
         guard !drain.hasBegun else {
             return Health(isDatabaseThere: nil, index: index.phase, isMemoryStale: index.isStale, isDraining: true)
         }
@@ -65,7 +65,7 @@ extension API {
     }
 }
 
-/// Whether the database is there: asked at most once a second, for everybody who wants to know meanwhile.
+/// Asks at most once a second whether the database answers, and shares the result.
 final class DatabaseCheck: Sendable {
     private static let validity = Duration.seconds(1)
 
@@ -73,7 +73,7 @@ final class DatabaseCheck: Sendable {
     private let ask: @Sendable () async throws -> Void
     private let last = Mutex<(begun: ContinuousClock.Instant, answer: Task<Bool, Never>)?>(nil)
 
-    /// - Parameter ask: throws where it is not
+    /// - Parameter ask: throws if the database does not answer
     init(
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, _ ask: @escaping @Sendable () async throws -> Void
     ) {

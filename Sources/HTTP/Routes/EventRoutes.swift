@@ -153,7 +153,7 @@ extension RenderedEvents {
 }
 
 extension NearbySearch {
-    /// Relative, since behind a proxy the server does not know its own address.
+    /// The path of the next page. It is relative, because a server behind a proxy does not know its own address.
     fileprivate func path(after next: Cursor) -> String {
         "/v1/events/nearests?lat=\(centre.lat)&lon=\(centre.lon)&radius=\(radius)&limit=\(limit)&after=\(next)"
     }
