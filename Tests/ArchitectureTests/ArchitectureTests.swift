@@ -177,7 +177,7 @@ extension Project {
             """
         #expect(
             Project.targets(in: manifest) == [
-                .init(name: "CLibPQ", dependencies: []),
+                .init(name: "CLibPQ", dependencies: [], isSystemLibrary: true),
                 .init(name: "Postgres", dependencies: ["CLibPQ", "Encoding", "Telemetry"]),
                 .init(name: "Bench", dependencies: ["Postgres"], path: "Benchmarks/Bench"),
             ])

@@ -9,6 +9,7 @@ struct Project: Sendable {
         var dependencies: Set<String>
         /// Its folder, if it is not the folder of its name below `Sources`.
         var path: String?
+        var isSystemLibrary = false
     }
 
     /// A projection, and the module that owns it.
@@ -39,13 +40,13 @@ struct Project: Sendable {
 
     /// Targets and products of a manifest, but not its tests.
     static func targets(in manifest: String) -> [Target] {
-        manifest.matches(of: /\.(?:target|executableTarget|systemLibrary)\(\s*name: "(\w+)"/).map { match in
+        manifest.matches(of: /\.(target|executableTarget|systemLibrary)\(\s*name: "(\w+)"/).map { match in
             let body = balanced(manifest[match.range.lowerBound...].drop { $0 != "(" })
             let products = /\.product\([^)]*\)/
             let list = body.replacing(products, with: "").firstMatch(of: /dependencies: \[([^\]]*)\]/)?.1 ?? ""
             return Target(
-                name: String(match.1), dependencies: Set(list.matches(of: /"(\w+)"/).map { String($0.1) }),
-                path: body.firstMatch(of: /\bpath: "([^"]*)"/).map { String($0.1) })
+                name: String(match.2), dependencies: Set(list.matches(of: /"(\w+)"/).map { String($0.1) }),
+                path: body.firstMatch(of: /\bpath: "([^"]*)"/).map { String($0.1) }, isSystemLibrary: match.1 == "systemLibrary")
         }
     }
 
@@ -71,10 +72,9 @@ struct Project: Sendable {
 }
 
 extension Project {
-    /// The targets that know nothing of Humon: another product could use them.
+    /// The targets that know nothing of Humon, besides the system libraries: another product could use them.
     static let generic: Set = [
-        "CLibPQ", "CJemalloc", "CDeflate", "CZstd", "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore",
-        "HTTPServer", "SpatialIndex",
+        "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "HTTPServer", "SpatialIndex",
     ]
 
     /// The targets around the modules, each with what it must not depend on. Every other target of the product is a module.
@@ -85,7 +85,8 @@ extension Project {
 
     /// The dependencies of the manifest that point the wrong way, each a sentence. SwiftPM refuses circles itself.
     static func wrongDependencies(_ targets: [Target]) -> [String] {
-        targets.filter { $0.path == nil }.flatMap { target in
+        let generic = generic.union(targets.filter(\.isSystemLibrary).map(\.name))
+        return targets.filter { $0.path == nil }.flatMap { target in
             let forbidden: Set<String> =
                 if generic.contains(target.name) {
                     target.dependencies.subtracting(generic)

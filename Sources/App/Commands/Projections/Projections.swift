@@ -14,7 +14,7 @@ struct Projections: AsyncParsableCommand {
 
 /// The read models that a command works on.
 struct ReadModelChoice: ParsableArguments {
-    @Argument(help: "The read models: \(Backend.projections.map { type(of: $0).name }.joined(separator: ", ")).")
+    @Argument(help: "The names of read models, as `humon projections list` prints them.")
     var names: [String] = []
 
     @Flag(help: "All read models.")
