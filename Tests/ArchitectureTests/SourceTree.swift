@@ -18,7 +18,7 @@ enum SourceTree {
 
     /// The modules that a source file imports, whatever their access level and attributes.
     static func imports(in text: String) -> [String] {
-        text.split(separator: "\n").compactMap { line in
+        text.split(separator: "\n").filter { $0.contains("import ") }.compactMap { line in
             line.wholeMatch(
                 of:
                     /(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+).*/
