@@ -1,35 +1,29 @@
 import Foundation
+import TestDatabase
 import Testing
 import Yams
 
 @Suite struct `The safety of a deployment` {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
-    private static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appending(path: path), encoding: .utf8)
-    }
-
     private static func services(_ path: String = "docker-compose.yml") throws -> [String: [String: Any]] {
-        let document = try #require(try Yams.load(yaml: text(path)) as? [String: Any])
+        let document = try #require(try Yams.load(yaml: Repository.text(path)) as? [String: Any])
         return try #require(document["services"] as? [String: [String: Any]])
     }
 
     private static func number(_ pattern: Regex<(Substring, Substring)>, in path: String) throws -> Int {
-        let found = try #require(try text(path).firstMatch(of: pattern))
+        let found = try #require(try Repository.text(path).firstMatch(of: pattern))
         return try #require(Int(found.1))
     }
 
     @Test func `every Swift package has one version, those of other packages included`() throws {
-        let manifest = try Self.text("Package.swift")
+        let manifest = try Repository.text("Package.swift")
         #expect(!manifest.contains(/\b(from|branch|revision): "/))
-        let listed = try Self.text("deploy/packages.txt").matches(of: /(?m)^([a-z][\w-]*) (\d+\.\d+\.\d+)$/)
+        let listed = try Repository.text("deploy/packages.txt").matches(of: /(?m)^([a-z][\w-]*) (\d+\.\d+\.\d+)$/)
             .map { (String($0.1), String($0.2)) }
         let versions = Dictionary(uniqueKeysWithValues: listed)
         let pinned = manifest.matches(of: /\.package\(url: "[^"]*\/([^"\/]+)", exact: "([^"]+)"/)
         #expect(pinned.count == manifest.matches(of: /\.package\(url:/).count)
         for pin in pinned { #expect(versions[pin.1.lowercased()] == String(pin.2), "\(pin.1)") }
-        #expect(try Self.text("Dockerfile").contains("--force-resolved-versions"))
+        #expect(try Repository.text("Dockerfile").contains("--force-resolved-versions"))
     }
 
     @Test func `every image has the tag of one release`() throws {
@@ -38,7 +32,7 @@ import Yams
         for (name, image) in images {
             #expect(image.contains(/:(v?\d+\.\d+(\.\d+)?[\w.-]*|\$\{IMAGE_TAG:-local\})$/), "\(name): \(image)")
         }
-        let bases = try Self.text("Dockerfile").matches(of: /(?m)^ARG \w+_IMAGE=(\S+)$/).map { String($0.1) }
+        let bases = try Repository.text("Dockerfile").matches(of: /(?m)^ARG \w+_IMAGE=(\S+)$/).map { String($0.1) }
         #expect(bases.count == 3)
         for base in bases { #expect(base.contains(/:\d+\.\d+/), "\(base)") }
     }
@@ -68,7 +62,7 @@ import Yams
     @Test func `nginx listens with IPv6 wherever it listens for other machines`() throws {
         let pattern = /(?m)^ +PROXY_\w*LISTEN: "(.*)"$/
         let directives = try ["docker-compose.yml", "docker-compose.tls.yml"].flatMap { file in
-            try Self.text(file).matches(of: pattern).map { String($0.1) }
+            try Repository.text(file).matches(of: pattern).map { String($0.1) }
         }
         #expect(directives.count == 4)
         for directive in directives where !directive.contains("127.0.0.1") {
@@ -78,8 +72,8 @@ import Yams
     }
 
     @Test func `PostgreSQL archives alike with Patroni and without`() throws {
-        let patroni = try Self.text("deploy/patroni/patroni.yml")
-        let alone = try Self.text("deploy/postgres/postgresql.conf")
+        let patroni = try Repository.text("deploy/patroni/patroni.yml")
+        let alone = try Repository.text("deploy/postgres/postgresql.conf")
         for setting in ["archive_command", "archive_timeout", "wal_compression"] {
             func value(_ text: String) throws -> String {
                 let line = try #require(
@@ -99,20 +93,20 @@ import Yams
     @Test func `every alert is seen firing by a test of its own rules`() throws {
         let files = ["alerts-test.yml", "alerts-days-test.yml"].map { "deploy/prometheus/\($0)" }
         let seen = Set(
-            try files.flatMap { try Self.text($0).matches(of: /\{alertname="(\w+)"\}/).map { String($0.1) } })
+            try files.flatMap { try Repository.text($0).matches(of: /\{alertname="(\w+)"\}/).map { String($0.1) } })
         let rules = try ["alerts.yml", "machine-alerts.yml"].flatMap { file in
-            try Self.text("deploy/prometheus/\(file)").matches(of: /- alert: (\w+)/).map { String($0.1) }
+            try Repository.text("deploy/prometheus/\(file)").matches(of: /- alert: (\w+)/).map { String($0.1) }
         }
         #expect(rules.count > 30)
         for rule in rules { #expect(seen.contains(rule), "no test sees \(rule) fire") }
     }
 
     @Test func `no unit is restarted for ever at once, and its documentation is installed`() throws {
-        let folder = Self.root.appending(path: "deploy/systemd")
-        let guide = try Self.text("docs/deploying.md")
+        let folder = Repository.root.appending(path: "deploy/systemd")
+        let guide = try Repository.text("docs/deploying.md")
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         for name in names where name.contains(/\.(service|timer|conf)$/) {
-            let unit = try Self.text("deploy/systemd/\(name)")
+            let unit = try Repository.text("deploy/systemd/\(name)")
             if unit.contains(/(?m)^Restart(Sec)?=/) { #expect(unit.contains(/(?m)^StartLimitBurst=\d+/), "\(name)") }
             let paths = unit.matches(of: /file:\/\/(\S+)/).map { String($0.1) }
             #expect(!paths.isEmpty, "\(name)")
