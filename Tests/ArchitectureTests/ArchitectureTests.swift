@@ -92,6 +92,12 @@ import Testing
         Sample(rule: .nouns, file: "Sources/Events/StringUtils.swift", text: ""),
         Sample(rule: .unchecked, text: "/// A box.\nfinal class Box: @unchecked Sendable {\n"),
         Sample(rule: .unchecked, text: "final class Box: @unchecked Sendable {\n"),
+        Sample(rule: .throwing, text: "    /// Reads.\n    public func read() throws {}\n"),
+        Sample(rule: .throwing, text: "    public func read(\n        _ body: () throws -> Void\n    ) async throws {}\n"),
+        Sample(rule: .throwing, text: "    public init(_ cell: Cell) throws(CellError) {}\n"),
+        Sample(rule: .throwing, text: "    public subscript(id: Int) -> Row { get throws { row } }\n"),
+        Sample(rule: .throwing, text: "public protocol Reader {\n    func read() async throws\n}\n"),
+        Sample(rule: .throwing, text: "/// - Throws: `E`\npublic func a() throws {}\npublic func b() throws {}\n"),
     ]
 
     static let kept = [
@@ -123,6 +129,9 @@ import Testing
         Sample(rule: .lines, text: String(repeating: "//\n", count: 300)),
         Sample(rule: .nouns, file: "Sources/App/Commands/Serve.swift", text: ""),
         Sample(rule: .unchecked, text: "/// `@unchecked`: the lock protects it.\nfinal class Box: @unchecked Sendable {\n"),
+        Sample(rule: .throwing, text: "/// - Throws: `E`\n@discardableResult\npublic func read() throws {}\n"),
+        Sample(rule: .throwing, text: "    public func each(_ body: () throws -> Void) rethrows {}\n    func read() throws {}\n"),
+        Sample(rule: .throwing, text: "public protocol Reader {\n    var name: String { get }\n}\nfunc read() throws {}\n"),
     ]
 
     @Test(arguments: broken)

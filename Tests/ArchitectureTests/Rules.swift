@@ -12,6 +12,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
     static let all = [
         imports, networking, clients, clocks, mutexes, tables, readModels, log, types, storedTypes, lines, nouns, unchecked,
+        throwing,
     ]
 }
 
