@@ -171,7 +171,7 @@ extension Project {
 }
 
 @Suite struct `The table of targets` {
-    @Test func `comes from the manifest, without products and tests`() {
+    @Test func `the table of targets has the targets of the manifest, without products and tests`() {
         let manifest = """
             .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
             .target(
@@ -196,12 +196,12 @@ extension Project {
         ("EventStore", "Users"), ("HTTPServer", "HTTP"), ("Users", "HTTPServer"), ("Events", "HTTP"), ("Users", "App"),
         ("Events", "EmbeddedPostgres"), ("HTTP", "Postgres"), ("HTTP", "App"), ("App", "humon"),
     ])
-    func `refuses a dependency that points the wrong way`(target: String, dependency: String) {
+    func `a dependency that points the wrong way is a violation`(target: String, dependency: String) {
         let targets = [Project.Target(name: target, dependencies: [dependency, "Encoding"])]
         #expect(Project.wrongDependencies(targets) == ["\(target) depends on \(dependency)"])
     }
 
-    @Test func `finds a read model, its module and its tables`() {
+    @Test func `the rule of tables finds a read model, its module and its tables`() {
         let text = #"""
             struct NotesProjection: Projection {
                 static let name = "notes"

@@ -3,7 +3,7 @@ import TestDatabase
 import Testing
 
 @Suite struct `The documents` {
-    @Test func `point only to pages, headings and files that exist`() throws {
+    @Test func `documents link only to pages, headings and files that exist`() throws {
         let found = try ["docs", "Sources"].flatMap { try SourceTree.files(below: $0, ending: ".md") }
         #expect(found.count > 40)
         for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] + found {
@@ -17,17 +17,17 @@ import Testing
     }
 
     @Test(arguments: [("README.md", 150), ("ARCHITECTURE.md", 200)])
-    func `that a newcomer reads first stay short`(page: String, limit: Int) throws {
+    func `the first pages of a newcomer stay short`(page: String, limit: Int) throws {
         let lines = Document(page, try Repository.text(page)).lines.count
         #expect(lines <= limit, "\(page) has \(lines) lines")
     }
 
-    @Test func `explain at most forty words in the glossary`() throws {
+    @Test func `the glossary explains at most forty words`() throws {
         let rows = Document("docs/glossary.md", try Repository.text("docs/glossary.md")).lines.filter { $0.hasPrefix("| **") }
         #expect((20...40).contains(rows.count), "\(rows.count) rows")
     }
 
-    @Test func `name only types that the sources declare`() throws {
+    @Test func `documents name only types that the sources declare`() throws {
         let files = try SourceTree.files(below: "Sources", ending: ".swift")
         let targets = files.map { String($0.split(separator: "/")[1]) }
         let declared = Set(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `have a chart that the script made of the table of benchmarks`() throws {
+    @Test func `the chart equals the one that the script makes of the benchmarks' table`() throws {
         let process = Process()
         process.executableURL = Repository.root.appending(path: "scripts/chart")
         process.arguments = ["--check"]
@@ -61,7 +61,7 @@ import Testing
 }
 
 @Suite struct `A decision record` {
-    @Test func `has a status, a date, every section, and at most a hundred lines`() throws {
+    @Test func `a decision record has a status, a date, every section, and at most a hundred lines`() throws {
         let files = try SourceTree.files(below: "docs/decisions", ending: ".md").filter { !$0.hasSuffix("README.md") }
         #expect(files.count >= 31)
         let index = try Repository.text("docs/decisions/README.md")
@@ -75,7 +75,7 @@ import Testing
 }
 
 /// Each check is seen failing.
-@Suite struct `A check of the documents` {
+@Suite struct `Checking the documents` {
     private static let record = """
         # 1. Log positions
 
@@ -88,24 +88,24 @@ import Testing
         ## Consequences
         """
 
-    @Test func `accepts a record that has everything`() {
+    @Test func `a record with all parts is accepted`() {
         #expect(Document("a.md", Self.record).decisionViolations.isEmpty)
     }
 
     @Test(arguments: [
         "# 1. ", "- Status: accepted", "- Date: 2026-11-21", "## Context", "## Decision", "## Alternatives", "## Consequences",
     ])
-    func `finds a record that lacks a part`(part: String) {
+    func `a record that lacks a part is found`(part: String) {
         #expect(!Document("a.md", Self.record.replacing(part, with: "")).decisionViolations.isEmpty)
     }
 
-    @Test func `finds a record of more than a hundred lines`() {
+    @Test func `a record of more than a hundred lines is found`() {
         let long = Self.record + String(repeating: "\nline", count: 92)
         #expect(Document("a.md", long).decisionViolations == ["has 101 lines"])
     }
 
     @Test(arguments: ["[a](missing.md)", "[a](page.md#missing)", "[a](#missing)", "`Sources/Missing.swift`"])
-    func `finds a link to nothing`(text: String) {
+    func `a link without a target is found`(text: String) {
         let broken = Document("docs/a.md", text).brokenLinks(exists: { $0 == "docs/page.md" }, text: { _ in "# Page\n## Other" })
         #expect(broken.count == 1)
     }
@@ -113,7 +113,7 @@ import Testing
     @Test(arguments: [
         "[a](page.md)", "[a](page.md#two-words)", "[a](../docs/page.md)", "[a](https://example.org)", "```\n[a](missing.md)\n```",
     ])
-    func `accepts a link to something`(text: String) {
+    func `a link with a target is accepted`(text: String) {
         let broken = Document("docs/a.md", text).brokenLinks(
             exists: { $0 == "docs/page.md" }, text: { _ in "# Page\n## Two words" })
         #expect(broken.isEmpty)

@@ -47,21 +47,21 @@ struct ExtendingPage: Sendable {
 @Suite struct `The page about extending Humon` {
     private static let page = try? ExtendingPage(Repository.text("docs/extending.md"))
 
-    @Test func `adds a module to these sources with at most six files outside of its folders`() throws {
+    @Test func `the page adds a module with changes to at most six files outside of its folders`() throws {
         let page = try #require(Self.page)
         #expect(page.blocks.count >= 10)
         let found = page.violations(ownFolders: ["Sources/Comments/", "Tests/CommentsTests/"]) { try? Repository.text($0) }
         #expect(found == [])
     }
 
-    @Test func `says in its text how many files the table has`() throws {
+    @Test func `the text of the page gives the number of files in its table`() throws {
         let text = try Repository.text("docs/extending.md")
         let words = ["Four", "Five", "Six"]
         let count = try #require(text.firstMatch(of: /(\w+) files outside `Sources/)).1
         #expect(words.firstIndex(of: String(count)) == (Self.page?.filesOutside.count).map { $0 - 4 })
     }
 
-    @Test func `names only files that exist or that it adds`() throws {
+    @Test func `the page names only files that exist or that it adds`() throws {
         let added = Set(try #require(Self.page).blocks.map(\.file))
         let text = try Repository.text("docs/extending.md")
         for path in text.matches(of: /`((?:Sources|Tests|db|docs|scripts|deploy)\/[A-Za-z0-9_\/.+-]+)`/).map({ String($0.1) }) {
@@ -70,7 +70,7 @@ struct ExtendingPage: Sendable {
         }
     }
 
-    @Test func `is refused if it does not fit the sources`() {
+    @Test func `a page that does not fit the sources is refused`() {
         let page = ExtendingPage(
             """
             ## Add a module

@@ -7,17 +7,17 @@ import Testing
     private static let context = CommandContext(
         requestID: "request-1", traceID: "4bf92f3577b34da6a3ce929d0e0e4736", key: IdempotencyKey("once", request: "POST".utf8))
 
-    @Test func `becomes metadata with request, trace and actor`() {
+    @Test func `a command's context becomes metadata with request, trace and actor`() {
         #expect(
             Self.context.metadata(actor: 7)
                 == Metadata(requestID: "request-1", actor: 7, traceID: "4bf92f3577b34da6a3ce929d0e0e4736"))
     }
 
-    @Test func `becomes metadata without a trace if the request has none`() throws {
+    @Test func `a command's context without a trace becomes metadata without a trace`() throws {
         #expect(try CommandContext(requestID: "request-1").metadata(actor: 7).values().traceID == nil)
     }
 
-    @Test func `gives a command the same id for the same key and actor, the one that stored logs have`() {
+    @Test func `equal keys and actors give equal ids, and the same ids as in stored logs`() {
         let key = Self.context.recordKey(actor: 7)
         #expect(key?.id == UUID(derivedFrom: "command 7 once"))
         #expect(key?.requestHash == RequestHash(of: "POST".utf8))

@@ -3,7 +3,7 @@ import Foundation
 import TestChance
 import Testing
 
-@Suite struct `A gzip file` {
+@Suite struct `Reading and writing gzip files` {
     /// Several pieces long, so that members and chunks end at different places.
     private static let text = (0..<60_000).map { "line \($0) of the log, \($0 &* 2_654_435_761)\n" }.joined()
 
@@ -37,23 +37,23 @@ import Testing
     }
 
     @Test(arguments: [1_000_000, 100_000, 4_097])
-    func `gives back what was written, in pieces of any size`(pieceBytes: Int) throws {
+    func `a gzip file reads back unchanged in pieces of any size`(pieceBytes: Int) throws {
         let file = try Self.compressed(Self.text, pieceBytes: pieceBytes)
         #expect(file.count < Self.text.utf8.count / 2)
         #expect(try Self.read(file) == Self.text)
     }
 
-    @Test func `of no bytes is read as no bytes`() throws {
+    @Test func `a gzip file of no bytes is read as no bytes`() throws {
         #expect(try Self.read(Self.compressed("")) == "")
     }
 
-    @Test func `of several members is read as one, also with zeros after the end`() throws {
+    @Test func `a gzip file of several members is read as one, even with zeros after the end`() throws {
         let members = try Self.compressed(Self.text) + Self.compressed("") + Self.compressed("the end\n")
         #expect(try Self.read(members) == Self.text + "the end\n")
         #expect(try Self.read(members + [UInt8](repeating: 0, count: 300_000)) == Self.text + "the end\n")
     }
 
-    @Test func `that another program wrote, with a name in its header, is read`() throws {
+    @Test func `a gzip file of another program with a name in its header is read`() throws {
         // printf 'tea\n' > tea; gzip --name tea
         let file: [UInt8] = [
             0x1F, 0x8B, 0x08, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0x74, 0x65, 0x61, 0x00, 0x2B, 0x49, 0x4D, 0xE4, 0x02,
@@ -62,7 +62,7 @@ import Testing
         #expect(try Self.read(file) == "tea\n")
     }
 
-    @Test func `that is cut off at any byte is incomplete`() throws {
+    @Test func `a gzip file that is cut off at any byte is incomplete`() throws {
         let file = try Self.compressed("one line of the log\n")
         for count in 0..<file.count { #expect(throws: GzipError.truncated) { try Self.read(Array(file[..<count])) } }
         let second = file + file
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `with another checksum or length is damaged`() throws {
+    @Test func `a gzip file with a wrong checksum or length is damaged`() throws {
         let file = try Self.compressed(Self.text)
         for offset in [1, 5] {
             var damaged = file
@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2] as [UInt64]) func `with any damage never gives other bytes without an error`(seed: UInt64) throws {
+    @Test(arguments: [1, 2] as [UInt64]) func `a damaged gzip file never gives other bytes without an error`(seed: UInt64) throws
+    {
         var generator = SeededGenerator(seed: seed)
         let text = String(Self.text.prefix(2_000))
         let file = try Self.compressed(text)
@@ -91,29 +92,29 @@ import Testing
         }
     }
 
-    @Test(arguments: ["tea", "\u{1F}", "\0\0tea"]) func `that goes on after its end is refused`(more: String) throws {
+    @Test(arguments: ["tea", "\u{1F}", "\0\0tea"]) func `a gzip file with bytes after its end is refused`(more: String) throws {
         let file = try Self.compressed(Self.text) + Array(more.utf8)
         let expected: GzipError = more == "\u{1F}" ? .truncated : .trailingGarbage
         #expect(throws: expected) { try Self.read(file) }
     }
 
-    @Test func `is not read from a file of another format`() throws {
+    @Test func `a file of another format is refused`() throws {
         #expect(throws: GzipError.notGzip) { try Self.read(Array("tea\n".utf8)) }
         #expect(throws: GzipError.notGzip) { try Self.read([0x28, 0xB5, 0x2F, 0xFD, 0, 0]) }
     }
 }
 
-@Suite struct `A gzip file in a pipe` {
+@Suite struct `Cancelling work on a gzip file in a pipe` {
     private let pipe = Pipe()
 
-    @Test(.timeLimit(.minutes(1))) func `without bytes does not keep a reader that is cancelled`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a cancelled reader of a pipe without bytes ends`() async throws {
         let reader = GzipReader(pipe.fileHandleForReading)
         let reading = Task.detached { _ = try reader.read() }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `without a reader does not keep a writer that is cancelled`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a cancelled writer to a pipe without a reader ends`() async throws {
         let writer = GzipWriter(pipe.fileHandleForWriting)
         let writing = Task.detached {
             var generator = SystemRandomNumberGenerator()
@@ -124,14 +125,14 @@ import Testing
         await #expect(throws: CancellationError.self) { try await writing.value }
     }
 
-    @Test func `whose reader is gone is an error of its own`() throws {
+    @Test func `a pipe that lost its reader has an error of its own`() throws {
         signal(SIGPIPE, SIG_IGN)
         let writer = GzipWriter(pipe.fileHandleForWriting)
         try pipe.fileHandleForReading.close()
         #expect(throws: GzipError.readerClosed) { try writer.finish() }
     }
 
-    @Test func `on a full disk is an error with the reason`() throws {
+    @Test func `a gzip file on a full disk is an error with the reason`() throws {
         let disk = try #require(FileHandle(forWritingAtPath: "/dev/full"))
         #expect(throws: GzipError.cannotWrite(reason: "No space left on device")) { try GzipWriter(disk).finish() }
     }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `A list of modules` {
+@Suite struct `Checking the list of modules` {
     private static let counters = Module(
         "counters", domainEvents: [Counted.self], projections: [SumProjection()],
         idSequences: [IDSequence(category: "counter", name: "log.counter_ids")])
 
-    @Test func `with different names and categories is accepted`() throws {
+    @Test func `modules with different names and categories are accepted`() throws {
         let teas = Module("teas", domainEvents: [TeaDomainEvent.self], projections: [])
         try Module.check([Self.counters, teas])
         #expect([Self.counters, teas].domainEvents.map { $0.category } == ["counter", "tea"])
@@ -63,7 +63,7 @@ import Testing
             "The category twice has two stored types Told. Told of the category twice is written in a format that it does not read."
         ),
     ])
-    func `that cannot work is refused with the reason`(modules: [Module], reason: String) {
+    func `a list of modules that cannot work is refused with the reason`(modules: [Module], reason: String) {
         #expect {
             try Module.check(modules)
         } throws: {

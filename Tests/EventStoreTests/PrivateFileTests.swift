@@ -2,7 +2,7 @@ import EventStore
 import Foundation
 import Testing
 
-@Suite struct `A private file` {
+@Suite struct `Writing a private file` {
     private struct NoTea: Error {}
 
     private static func withDirectory(_ body: (String) async throws -> Void) async throws {
@@ -16,7 +16,7 @@ import Testing
         try await PrivateFile.write(at: path, isOverwriting: isOverwriting) { try $0.write(contentsOf: Data(text.utf8)) }
     }
 
-    @Test func `appears whole or not at all`() async throws {
+    @Test func `a private file appears as a whole or not at all`() async throws {
         try await Self.withDirectory { directory in
             let path = "\(directory)/tea"
             await #expect(throws: NoTea.self) {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `takes no other's place, unless it is to`() async throws {
+    @Test func `a private file replaces another one only if asked`() async throws {
         try await Self.withDirectory { directory in
             let path = "\(directory)/tea"
             // Not even that of one which appears while it is written.

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP
 @testable import HTTPServer
 
-@Suite struct `A rejection of a module` {
+@Suite struct `Responding to a rejection` {
     private struct Refused: Rejection {
         var kind: RejectionKind
         var message: String?
@@ -28,13 +28,13 @@ import Testing
                 .keyReused, 422, #"{"message":"Validation Failed","errors":["Idempotency-Key was used for another request"]}"#
             ),
         ] as [(RejectionKind, Int, String)])
-    func `is answered by its kind alone`(kind: RejectionKind, status: Int, body: String) {
+    func `the kind of a rejection determines the response`(kind: RejectionKind, status: Int, body: String) {
         let response = HTTPError(Refused(kind: kind)).response
         #expect(response.status.code == status)
         #expect(String(buffer: response.body) == body)
     }
 
-    @Test func `may bring a message of its own`() {
+    @Test func `a rejection may have a message of its own`() {
         let response = HTTPError(Refused(kind: .gone, message: "Event Cancelled")).response
         #expect((response.status.code, String(buffer: response.body)) == (410, #"{"message":"Event Cancelled"}"#))
     }

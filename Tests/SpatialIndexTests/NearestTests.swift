@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `Searching the index` {
     @Test(arguments: PointWorld.Spread.allCases)
-    func `after every batch a search finds the same events as a full scan, in the same order`(spread: PointWorld.Spread) throws {
+    func `after every batch a search finds the same points as a full scan, in the same order`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 51)
         let index = PointIndex()
         var found = 0
@@ -31,7 +31,9 @@ import Testing
     }
 
     @Test(arguments: PointWorld.Spread.allCases)
-    func `a search after a bulk load and after later batches finds the same events as a full scan`(spread: PointWorld.Spread) throws {
+    func `a search after a bulk load and after later batches finds the same points as a full scan`(spread: PointWorld.Spread)
+        throws
+    {
         var world = PointWorld(spread, seed: 54)
         let index = PointIndex()
         // Events that the load must replace.
@@ -59,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: PointWorld.Spread.allCases)
-    func `the pages of a search contain every event once`(spread: PointWorld.Spread) throws {
+    func `the pages of a search contain every point once`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 52)
         let index = PointIndex()
         index.apply(world.batch(of: 2_000, ids: 3_000), position: 1)
@@ -81,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a search continues after any cursor, even one of a removed event`() throws {
+    @Test func `a search continues after any cursor, even one of a removed point`() throws {
         var world = PointWorld(.clustered, seed: 53)
         let index = PointIndex()
         index.apply(world.batch(of: 4_000, ids: 2_000), position: 1)
@@ -97,14 +99,14 @@ import Testing
         }
     }
 
-    @Test func `an empty index finds no events`() {
+    @Test func `an empty index finds no points`() {
         let empty = PointIndex().snapshot
         #expect(empty.nearest(NearestQuery(centre: UnitVector(latitude: 0, longitude: 0), radius: 50_000)).isEmpty)
         #expect(empty.entry(1) == nil)
         #expect((empty.count, empty.position) == (0, -1))
     }
 
-    @Test func `events in one place are found in the order of their ids`() {
+    @Test func `points in one place are found in the order of their ids`() {
         let index = PointIndex()
         var batch = PointIndex.Batch()
         let place = UnitVector(latitude: 52.5200066, longitude: 13.404954)

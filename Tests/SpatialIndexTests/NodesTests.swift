@@ -39,7 +39,9 @@ import Testing
     }
 
     @Test(arguments: [PointWorld.Spread.uniform, .clustered, .dateLine, .poles])
-    func `gives the same results as brute force, after every batch`(spread: PointWorld.Spread) throws {
+    func `an index with several outer nodes finds the same points as a full scan, after every batch`(spread: PointWorld.Spread)
+        throws
+    {
         var world = PointWorld(spread, seed: 71)
         _ = world.batch(of: 12_000, ids: 6_000, removalPercent: 0)
         var snapshot = Self.snapshot(of: world)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SpatialIndex
 
-@Suite struct `A cell of the octree` {
-    @Test(arguments: [7, 8] as [UInt64]) func `exists for every vector, also for one off the sphere or with NaN`(seed: UInt64) {
+@Suite struct `Finding the cell of a vector` {
+    @Test(arguments: [7, 8] as [UInt64]) func `every vector has a cell, even one off the sphere or with NaN`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<5_000 {
             let bits = (0..<3).map { _ in Double(bitPattern: .random(in: .min ... .max, using: &generator)) }
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `shares more leading bits with a near cell than with a far one`() {
+    @Test func `near cells share more leading bits than far ones`() {
         let berlin = OctreeCell(UnitVector(latitude: 52.52, longitude: 13.405))
         let potsdam = OctreeCell(UnitVector(latitude: 52.39, longitude: 13.06))
         let lima = OctreeCell(UnitVector(latitude: -12.046, longitude: -77.043))

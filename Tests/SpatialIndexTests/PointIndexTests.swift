@@ -5,13 +5,13 @@ import Testing
 
 @testable import SpatialIndex
 
-@Suite struct `Storing events in the index` {
+@Suite struct `Storing points in the index` {
     private let tag = Int64(3)
     private let berlin = UnitVector(latitude: 52.52, longitude: 13.405)
     private let lima = UnitVector(latitude: -12.046, longitude: -77.043)
 
     @Test(arguments: PointWorld.Spread.allCases)
-    func `the index returns every event that it holds by its id, and no other`(spread: PointWorld.Spread) throws {
+    func `the index returns every point that it holds by its id, and no other`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 61)
         let index = PointIndex()
         for round in 0..<20 {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `the last change of an event in a batch wins`() {
+    @Test func `the last change of a point in a batch wins`() {
         let index = PointIndex()
         var batch = PointIndex.Batch()
         batch.put(1, tag: tag, version: 1, at: berlin, payload: "old".utf8)
@@ -44,7 +44,7 @@ import Testing
         #expect(snapshot.nearest(NearestQuery(centre: berlin)).ids == [3])
     }
 
-    @Test func `the index ignores an earlier position and an earlier version of an event`() {
+    @Test func `the index ignores an earlier position and an earlier version of a point`() {
         let index = PointIndex()
         func put(_ payload: String, version: Int32, position: Int64) {
             var batch = PointIndex.Batch()
