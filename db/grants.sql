@@ -1,5 +1,5 @@
--- What the application may do, whoever it logs in as. Run after the migrations, every time: a restored dump brings neither
--- roles nor rights on the database along.
+-- The rights of the application's role. `humon migrate` runs this file after the migrations, every time: a restored dump contains
+-- neither roles nor rights on the database.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'humon_app') THEN
@@ -11,7 +11,7 @@ EXCEPTION
 END
 $$;
 
--- Whoever only looks: an operator's commands.
+-- The role of an operator's commands that only read.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'humon_reader') THEN

@@ -2,7 +2,7 @@ internal import Events
 public import HTTPServer
 internal import Users
 
-/// The v1 API: its routes, and what they have in common.
+/// The v1 API: its routes and their shared settings and modules.
 public struct API: Sendable {
     /// The clients that may read.
     public enum Reads: String, Sendable, CaseIterable {

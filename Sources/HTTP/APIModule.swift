@@ -1,7 +1,7 @@
 package import EventStore
 package import HTTPServer
 
-/// A module with its part of the API: what it registers, how it is made, and its routes.
+/// A module with its part of the API: its registration, its initialiser and its routes.
 public struct APIModule: Sendable {
     package let module: Module
     fileprivate let add: @Sendable (inout ModuleContext) -> @Sendable (API) -> [Route]

@@ -55,7 +55,7 @@ final class IndexState: Sendable {
     /// Was acknowledged here: the index is not to be read before it holds that.
     func mustShow(_ position: Int64) { mustBeShown.max(position, ordering: .relaxed) }
 
-    /// The log ends before the position: it has lost what was acknowledged.
+    /// The log ends before the position: it has lost acknowledged events.
     func forget(_ position: Int64, for tail: Int64) {
         _ = mustBeShown.compareExchange(expected: position, desired: tail, ordering: .relaxed)
     }

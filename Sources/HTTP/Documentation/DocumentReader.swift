@@ -5,7 +5,7 @@ internal import Foundation
 struct DocumentReader {
     var document: JSON
 
-    /// What it stands for, where it is a reference.
+    /// The target of a reference; any other value unchanged.
     func resolved(_ json: JSON) -> JSON {
         guard let pointer = json["$ref"]?.string else { return json }
         let target = pointer.split(separator: "/").dropFirst().reduce(Optional(document)) { $0?[String($1)] }
@@ -20,7 +20,7 @@ struct DocumentReader {
             description: markedUp(parameter["description"]))
     }
 
-    /// Of an object, with those of the schemas that it is made of.
+    /// The fields of an object's schema, including the schemas that `allOf` combines.
     func fields(_ schema: JSON?) -> [DocumentedOperation.Parameter] {
         guard let schema = schema.map(resolved) else { return [] }
         let parts = [schema] + (schema["allOf"]?.elements ?? []).map(resolved)
@@ -33,7 +33,7 @@ struct DocumentReader {
         }
     }
 
-    /// In words: "number from -90 to 90".
+    /// The schema of a value in words, such as "number from -90 to 90".
     private func value(_ schema: JSON) -> String {
         let schema = resolved(schema)
         let choices = (schema["oneOf"] ?? schema["anyOf"])?.elements ?? []
@@ -52,7 +52,7 @@ struct DocumentReader {
         return words
     }
 
-    /// Of a media type.
+    /// The examples of a media type.
     func examples(_ content: JSONObject.Member) -> [DocumentedOperation.Example] {
         func shown(_ value: JSON?) -> String {
             let value = value ?? .null
@@ -66,7 +66,7 @@ struct DocumentReader {
         }
     }
 
-    /// Nested the Rails way.
+    /// A form body; nested fields have names such as `event[id]`.
     private func form(_ fields: JSON, in parent: String? = nil) -> String {
         fields.members.map { member in
             let name = parent.map { "\($0)[\(member.name)]" } ?? member.name
@@ -78,11 +78,11 @@ struct DocumentReader {
 }
 
 extension JSON {
-    /// A text as it is, everything else as JSON.
+    /// A string without quotation marks; any other value as JSON.
     var shown: String { string ?? text }
 }
 
 extension [String] {
-    /// Each once, where it came first.
+    /// Each element once, in the order of first occurrence.
     fileprivate var unique: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }

@@ -13,7 +13,7 @@ struct DocumentedOperation {
     struct Table {
         var fields: [Parameter]
 
-        /// nil where there is nothing to show.
+        /// - Returns: `nil` if the operation has no such fields
         init?(_ fields: [Parameter]) {
             guard !fields.isEmpty else { return nil }
             self.fields = fields
@@ -29,7 +29,7 @@ struct DocumentedOperation {
         struct Format {
             var type: String
             var table: Table?
-            /// As a format before, whose table it is then.
+            /// Whether an earlier format has the same fields; the page then refers to that format's table.
             var isAsBefore: Bool
             var examples: [Example]
         }
@@ -50,7 +50,7 @@ struct DocumentedOperation {
     var method: String
     var path: String
     var summary: String
-    /// Who may.
+    /// The callers that the operation allows.
     var access: String
     var description: String
     var curl: String
@@ -104,7 +104,7 @@ extension DocumentedOperation {
         }
     }
 
-    /// What is required, and what has a default, with the document's own examples.
+    /// A `curl` line with the required parameters and those that have a default. The values are the document's examples.
     private static func curl(
         _ method: String, _ path: String, _ parameters: [JSON], _ access: Access, _ body: JSON?, _ reader: DocumentReader
     ) -> String {
@@ -123,7 +123,7 @@ extension DocumentedOperation {
         let target = query.isEmpty ? path : path + "?" + query.joined(separator: "&")
         var line = "curl \(method == "GET" ? "" : "-X \(method) ")\"$HUMON\(target)\""
         if let header = access.curlHeader { line += " \\\n  -H \"\(header)\"" }
-        // With an app's secret alone everybody would be somebody new each time.
+        // With the app's secret alone every repetition would create another user.
         if access == .app { line += " -H \"\(Access.device.curlHeader ?? "")\"" }
         if let json = body?["content"]?.members.first(where: { $0.name == "application/json" }),
             let example = reader.examples(json).first
@@ -134,12 +134,12 @@ extension DocumentedOperation {
     }
 }
 
-/// As one word for a shell that means itself, whatever is in it.
+/// The text as one word of a shell, quoted.
 func quotedForShell(_ text: String) -> String {
     "'" + text.replacing("'", with: #"'\''"#) + "'"
 }
 
-/// Who may make a request.
+/// The callers that an operation allows.
 private enum Access: CustomStringConvertible {
     case anyone
     case reader

@@ -57,7 +57,7 @@ struct Health: Sendable {
 extension API {
     func health() async -> Health {
         let index = events.indexStatus
-        // A node that drains says so at once and to the end, when it may not ask the database any more.
+        // A draining node answers without the database: near its end the connections are closed.
         guard !drain.hasBegun else {
             return Health(isDatabaseThere: nil, index: index.phase, isMemoryStale: index.isStale, isDraining: true)
         }
