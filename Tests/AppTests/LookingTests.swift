@@ -64,7 +64,7 @@ private struct Tool: Sendable {
             #expect(next.error == "There may be more: --after event-12\n")
             let unknown = try await tool.run("streams", "list", "--category", "evnet")
             #expect(unknown.status == 64)
-            #expect(unknown.error.contains("There is no category evnet. There are: user, event, attendance."))
+            #expect(unknown.error.contains("There is no category evnet. Known: user, event, attendance."))
 
             let hidden = try await tool.objects("streams", "show", "event-12")
             #expect(hidden.map { $0["version"] } == [JSON(1), JSON(2)])
