@@ -40,7 +40,7 @@ lint:
 ## sanitize  run the tests of the targets below App under the thread sanitizer
 sanitize: install
 	swift test --sanitize thread --scratch-path .build-sanitize \
-		--filter '^(Encoding|Telemetry|Postgres|EventStore|Users|Events|Attendances|HTTP)Tests\.'
+		--filter '^(Encoding|Telemetry|Postgres|EventStore|Users|Events|SpatialIndex|Attendances|HTTPServer|HTTP)Tests\.'
 
 ## check     the whole gate: lint, test, sanitize, build
 check: install lint test sanitize build
