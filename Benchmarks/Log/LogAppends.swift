@@ -69,7 +69,7 @@ struct LogAppends: Sendable {
         try await database.withWriter { client in
             let log = EventLog(client: client, projections: projections, logger: .quiet)
             return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await log.run() }
+                group.addTask { await log.run() }
                 defer { group.cancelAll() }
                 return try await body(log)
             }

@@ -83,7 +83,7 @@ public struct FormatError: Error, Hashable, CustomStringConvertible {
 extension DomainEvent {
     public static var uniqueMembers: Set<String> { [] }
 
-    public func check(in stream: StreamName, version: Int32) throws {}
+    public func check(in stream: StreamName, version: Int32) {}
 
     /// Reads a domain event where the log has it.
     /// - Throws: ``FormatError`` with type, format and field

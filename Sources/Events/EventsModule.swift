@@ -114,6 +114,7 @@ public final class EventsModule: Sendable {
         }
     }
 
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func exists(_ id: EventID) async throws -> Bool {
         try await database.query(
             "SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)"
@@ -121,6 +122,7 @@ public final class EventsModule: Sendable {
         .isEmpty == false
     }
 
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {
         try search.page(await database.query(search.query))
     }

@@ -30,6 +30,7 @@ public struct EventsView: Sendable {
         snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .index($0)) }
     }
 
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func nearest(_ search: NearbySearch) async throws -> RenderedEvents {
         if let held = indexedNearest(search) { return held }
         let page = try await module.nearest(search)

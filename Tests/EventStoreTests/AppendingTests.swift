@@ -130,10 +130,10 @@ import Testing
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in
                 let log = EventLog(client: client, projections: [], logger: .quiet)
-                let running = Task { try await log.run() }
+                let running = Task { await log.run() }
                 _ = try await log.append(.counting("a", after: 0))
                 running.cancel()
-                try await running.value
+                await running.value
                 await #expect(throws: EventLogError.closed) { _ = try await log.append(.counting("b", after: 0)) }
             }
         }

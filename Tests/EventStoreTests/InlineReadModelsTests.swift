@@ -198,7 +198,7 @@ import Testing
                     let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
                     try await TestStore.withNotifier(client) { notifier in
                         try await withThrowingTaskGroup(of: Void.self) { group in
-                            group.addTask { try await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
+                            group.addTask { await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
                             defer { group.cancelAll() }
                             try await eventually {
                                 notifier.grew(to: 1); return try await isDone()

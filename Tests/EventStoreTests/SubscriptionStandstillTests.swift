@@ -29,7 +29,7 @@ import Testing
                     let service = SubscriptionRunner(
                         Diary(), client: client, notifier: notifier, timing: timing, logger: messages.logger)
                     try await withThrowingTaskGroup(of: Void.self) { group in
-                        group.addTask { try await service.run() }
+                        group.addTask { await service.run() }
                         defer { group.cancelAll() }
                         // Each attempt claims the lease once.
                         try await eventually {

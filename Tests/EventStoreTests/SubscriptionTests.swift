@@ -59,7 +59,7 @@ extension TestStore {
             try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { notifier in
                 let service = SubscriptionRunner(diary, client: client, notifier: notifier, timing: timing, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await service.run() }
+                    group.addTask { await service.run() }
                     try await body()
                     group.cancelAll()
                 }

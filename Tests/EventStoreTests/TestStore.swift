@@ -99,7 +99,7 @@ struct TestStore: Sendable {
         let log = EventLog(
             client: client, projections: projections, notifier: notifier, listeners: listener.map { [$0] } ?? [], logger: .quiet)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await log.run() }
+            group.addTask { await log.run() }
             defer { group.cancelAll() }
             try await body(log)
         }
@@ -114,7 +114,7 @@ struct TestStore: Sendable {
         let notifier = LogNotifier(
             client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet, prepareSession: prepareSession)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await notifier.run() }
+            group.addTask { await notifier.run() }
             defer { group.cancelAll() }
             try await body(notifier)
         }

@@ -84,7 +84,7 @@ extension AppendRequest {
             try await store.client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
             try await TestStore.withNotifier(store.client, pollSeconds: 0.02) { notifier in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
+                    group.addTask { await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
                     defer { group.cancelAll() }
                     try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
                     try await TestStore.withLog(store.client, projections: []) { newer in

@@ -52,7 +52,7 @@ private struct CountingSumProjection: Projection {
         try await TestStore.withNotifier(client, listens: true, prepareSession: { try await models.holdServed(on: $0) }) {
             notifier in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
+                group.addTask { await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
                 defer { group.cancelAll() }
                 try await TestStore.withLog(client, projections: [projection], notifier: notifier) { log in
                     try await body(log, models)

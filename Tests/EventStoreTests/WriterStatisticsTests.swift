@@ -34,7 +34,7 @@ import Testing
     @Test func `the writer counts appends to a closed log as refused`() async throws {
         try await TestStore.with { store in
             try await TestStore.withLog(store.client, projections: []) { log in
-                let running = Task { try await log.run() }
+                let running = Task { await log.run() }
                 running.cancel()
                 _ = await running.result
                 await #expect(throws: EventLogError.closed) { try await log.append(.counting("a", after: 0)) }

@@ -55,7 +55,7 @@ private enum CreatedAnew: DomainEvent {
                 try await database.withClient(role: "humon_app", connections: 1) { client in
                     let newer = EventLog(client: client, projections: [], logger: .quiet)
                     try await withThrowingTaskGroup(of: Void.self) { group in
-                        group.addTask { try await newer.run() }
+                        group.addTask { await newer.run() }
                         defer { group.cancelAll() }
                         _ = try await newer.append(
                             AppendRequest(
@@ -115,7 +115,7 @@ private enum CreatedAnew: DomainEvent {
                 let module = EventsModule(
                     log: other, database: client, index: nil, render: TestNode.render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await other.run() }
+                    group.addTask { await other.run() }
                     defer { group.cancelAll() }
                     let (_, position) = try await module.create(
                         CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))

@@ -24,7 +24,7 @@ import Users
                 dependencies.sleep = { _ in waits.count.withLock { $0 += 1 } }
                 let module = EventsModule(log: log, database: client, render: TestNode.render, dependencies: dependencies)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await log.run() }
+                    group.addTask { await log.run() }
                     defer { group.cancelAll() }
                     let created = CreateEvent(details: .picnic, owner: .ann)
                     let id = try await module.create(created, context: CommandContext(requestID: "test")).id

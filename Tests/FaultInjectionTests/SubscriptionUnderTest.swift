@@ -81,8 +81,8 @@ actor SubscriptionPair {
         return Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await client.run() }
-                group.addTask { try? await notifier.run() }
-                try? await service.run()
+                group.addTask { await notifier.run() }
+                await service.run()
                 group.cancelAll()
             }
         }

@@ -24,8 +24,8 @@ import Testing
             let log = EventLog(client: client, projections: [UsersProjection()], notifier: notifier, logger: .quiet)
             let users = UsersModule(ModuleContext(log: log, database: client, dependencies: .system))
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await notifier.run() }
-                group.addTask { try await log.run() }
+                group.addTask { await notifier.run() }
+                group.addTask { await log.run() }
                 defer { group.cancelAll() }
                 try await eventually { log.history.confirmed != nil }
                 try await body(Node(users: users, history: log.history))

@@ -19,6 +19,7 @@ public struct LogRights: Sendable {
     private static let migrating = "Run humon migrate."
 
     /// Anybody who can connect may ask.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public static func violations(_ client: PostgresClient) async throws -> [Violation] {
         let roles = try await client.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(application), \(reader))")
             .decode(String.self)

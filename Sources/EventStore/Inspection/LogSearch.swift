@@ -37,6 +37,7 @@ public struct LogSearch: Sendable {
     ///   - position: only what stands before it; nil: the whole log
     ///   - reach: how many positions are looked at in the worst case
     ///   - progress: how many positions are done with, of how many
+    /// - Throws: ``PostgresError``, ``LogGapError``, ``FormatError``, or `CancellationError`
     public func find(
         before position: Int64? = nil, limit: Int, reach: Int64 = usualReach,
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }

@@ -40,6 +40,7 @@ public struct LogStatistics: Sendable, Hashable {
         kinds.values.dropFirst().reduce(into: kinds.values.first) { total, figures in total?.add(figures) }
     }
 
+    /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
     public init(of reader: LogReader, progress: (_ position: Int64, _ tail: Int64) -> Void = { _, _ in }) async throws {
         let tail = try await reader.tail()
         var position: Int64 = 0

@@ -15,6 +15,7 @@ extension LogReader {
     /// - Parameters:
     ///   - category: nil: all
     ///   - stream: the last one of the page before
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func streams(
         ofCategory category: String? = nil, after stream: StreamName? = nil, limit: Int64
     ) async throws -> [StreamSummary] {

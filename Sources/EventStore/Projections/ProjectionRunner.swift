@@ -39,8 +39,7 @@ public final class ProjectionRunner: Service {
     }
 
     /// Follows the log until shutdown begins.
-    /// - Throws: never; the protocol requires `throws`
-    public func run() async throws {
+    public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             var noted: ContinuousClock.Instant?
             var failures: [String: Failure] = [:]

@@ -128,6 +128,7 @@ extension ReadModels {
     }
 
     /// Of the rebuilds that these read models have.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func shadows() async throws -> [ShadowStatus] {
         try await client.query(
             """
@@ -146,6 +147,7 @@ extension ReadModels {
     }
 
     /// Ends rebuilds that are under way or were broken off, and drops what there is of them.
+    /// - Throws: ``ReadModelError``, ``PostgresError``, or `CancellationError`
     /// - Returns: the shadows that are gone
     public func abort() async throws -> [String] {
         let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }

@@ -39,12 +39,14 @@ public struct Subscriptions: Sendable {
     public init(client: PostgresClient) { self.client = client }
 
     /// Everything up to there is handled or parked; nil for a subscription that never ran.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func position(of subscription: String) async throws -> Int64? {
         try await client.query(
             "SELECT log.follower_position(name) FROM log.follower_leaders WHERE name = \(subscription)"
         ).decode(Int64.self).first
     }
 
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func parkedStreams(of subscription: String) async throws -> [ParkedStream] {
         try await client.query(
             """
@@ -60,6 +62,7 @@ public struct Subscriptions: Sendable {
     }
 
     /// Lets the leader try again, from where the stream was parked. Without a stream: with all that are parked.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     /// - Returns: how many there were to retry
     @discardableResult
     public func retry(_ stream: StreamName? = nil, of subscription: String) async throws -> Int {

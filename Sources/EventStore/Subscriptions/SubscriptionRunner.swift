@@ -47,8 +47,7 @@ public final class SubscriptionRunner: Service {
     }
 
     /// Leads whenever it may, until the task is cancelled or the service group shuts down.
-    /// - Throws: never; the protocol requires `throws`
-    public func run() async throws {
+    public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             var standstill: Standstill?
             while !Task.isCancelled {

@@ -15,6 +15,7 @@ public struct SubscriptionStatus: Sendable, Hashable {
 
 extension Subscriptions {
     /// All that ever ran, by name.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func statuses() async throws -> [SubscriptionStatus] {
         try await client.query(
             """

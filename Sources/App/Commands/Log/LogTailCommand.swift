@@ -68,7 +68,7 @@ extension Log {
         private func watching(_ client: PostgresClient, _ body: (LogNotifier) async throws -> Void) async throws {
             let notifier = LogNotifier(client: client, listens: follow, logger: .humon(.notice))
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await notifier.run() }
+                group.addTask { await notifier.run() }
                 defer { group.cancelAll() }
                 try await body(notifier)
             }

@@ -83,8 +83,7 @@ public final class EventLog: Service {
     public var statistics: WriterStatistics { counters.statistics(queued: queue.withLock { $0.pending.count }) }
 
     /// Writes the queue until shutdown begins, then the rest of the queue.
-    /// - Throws: never; the protocol requires `throws`
-    public func run() async throws {
+    public func run() async {
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 for _ in 0..<Self.transactionsUnderWay {

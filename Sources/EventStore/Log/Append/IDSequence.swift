@@ -23,6 +23,7 @@ public struct IDSequence: Sendable, Hashable {
     }
 
     /// Compares with the streams behind a position (0: with all).
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public static func states(
         of sequences: [IDSequence], after position: Int64 = 0, client: PostgresClient
     ) async throws -> [State] {

@@ -112,8 +112,7 @@ public final class LogNotifier: Service {
     }
 
     /// Sends and receives notifications until shutdown begins.
-    /// - Throws: never; the protocol requires `throws`
-    public func run() async throws {
+    public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.poll() }

@@ -7,6 +7,7 @@ extension LogReader {
     private static let disorder: Int64 = 10_000
 
     /// A position behind which everything stands that was recorded since a time, and little else.
+    /// - Throws: ``PostgresError``, ``LogGapError``, ``FormatError``, or `CancellationError`
     public func position(before time: Timestamp) async throws -> Int64 {
         try await max(0, first(since: time) - 1 - Self.disorder)
     }

@@ -32,6 +32,7 @@ public struct LogReader: Sendable {
     }
 
     /// All recorded events of one stream, by version.
+    /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
     public func read(stream: StreamName) async throws -> [RecordedEvent] {
         let rows = try await client.query(
             """
@@ -43,6 +44,7 @@ public struct LogReader: Sendable {
     }
 
     /// The recorded event at a position.
+    /// - Throws: ``PostgresError``, ``LogGapError``, ``FormatError``, or `CancellationError`
     public func read(position: Int64) async throws -> RecordedEvent? { try await read(after: position - 1, limit: 1).first }
 
     /// The position of the last recorded event; 0 for an empty log.
@@ -54,6 +56,7 @@ public struct LogReader: Sendable {
     }
 
     /// The last recorded event; nil for an empty log.
+    /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
     public func newest() async throws -> RecordedEvent? {
         try await client.query(
             """
@@ -64,6 +67,7 @@ public struct LogReader: Sendable {
     }
 
     /// What the log takes on disk, indexes included, in bytes.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func size() async throws -> Int64 {
         try await client.query("SELECT pg_total_relation_size('log.recorded_events')").decode(Int64.self)[0]
     }

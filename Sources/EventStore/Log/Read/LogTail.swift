@@ -119,6 +119,7 @@ public struct LogTail: AsyncSequence, Sendable {
             return hint.rounds != seen.rounds || isFurther && hint.tail != seen.tail
         }
 
+        /// - Throws: ``LogGapError``, ``LogTruncatedError``, ``LogDivergedError``, ``PostgresError``, or ``FormatError``
         public mutating func next() async throws -> LogPage? {
             while true {
                 if !mayHaveMore, !isWorthLooking() {
@@ -185,6 +186,7 @@ extension LogReader {
     }
 
     /// The cursor at a position, as it is now.
+    /// - Throws: ``PostgresError``, or `CancellationError`
     public func cursor(at position: Int64) async throws -> LogCursor {
         LogCursor(position: position, id: try await ids(at: [position])[position])
     }
