@@ -4,16 +4,16 @@ internal import Postgres
 /// The criteria of a search in the log. A recorded event must meet all of them.
 public struct LogCriteria: Sendable, Hashable {
     public var filter: LogFilter
-    /// The id of the user who asked for it.
+    /// The id of the user whose request caused the recorded event.
     public var actor: Int64?
     public var requestID: String?
     public var traceID: String?
-    /// The id of a request or of a trace, whichever it is.
+    /// The id of a request or of a trace. The search compares it with both.
     public var cause: String?
     public var since: Timestamp?
-    /// Not that moment itself.
+    /// The end of the time range. An event that was recorded at this moment does not match.
     public var until: Timestamp?
-    /// Stands so in the stored data, in the same case.
+    /// A part of the stored data, with the same upper and lower case.
     public var text: String?
 
     public init(
@@ -32,10 +32,10 @@ public struct LogCriteria: Sendable, Hashable {
 }
 
 extension LogCriteria {
-    /// Whether the index can pass over pages of the log.
+    /// Whether the index can exclude pages of the log.
     var isIndexed: Bool { isNarrow || filter != .everything }
 
-    /// Whether it leaves little of the log: one person or one cause.
+    /// Whether few recorded events can match, because the criteria name one actor or one cause.
     var isNarrow: Bool { actor != nil || requestID != nil || traceID != nil || cause != nil }
 
     /// Finds matching recorded events in a range of positions, newest first, by the primary key.
@@ -77,7 +77,7 @@ extension LogCriteria {
         cause.map { ["(metadata ->> 'request_id' = \($0) OR metadata ->> 'trace_id' = \($0))"] } ?? []
     }
 
-    /// Only the conditions there are: a planner that must allow for all of them would use no index.
+    /// Only the conditions that are set. If the query had all conditions, the planner would use no index.
     private var others: [SQL] {
         var conditions: [SQL] = []
         if let actor { conditions.append("metadata ->> 'actor' = \(String(actor))") }
@@ -105,7 +105,7 @@ extension LogCriteria {
 }
 
 extension [SQL] {
-    /// - Precondition: there is one
+    /// - Precondition: the array is not empty
     fileprivate func joined(by separator: String) -> SQL {
         dropFirst().reduce(self[0]) { "\($0)\(SQL(unsafeText: separator))\($1)" }
     }

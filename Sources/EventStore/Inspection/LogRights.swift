@@ -1,6 +1,6 @@
 public import Postgres
 
-/// Whether the database itself keeps the log append-only: the roles' rights, and the triggers.
+/// A check that the database itself keeps the log append-only, by the rights of roles and by triggers.
 public struct LogRights: Sendable {
     /// A right or trigger that differs from `db/grants.sql` and the migrations, and the command that restores it.
     public struct Violation: Sendable, Hashable {
@@ -18,7 +18,7 @@ public struct LogRights: Sendable {
     ]
     private static let migrating = "Run humon migrate."
 
-    /// Anybody who can connect may ask.
+    /// Finds the rights and triggers that differ. Every role that can connect may call this function.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public static func violations(_ client: PostgresClient) async throws -> [Violation] {
         let roles = try await client.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(application), \(reader))")

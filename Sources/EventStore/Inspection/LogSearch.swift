@@ -6,13 +6,13 @@ public import Postgres
 /// The search reads the newest positions directly. For older positions, the index of `db/migrations/0007_search.sql` excludes the
 /// pages that hold no match. Both read page by page, so that every statement is short.
 public struct LogSearch: Sendable {
-    /// What came of it.
+    /// The result of one search.
     public struct SearchResult: Sendable {
         /// Newest first.
         public var events: [RecordedEvent]
-        /// To be given as `before` to go on; nil when the log was searched to its first position.
+        /// The value of `before` for the next search; nil if the search is complete.
         public var continuesBefore: Int64?
-        /// Whether it ended because the limit of positions was reached, not because enough was found.
+        /// Whether the search ended at its limit of positions, before it found enough recorded events.
         public var isOutOfReach: Bool
     }
 
@@ -22,7 +22,7 @@ public struct LogSearch: Sendable {
     static let nearReach: Int64 = 100_000
     /// Number of positions that one statement searches with the index.
     static let farPage: Int64 = 1_000_000
-    /// How many positions are looked at for a text and nothing that leaves little of the log.
+    /// Default limit of positions for a search for a text that names neither an actor nor a cause.
     public static let usualReach: Int64 = 1_000_000
 
     private let client: PostgresClient
@@ -33,10 +33,11 @@ public struct LogSearch: Sendable {
         self.criteria = criteria
     }
 
+    /// Finds the newest recorded events that match the criteria.
     /// - Parameters:
-    ///   - position: only what stands before it; nil: the whole log
-    ///   - reach: how many positions are looked at in the worst case
-    ///   - progress: how many positions are done with, of how many
+    ///   - position: the search returns only recorded events before it; nil searches the whole log
+    ///   - reach: maximum number of positions that a search for a text reads, if the criteria name neither an actor nor a cause
+    ///   - progress: gets the number of searched positions, and the total number
     /// - Throws: ``PostgresError``, ``LogGapError``, ``FormatError``, or `CancellationError`
     public func find(
         before position: Int64? = nil, limit: Int, reach: Int64 = usualReach,
@@ -81,7 +82,7 @@ public struct LogSearch: Sendable {
         }
     }
 
-    /// For one transaction: leaves the planner the summaries alone, whatever it believes about the size of the log.
+    /// Settings for one transaction. The planner can use only the summaries, independent of its estimate of the log's size.
     static let onlyBySummaries: [SQL] = [
         "SET LOCAL enable_seqscan = off", "SET LOCAL enable_indexscan = off", "SET LOCAL enable_indexonlyscan = off",
         "SET LOCAL enable_bitmapscan = on",

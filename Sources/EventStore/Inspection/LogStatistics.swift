@@ -12,12 +12,12 @@ public struct LogStatistics: Sendable, Hashable {
 
     public struct Figures: Sendable, Hashable {
         public var count: Int64
-        /// Of data and metadata, as they are stored.
+        /// Bytes of data and metadata in their stored form.
         public var bytes: Int64
         public var firstAt: Timestamp
         public var lastAt: Timestamp
 
-        /// How many a day between the first and the last; nil for less than an hour, which says nothing about a day.
+        /// Recorded events per day between the first and the last; nil for less than an hour, which says nothing about a day.
         public var perDay: Double? {
             let days = Double(lastAt.milliseconds - firstAt.milliseconds) / 86_400_000
             return days >= 1 / 24.0 ? Double(count) / days : nil
@@ -35,7 +35,7 @@ public struct LogStatistics: Sendable, Hashable {
 
     public private(set) var kinds: [Kind: Figures] = [:]
 
-    /// Of all kinds together; nil for an empty log.
+    /// The figures of all kinds together; nil for an empty log.
     public var total: Figures? {
         kinds.values.dropFirst().reduce(into: kinds.values.first) { total, figures in total?.add(figures) }
     }

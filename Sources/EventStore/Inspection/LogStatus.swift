@@ -1,10 +1,11 @@
 public import Postgres
 
-/// How far the log reaches, and how far those have come who follow it.
+/// The end of the log, and the progress of the read models and subscriptions that follow it.
 public struct LogStatus: Sendable, Hashable {
-    /// Of the last recorded event; 0 for an empty log.
+    /// The position of the last recorded event; 0 for an empty log.
     public var position: Int64
-    /// Recorded events that a read model does not show yet, by its schema; of the program's own. One that is missing is not there.
+    /// Number of recorded events that a read model does not show yet, by its schema. It lists the program's own read models,
+    /// without missing ones.
     public var readModelLags: [String: Int64]
     public var subscriptions: [SubscriptionStatus]
 

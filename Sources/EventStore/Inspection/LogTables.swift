@@ -1,19 +1,19 @@
 public import Postgres
 
-/// Comparisons over the whole log that only the database can make, in memory that does not grow with the log.
+/// Checks of the whole log that only the database can make. Their memory does not grow with the log.
 ///
 /// The statements use no indexes, because a damaged index could hide the damage that it should prevent. Each check is one
 /// statement up to a fixed position, so that no snapshot lives for long while the log grows.
 struct LogTables: Sendable {
-    /// Of a borrowed connection inside a transaction.
+    /// A leased connection inside a transaction.
     let connection: LeasedConnection
     let head: Int64
 
-    /// A disagreement, and how many there are of its kind in all.
+    /// A violation, and the total number of violations of its kind.
     struct Violation: Sendable {
         var reason: String
         var position: Int64?
-        /// Of a command among all, by id, from 1.
+        /// The rank of a command among all commands, ordered by id, from 1.
         var rank: Int64?
         var total: Int64
     }
@@ -26,7 +26,7 @@ struct LogTables: Sendable {
         }
     }
 
-    /// Inside a transaction that is under way and has no time-out.
+    /// The connection must be inside a transaction and must have no timeout.
     init(connection: LeasedConnection, through head: Int64) async throws {
         self.connection = connection
         self.head = head
@@ -36,7 +36,7 @@ struct LogTables: Sendable {
         ])
     }
 
-    /// How many rows there are.
+    /// Counts the rows up to the position `head`.
     func count() async throws -> Int64 {
         try await connection.query("SELECT count(*) FROM log.recorded_events WHERE position <= \(head)").decode(Int64.self)[0]
     }
@@ -73,8 +73,8 @@ struct LogTables: Sendable {
         }
     }
 
-    /// Values that a second recorded event of a category repeats, though its domain events say that they are unique. Their data must
-    /// have been decoded.
+    /// Finds unique values that a second recorded event of the category repeats. The verification must have decoded the
+    /// category's data before.
     func repeatedMembers(of domainEvent: any DomainEvent.Type, limit: Int) async throws -> [Violation] {
         var tableViolations: [Violation] = []
         for member in domainEvent.uniqueMembers.sorted() {
@@ -93,7 +93,8 @@ struct LogTables: Sendable {
         return tableViolations
     }
 
-    /// Commands that no recorded event answers. A command commits with its event or after it, so that none is bounded here.
+    /// Finds commands without their recorded event. A command commits with its event or later, so the query has no upper
+    /// position.
     func unansweredCommands(limit: Int) async throws -> [Violation] {
         try await connection.query(
             """
@@ -118,7 +119,7 @@ extension LogVerification {
         _ client: PostgresClient, sequences: [IDSequence], progress: (Check) -> Void = { _ in }
     ) async throws {
         let (head, read) = (head, total)
-        // What cannot be decoded is a violation already, and PostgreSQL may not be able to read it either.
+        // A category with undecodable data is a violation already, and PostgreSQL may not be able to read the data either.
         let decoded = domainEvents.filter { domainEvent in
             !violations.contains { $0.check == .events && $0.kind.map { $0.category == domainEvent.category } ?? true }
         }

@@ -5,18 +5,18 @@ internal import Postgres
 /// It lists all violations, not only the first one, and a violation does not end the verification.
 public struct LogVerification: Sendable {
     public enum Check: String, Sendable, Hashable, CaseIterable {
-        /// Contiguous.
+        /// Positions are contiguous.
         case positions
-        /// Decoded by this program, with their metadata.
+        /// This program can decode every recorded event and its metadata.
         case events
-        /// As many rows in the table as its primary key leads to.
+        /// The table has as many rows as its primary key finds.
         case head
-        /// Of every stream: contiguous from 1, in the order of positions.
+        /// The versions of every stream are contiguous from 1, in the order of positions.
         case versions
         case ids
-        /// Every remembered command is answered by a recorded event.
+        /// Every stored command has its recorded event.
         case commands
-        /// No number that is in use can be handed out again.
+        /// No sequence can hand out a number that is in use.
         case sequences
     }
 
@@ -28,28 +28,28 @@ public struct LogVerification: Sendable {
 
     public struct Violation: Sendable, Hashable {
         public var check: Check
-        /// Of the recorded events that it concerns, where they are of one.
+        /// The kind of the recorded events; nil if the violation does not concern one kind.
         public var kind: Kind?
-        /// Names streams and fields, never their values.
+        /// The reason names streams and fields, never their values.
         public var reason: String
         public var count: Int64
-        /// Nil where it concerns none.
+        /// The first position of the violation; nil if it concerns no position.
         public var firstPosition: Int64?
     }
 
     /// Maximum number of different violations in the list; further ones are only counted.
     public static let violationLimit = 1_000
 
-    /// How many recorded events there are of each kind.
+    /// Number of recorded events of each kind.
     public private(set) var counts: [Kind: Int64] = [:]
-    /// How many violations are not among ``violations``.
+    /// Number of violations that are not in ``violations``.
     public private(set) var omittedViolations: Int64 = 0
-    /// The position behind which was read; 0: from the start.
+    /// The verification reads the positions after this one; 0 means the start of the log.
     public let start: Int64
     /// The last position when the verification began. Later recorded events are not verified.
     public let head: Int64
 
-    /// Of all modules.
+    /// The domain events of all modules.
     let domainEvents: [any DomainEvent.Type]
 
     private var found: [ViolationKey: Violation] = [:]
@@ -60,13 +60,13 @@ public struct LogVerification: Sendable {
         var reason: String
     }
 
-    /// How many recorded events were read.
+    /// Number of recorded events that were read.
     public var total: Int64 { counts.values.reduce(unreadable, +) }
 
-    /// How many rows hold what no recorded event can, so that their kind is not known.
+    /// Number of rows that are no valid recorded events, so that their kind is unknown.
     private var unreadable: Int64 = 0
 
-    /// In the order of the checks, and then of their first positions.
+    /// The violations in the order of the checks, and then of their first positions.
     public var violations: [Violation] {
         Check.allCases.flatMap { check in
             found.values.filter { $0.check == check }.sorted {
@@ -75,10 +75,10 @@ public struct LogVerification: Sendable {
         }
     }
 
-    /// Decodes every recorded event behind a position, up to where the log ends now.
+    /// Decodes every recorded event up to the present end of the log, or only the newest ones.
     /// - Parameters:
-    ///   - domainEvents: of all modules
-    ///   - newest: how many of the last positions to read; nil: all
+    ///   - domainEvents: the domain events of all modules
+    ///   - newest: number of positions to read at the end of the log; nil reads all positions
     /// - Throws: `PostgresError`
     public init(
         of reader: LogReader, decodedBy domainEvents: [any DomainEvent.Type], newest: Int64? = nil,
@@ -145,7 +145,7 @@ public struct LogVerification: Sendable {
 }
 
 extension LogReader {
-    /// The next recorded events, whatever is missing between them.
+    /// Reads the next recorded events, even if positions between them are missing.
     fileprivate func page(
         after position: Int64
     ) async throws -> [(position: Int64, recorded: Result<RecordedEvent, FormatError>)] {

@@ -2,7 +2,7 @@ public import Encoding
 
 /// Decides which stored data a command may show.
 public struct PersonalData: Sendable {
-    /// Stands in the place of a value that is not shown.
+    /// The value that replaces a hidden value.
     public static let hidden: JSON = "(hidden)"
 
     private let members: [String: Set<String>]
@@ -10,7 +10,7 @@ public struct PersonalData: Sendable {
     private let isRevealed: Bool
 
     /// - Parameters:
-    ///   - domainEvents: of all modules
+    ///   - domainEvents: the domain events of all modules
     ///   - isRevealed: whether the operator asked to see personal data
     public init(of domainEvents: [any DomainEvent.Type], isRevealed: Bool) {
         members = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0.personalFields) })

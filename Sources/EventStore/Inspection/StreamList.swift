@@ -1,20 +1,20 @@
 public import Encoding
 internal import Postgres
 
-/// A stream, as its first and its last recorded event tell it.
+/// A summary of a stream, from its first and its last recorded event.
 public struct StreamSummary: Sendable, Hashable {
     public var stream: StreamName
-    /// Of its last recorded event: how many there are.
+    /// The version of the last recorded event, which is also the number of recorded events.
     public var version: Int32
     public var firstAt: Timestamp
     public var lastAt: Timestamp
 }
 
 extension LogReader {
-    /// Streams by name, in the order of its bytes: `event-10` before `event-9`.
+    /// Lists streams by name, in the order of the names' bytes: `event-10` before `event-9`.
     /// - Parameters:
-    ///   - category: nil: all
-    ///   - stream: the last one of the page before
+    ///   - category: the category of the streams; nil lists all streams
+    ///   - stream: the last stream of the previous page
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func streams(
         ofCategory category: String? = nil, after stream: StreamName? = nil, limit: Int64
@@ -26,7 +26,8 @@ extension LogReader {
     }
 
     static func streamsQuery(ofCategory category: String?, after stream: StreamName?, limit: Int64) -> SQL {
-        // Names of a category stand between `event-` and `event.`: the dot follows the dash. No text is behind the last scalar.
+        // The names of a category sort between `event-` and `event.`, because the dot follows the dash. No name sorts after the
+        // last scalar.
         let (first, end) = category.map { ("\($0)-", "\($0).") } ?? ("", "\u{10FFFF}")
         let after = max(stream?.description ?? first, first)
         return """

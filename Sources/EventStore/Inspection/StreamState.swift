@@ -1,19 +1,19 @@
 public import Encoding
 
-/// A thing as it was after one of its recorded events: the data of its domain events, one laid over the other.
+/// The state of a stream after one of its recorded events. A later domain event overwrites the members of earlier ones.
 public struct StreamState: Sendable, Hashable {
-    /// Of the last recorded event that counts.
+    /// The version of the last recorded event in the state.
     public var version: Int32
     public var position: Int64
     public var recordedAt: Timestamp
-    /// Every member that any domain event had, with its last value.
+    /// Every member of any of the domain events, with its last value.
     public var members: JSONObject
 
     /// Computes the state after all of these recorded events.
     /// - Parameters:
-    ///   - recorded: of one stream, ordered by version, from the first
-    ///   - domainEvents: of all modules
-    /// - Returns: nil if there are none
+    ///   - recorded: the recorded events of one stream, ordered by version, from the first
+    ///   - domainEvents: the domain events of all modules
+    /// - Returns: nil if `recorded` is empty
     /// - Throws: ``FormatError`` if this program cannot read a recorded event
     public init?(after recorded: [RecordedEvent], decodedBy domainEvents: [any DomainEvent.Type]) throws {
         guard let last = recorded.last else { return nil }
@@ -57,7 +57,7 @@ extension [RecordedEvent] {
 }
 
 extension RecordedEvent {
-    /// In the current format, whatever was stored.
+    /// Returns the data in the current format, even if an older format is stored.
     fileprivate func currentData(decodedBy domainEvents: [any DomainEvent.Type]) throws -> [JSONObject.Member] {
         let (category, stored) = (envelope.stream.category, envelope.event)
         guard let domainEvent = domainEvents.first(where: { $0.category == category }) else {

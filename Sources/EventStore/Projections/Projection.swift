@@ -1,6 +1,6 @@
 public import Postgres
 
-/// Keeps one read model in step with the log. Written once; run in the append's transaction, in a rebuild and in a verification.
+/// Keeps one read model in step with the log. The same code runs in the append's transaction, in a rebuild and in a verification.
 ///
 /// Every row is made of the domain events of one stream.
 public protocol Projection: Sendable {
@@ -8,11 +8,11 @@ public protocol Projection: Sendable {
     /// Row changes, computed from domain events alone.
     associatedtype Changes: Sendable
 
-    /// The read model's name; the module's own.
+    /// The read model's name, which belongs to one module.
     static var name: String { get }
 
-    /// To be raised whenever the tables or the fold change: another version is another read model, which stands beside this one
-    /// in a schema of its own.
+    /// Raise the version whenever the tables or the fold change. Another version is another read model, which stands beside this
+    /// one in its own schema.
     static var version: Int32 { get }
 
     /// The columns with personal data. Commands show them only on request.
@@ -21,10 +21,10 @@ public protocol Projection: Sendable {
     /// The statements that create the tables in an empty schema, with the keys that the writes need.
     static func tables(in schema: String) -> String
 
-    /// The statements that create all other keys and indexes, when the rows are there.
+    /// The statements that create all other keys and indexes, after the rows are loaded.
     static func indexes(in schema: String) -> String
 
-    /// What these do to the rows. Pure; they come in the order of the log.
+    /// Computes the changes of rows from domain events, which come in the order of the log. The function is pure.
     func fold(_ envelopes: [EventEnvelope<Event>]) -> Changes
 
     /// Writes the changes in bulk; empty if there are no changes.
@@ -36,7 +36,7 @@ public protocol Projection: Sendable {
 
 /// One step of writing a batch of changes.
 public enum Write: Sendable {
-    /// Rows that are not there yet. They do not depend on other writes of the batch.
+    /// New rows. They do not depend on other writes of the batch.
     case insert(Insertion)
     case run(SQL)
 
@@ -49,12 +49,12 @@ public enum Write: Sendable {
 }
 
 extension Projection {
-    /// Where the tables live that this version reads and writes.
+    /// The schema of the tables that this version reads and writes.
     public static var schema: String { "\(name)_v\(version)" }
 
     public static var personalColumns: Set<String> { [] }
 
-    /// Of the streams that it folds.
+    /// The category of the streams that the projection folds.
     var category: String { Event.category }
 
     @inlinable  // so that it is specialised for each projection: the writer asks it of every batch
@@ -63,8 +63,8 @@ extension Projection {
         return own.isEmpty ? [] : writes(for: fold(own), in: schema)
     }
 
-    /// The same for events read from the log, which must be of this projection's category.
-    /// - Throws: ``FormatError`` with the position, where one of them cannot be read.
+    /// Does the same for recorded events, which must be of this projection's category.
+    /// - Throws: ``FormatError`` with the position, if one of them cannot be read.
     func writes(for recorded: [RecordedEvent], in schema: String) throws -> [Write] {
         guard !recorded.isEmpty else { return [] }
         return writes(for: fold(try recorded.map { try $0.decoded() }), in: schema)

@@ -5,15 +5,15 @@ public import ServiceLifecycle
 /// Keeps this program's read models in step with the log while another version of the program appends to it, as during a deploy.
 /// Behind a pooler, it also marks the read models as served.
 ///
-/// An append changes the read models of its own program in its own transaction. The read models of other versions follow when
-/// those programs hear of it, by a notification or by the notifier's interval.
+/// An append changes the read models of its own program in its own transaction. A program of another version updates its read
+/// models when it is woken, by a notification or by the notifier's interval.
 public final class ProjectionRunner: Service {
-    /// How often a server behind a pooler notes that it answers from them; a pooled session cannot hold a lock. Seldom, since an idle
-    /// server is to write next to nothing.
+    /// Seconds between two notes that a server behind a pooler uses its read models. A pooled session cannot hold a lock. The
+    /// interval is long, because an idle server must write very little.
     private static let noteSeconds = 15 * 60.0
-    /// How long a note holds: longer than ``noteSeconds``, so that a late note leaves no gap.
+    /// Seconds for which a note is valid: longer than ``noteSeconds``, so that a late note leaves no gap.
     private static let servedSeconds = 20 * 60.0
-    /// Between two looks, so that a busy log is not asked for every append.
+    /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append.
     private static let pauseSeconds = 0.02
 
     /// The pauses between two attempts to catch up a read model that could not follow the log.
@@ -21,7 +21,7 @@ public final class ProjectionRunner: Service {
 
     /// A read model that could not follow the log.
     private struct Failure {
-        /// Of the error.
+        /// The description of the error.
         var description: String
         var backOff = ProjectionRunner.backOff
         var retryAt = ContinuousClock.now
@@ -62,7 +62,7 @@ public final class ProjectionRunner: Service {
         }
     }
 
-    /// Catches up all read models. One that cannot follow is tried again after growing pauses; the others go on.
+    /// Catches up all read models. If one cannot follow, the runner tries it again after growing pauses, and the others go on.
     private func catchUp(_ failures: inout [String: Failure]) async throws {
         let waiting = failures.filter { $0.value.retryAt > .now }
         let found = try await readModels.catchUp(skipping: Set(waiting.keys))

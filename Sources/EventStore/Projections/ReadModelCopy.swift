@@ -1,30 +1,30 @@
 internal import Postgres
 
-/// One copy of a read model: the live one, a shadow that is being filled, or what a cutover has left.
+/// One copy of a read model: the live tables, a shadow that a process fills, or the tables that a cutover replaced.
 struct ReadModelCopy: Sendable {
     let projection: any Projection
     let schema: String
-    /// What stands in the tables is what the log says up to there.
+    /// The tables show the log up to this position.
     var position: Int64
 
     /// Number of recorded events that ``catchUp(_:on:)`` reads, folds and writes at a time.
     private static let page: Int64 = 2_000
 
-    /// Locks the existing copies until the end of the transaction and returns them in the projections' order, without inline ones:
-    /// appends keep those in step. No append makes a locked copy inline.
-    /// - Parameter suffix: of the schemas; the live ones have none
+    /// Locks the existing copies until the end of the transaction, and returns them in the projections' order. It returns no
+    /// inline copies, because appends keep these in step. No append makes a locked copy inline.
+    /// - Parameter suffix: the suffix of the schemas; empty for the live tables
     static func locked(
         _ projections: [any Projection], suffix: String = "", on connection: LeasedConnection
     ) async throws -> [ReadModelCopy] {
         try await locked(projections, as: projections.map { type(of: $0).schema + suffix }, on: connection)
     }
 
-    /// The same, by the names of the schemas.
+    /// Locks copies by the names of their schemas.
     static func locked(
         _ projections: [any Projection], as schemas: [String], on connection: LeasedConnection
     ) async throws -> [ReadModelCopy] {
         let locked = try await connection.query("SELECT log.lock_read_models(\(schemas))").decode(String.self)
-        // A statement of its own: its snapshot shows all commits up to the locks.
+        // A separate statement, so that its snapshot shows all commits up to the locks.
         let found = try await connection.query(
             """
             SELECT schema, position FROM log.read_model_positions(\(locked))
@@ -37,7 +37,7 @@ struct ReadModelCopy: Sendable {
         }
     }
 
-    /// Brings locked copies to the end of the log, or to a position, in the transaction under way.
+    /// Brings locked copies to the end of the log, or to a position, in the present transaction.
     static func catchUp(
         _ copies: inout [ReadModelCopy], through end: Int64 = .max, filter: LogFilter = .everything,
         sample: StreamSample? = nil, on connection: LeasedConnection
@@ -55,10 +55,10 @@ struct ReadModelCopy: Sendable {
 }
 
 extension [ReadModelCopy] {
-    /// Up to which all of them have followed the log.
+    /// The position up to which all copies have followed the log.
     var position: Int64 { map(\.position).min() ?? 0 }
 
-    /// Pure. What a copy has already is left out.
+    /// Computes the writes for recorded events. Each copy skips the events that it has already. The function is pure.
     func writes(for recorded: [RecordedEvent]) throws -> [Write] {
         try flatMap { copy in
             let (category, position) = (copy.projection.category, copy.position)

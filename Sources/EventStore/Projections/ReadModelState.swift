@@ -1,8 +1,8 @@
 public import Postgres
 
-/// Where the live tables of a read model stand, and which ones they are.
+/// The position of a read model's live tables, and their identity.
 public struct ReadModelState: Sendable, Hashable {
-    /// What stands in the tables is what the log says up to there.
+    /// The tables show the log up to this position.
     public var position: Int64
     /// Changes whenever other tables replace the live ones. A snapshot fixes rows, but not the names of tables. So a reader
     /// compares this value before and after its transaction, from outside of it.
@@ -19,7 +19,7 @@ public struct ReadModelState: Sendable, Hashable {
         return ReadModelState(position: max(position, 0), tableGeneration: tableGeneration)
     }
 
-    /// Another at every renaming.
+    /// Selects a value that differs after every renaming of the schema.
     static func tableGeneration(of schema: String) -> SQL {
         "SELECT oid::text || ' ' || xmin::text FROM pg_namespace WHERE nspname = \(schema)"
     }

@@ -3,7 +3,7 @@ internal import Logging
 internal import Postgres
 
 extension ReadModels {
-    /// Makes shadows the live tables, at the end of the log, with all appends held up; the tables they replace stay.
+    /// Makes the shadows the live tables, at the end of the log, while all appends wait. The replaced tables stay.
     /// - Parameter start: the position from which the shadows were filled
     func cutover(under lease: ShadowLease, from start: Int64) async throws -> Cutover {
         try await swap(from: start) { connection in
@@ -27,14 +27,14 @@ extension ReadModels {
         }
     }
 
-    /// Makes the tables live again that the last cutover replaced, brought to the end of the log; those they replace stay in
-    /// their place, so that a second rollback takes the first one back.
+    /// Catches up the tables that the last cutover replaced, and makes them live again. They change places with the present
+    /// tables, so that a second rollback undoes the first one.
     /// - Throws: ``ReadModelError/nothingBefore(_:)``
     public func rollback() async throws -> Cutover {
         let start = try await client.query(
             "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.previousSuffix }))"
         ).decode(Int64?.self).first
-        // So that little is left to do under the lock.
+        // The tables catch up before the lock, so that little work is left under it.
         for projection in projections {
             while let isBehind = try await catchUp(projection, suffix: Self.previousSuffix), isBehind {}
         }
@@ -55,7 +55,7 @@ extension ReadModels {
         }
     }
 
-    /// How long anything is waited for while appends wait too, and how often it is tried.
+    /// Seconds that a swap waits for a lock while appends wait too, and the maximum number of attempts.
     private static let lockSeconds = 1
     private static let attempts = 15
 
@@ -93,13 +93,13 @@ extension ReadModels {
         return cutover
     }
 
-    /// Until the end of the transaction no other gives names to live tables or drops what a cutover left: a drop that waits for
-    /// readers would otherwise hit the tables, not the name, and they may have become the live ones meanwhile.
+    /// Takes a lock until the end of the transaction. Only its holder may rename live tables or drop replaced ones. Otherwise,
+    /// while a drop waits for readers of its tables, another transaction could make these tables live.
     static func lockNames(on connection: LeasedConnection) async throws {
         try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e03'::bigint)")
     }
 
-    /// If the schema does not exist, this drops the rest of it.
+    /// Renames a schema and its entry. If the schema does not exist, this function drops its entry.
     private static func rename(_ schema: String, to name: String, on connection: LeasedConnection) async throws {
         let exists = try await connection.query("SELECT to_regnamespace(\(schema)) IS NOT NULL").decode(Bool.self)
         guard exists == [true] else {

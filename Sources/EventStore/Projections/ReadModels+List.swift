@@ -2,24 +2,24 @@ public import Encoding
 internal import Foundation
 internal import Postgres
 
-/// A copy of a read model, as the database has it.
+/// The status of one copy of a read model in the database.
 public struct ReadModelStatus: Sendable, Hashable {
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// In step with the log.
+        /// The tables show the whole log.
         case ready
         /// A server catches up by itself.
         case behind
-        /// It has seen what the log does not have: the log has lost its end.
+        /// The tables are beyond the end of the log: the log has lost its end.
         case ahead
-        /// Not there: appends are refused.
+        /// The tables are missing, and appends are refused.
         case missing
-        /// What a cutover replaced; a rollback goes back to it.
+        /// A cutover replaced these tables. A rollback makes them live again.
         case kept
         /// A shadow that a running rebuild fills.
         case building
         /// A shadow that no process fills; a rebuild continues it.
         case interrupted
-        /// Of another version of the program.
+        /// The tables belong to another version of the program.
         case otherVersion = "other version"
     }
 
@@ -27,21 +27,21 @@ public struct ReadModelStatus: Sendable, Hashable {
     public var schema: String
     public var version: Int32
     public var position: Int64
-    /// Recorded events that it does not show yet.
+    /// Number of recorded events that the tables do not show yet.
     public var lag: Int64
-    /// How long the first of them has been there.
+    /// Seconds since the first of these events was recorded.
     public var lagSeconds: Double
-    /// Counted; PostgreSQL's estimate where that would take long.
+    /// Number of rows: counted, or PostgreSQL's estimate if counting would take long.
     public var rows: Int64
-    /// With indexes.
+    /// Size on disk with indexes.
     public var bytes: Int64
     public var builtAt: Timestamp?
-    /// Now, while a server answers from it; then when one last said so, which it does when it starts.
+    /// The present time while a server uses the tables; otherwise the last time at which a server noted its use.
     public var servedAt: Timestamp?
     public var state: State
 }
 
-/// A rebuild under way, or broken off.
+/// The status of a rebuild that runs or was interrupted.
 public struct ShadowStatus: Sendable, Hashable {
     public var schema: String
     public var position: Int64
@@ -49,13 +49,13 @@ public struct ShadowStatus: Sendable, Hashable {
     public var beganAt: Timestamp
     /// Recorded events per second since the present rebuild began or continued.
     public var rate: Double
-    /// Whether a process fills it now.
+    /// Whether a process fills the shadow now.
     public var isUnderWay: Bool
     public var secondsLeft: Double? { isUnderWay && rate > 0 ? (Double(tail) - Double(position)) / rate : nil }
 }
 
 extension ReadModels {
-    /// All copies that exist, and the missing ones; this program's own copies first.
+    /// Lists all existing copies and the missing ones. This program's own copies come first.
     /// - Throws: `PostgresError`
     public func list() async throws -> [ReadModelStatus] {
         let found = try await client.query(
@@ -99,7 +99,7 @@ extension ReadModels {
         }
     }
 
-    /// Larger read models are not counted, which would take seconds.
+    /// The rows of larger read models are not counted, because that would take seconds.
     private static let countedBytes: Int64 = 500_000_000
 
     private func count(_ schema: String) async throws -> Int64 {
@@ -110,7 +110,7 @@ extension ReadModels {
                     try await client.query("SELECT count(*) FROM \(identifier: schema).\(identifier: table)")
                     .decode(Int64.self).first ?? 0
             } catch let error as PostgresError where error.sqlState == .undefinedTable || error.sqlState == .invalidSchemaName {
-                // Gone meanwhile: a cutover goes on beside this.
+                // A cutover has dropped the table meanwhile.
             }
         }
         return sum
@@ -127,7 +127,7 @@ extension ReadModels {
         }
     }
 
-    /// Of the rebuilds that these read models have.
+    /// Lists the rebuilds of these read models.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func shadows() async throws -> [ShadowStatus] {
         try await client.query(
@@ -146,16 +146,16 @@ extension ReadModels {
         }
     }
 
-    /// Ends rebuilds that are under way or were broken off, and drops what there is of them.
+    /// Ends rebuilds that run or were interrupted, and drops their shadows.
+    /// - Returns: the dropped shadows
     /// - Throws: ``ReadModelError``, ``PostgresError``, or `CancellationError`
-    /// - Returns: the shadows that are gone
     public func abort() async throws -> [String] {
         let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }
         let found = try await client.query(
             "UPDATE log.shadows SET is_to_be_aborted = true WHERE schema = ANY(\(schemas)) RETURNING schema"
         ).decode(String.self)
         guard !found.isEmpty else { return [] }
-        // The builder drops it itself, and lets go. One that died does neither.
+        // A live builder drops its shadow and ends its lease. For a dead builder, this process does both.
         try await ShadowLease.with(found, client: client) { lease in try await dropShadows(of: lease) }
         return found
     }
@@ -169,7 +169,7 @@ extension ReadModels {
         return own.contains { $0 + Self.previousSuffix == schema } ? .kept : .otherVersion
     }
 
-    /// What stands before its version.
+    /// Returns the part of a schema's name before its version.
     static func name(of schema: String) -> String {
         schema.firstRange(of: "_v").map { String(schema[..<$0.lowerBound]) } ?? schema
     }

@@ -8,7 +8,7 @@ extension ReadModels {
     public func prune(otherVersions: Bool = false) async throws -> [String] {
         let unwanted = try await prunable(otherVersions: otherVersions)
         for schema in unwanted {
-            // Before the drop, which waits for readers: appends must not wait with it.
+            // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
             try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
             try await client.withTransaction { connection in
                 try await connection.withoutTimeout { connection in

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Postgres
 
-/// How far the work on shadows has come.
+/// The progress of the work on shadows.
 public struct ShadowProgress: Sendable, Hashable {
     public enum Phase: Sendable, Hashable {
         case loading
@@ -11,31 +11,31 @@ public struct ShadowProgress: Sendable, Hashable {
 
     public var phase: Phase
     public var position: Int64
-    /// Where the log ended when it was looked at.
+    /// The end of the log at the last look.
     public var tail: Int64
 }
 
-/// Other tables are the live ones from now on.
+/// The result of a cutover: other tables are live from now on.
 public struct Cutover: Sendable, Hashable {
     public var names: [String]
-    /// Which they show, and the last before the first append to them.
+    /// The new tables show the log up to this position. The first append to them has the next one.
     public var position: Int64
-    /// Recorded events that were folded for it.
+    /// Number of recorded events that were folded for the cutover.
     public var events: Int64
-    /// For how long appends had to wait.
+    /// Seconds for which appends had to wait.
     public var heldSeconds: Double
 }
 
 extension ReadModels {
     static let rebuildSuffix = "_rebuild"
-    /// So few recorded events may be left to be done under the log's lock.
+    /// Maximum number of recorded events in a round after which the cutover begins. The rest is done under the log's lock.
     private static let remainder: Int64 = 500
     /// After this many rounds the cutover happens in any case, because writers are as fast as the rebuild.
     private static let rounds = 20
 
-    /// Builds the read models anew from the log, in shadow schemas. Readers and writers go on meanwhile, on the tables there are;
-    /// the new ones take over under the log's lock, at an exact position, and the old ones stay. A rebuild that was broken off
-    /// goes on where it was.
+    /// Builds the read models again from the log, in shadow schemas. Meanwhile readers and writers use the present tables. The
+    /// new tables become live under the log's lock, at an exact position, and the old tables stay. An interrupted rebuild
+    /// continues from its checkpoint.
     /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``
     @discardableResult
     public func rebuild(progress: @escaping @Sendable (ShadowProgress) -> Void) async throws -> Cutover {
@@ -92,7 +92,7 @@ extension ReadModels {
         return try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
     }
 
-    /// All at once, each in a transaction of its own.
+    /// Makes the indexes of all shadows concurrently, each in its own transaction.
     private func makeIndexes(under lease: ShadowLease) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for projection in projections {
@@ -115,7 +115,7 @@ extension ReadModels {
                 for table in try await Self.tables(of: shadow, on: connection) {
                     try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
                 }
-                // Last: who renews the lease, or wants to abort, would wait for this row.
+                // This statement is last, because it locks the row. A renewal of the lease, or an abort, would wait for the row.
                 try await connection.query("UPDATE log.shadows SET has_indexes = true WHERE schema = \(shadow)")
             }
         }
@@ -133,7 +133,7 @@ extension ReadModels {
     /// Drops the tables that an earlier cutover replaced. It happens before the log's lock is taken, because it waits for readers
     /// of those tables.
     private func dropBefore(under lease: ShadowLease) async throws {
-        // A transaction of its own: while the drop waits, the lease must be renewed, and an operator may abort.
+        // A separate transaction: while the drop waits, the lease must be renewed, and an operator may abort.
         try await client.withTransaction { connection in try await lease.check(on: connection) }
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in

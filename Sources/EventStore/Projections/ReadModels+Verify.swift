@@ -1,6 +1,6 @@
 internal import Postgres
 
-/// Whether a read model says what the log says.
+/// The result of a comparison of a read model with the log.
 public struct Comparison: Sendable, Hashable {
     public struct Difference: Sendable, Hashable {
         public var table: String
@@ -8,17 +8,17 @@ public struct Comparison: Sendable, Hashable {
         public var key: String
         /// The actual row as JSON; nil if it is missing.
         public var found: String?
-        /// The row that the log makes; nil where there should be none.
+        /// The row that the log produces; nil if no row should exist.
         public var expected: String?
     }
 
     public var name: String
-    /// At which both were compared.
+    /// The position at which both were compared.
     public var position: Int64
     public var rows: Int64 = 0
-    /// How many rows differ.
+    /// Number of rows that differ.
     public var differing: Int64 = 0
-    /// The first of them.
+    /// The first differences.
     public var differences: [Difference] = []
 }
 
@@ -28,7 +28,8 @@ extension ReadModels {
     /// Builds the read models in shadow schemas and compares them with the live tables row by row, at one position, while servers
     /// run. It neither locks nor changes live tables.
     /// - Parameters:
-    ///   - sample: compares one of this many streams, chosen at random, instead of all; then rows without a stream are not found
+    ///   - sample: compares one of this number of streams, chosen at random; nil compares all streams. With a sample, rows
+    ///     without a stream are not found
     ///   - limit: maximum number of differing rows in the result, for each table
     /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``, `PostgresError`
     public func verify(
@@ -43,7 +44,7 @@ extension ReadModels {
             } catch {
                 result = .failure(error)
             }
-            // In a task of its own: this one may be cancelled.
+            // A separate task, because this one may be cancelled.
             await Task { try? await dropShadows(of: lease) }.value
             return try result.get()
         }
@@ -63,7 +64,7 @@ extension ReadModels {
             copies = try await load.run(through: end) { position in
                 progress(ShadowProgress(phase: .loading, position: position, tail: end))
             }
-            // What came meanwhile is little enough to be done in the comparison's own transaction.
+            // The remaining recorded events are few enough for the comparison's own transaction.
             guard end - before > ShadowLoad.page else { break }
         }
         let position = copies.position
@@ -81,7 +82,7 @@ extension ReadModels {
             for projection in projections {
                 let shadow = type(of: projection).schema + Self.verifySuffix
                 try await Self.create(type(of: projection), in: shadow, on: connection)
-                // Nothing of it need survive a crash.
+                // The shadow need not survive a crash.
                 for table in try await Self.tables(of: shadow, on: connection) {
                     try await connection.query("ALTER TABLE \(identifier: shadow).\(identifier: table) SET UNLOGGED")
                 }
@@ -94,12 +95,12 @@ extension ReadModels {
         let tableGeneration = ReadModelState.tableGeneration(of: type(of: projection).schema)
         while true {
             let (comparison, seen) = try await compareOnce(projection, tableGeneration, sample: sample, limit: limit)
-            // A snapshot holds rows, but not names: where others took the live tables' place meanwhile, it is done again.
+            // A snapshot holds rows, but not names. If other tables became live meanwhile, the comparison runs again.
             if try await client.query(tableGeneration).decode(String.self) == seen { return comparison }
         }
     }
 
-    /// In one snapshot, which shows the live tables at their checkpoint's position, whatever is appended meanwhile.
+    /// Compares in one snapshot. It shows the live tables at the position of their checkpoint, even if appends happen meanwhile.
     private func compareOnce(
         _ projection: any Projection, _ tableGeneration: SQL, sample: StreamSample?, limit: Int64
     ) async throws -> (Comparison, seen: [String]) {
@@ -122,7 +123,7 @@ extension ReadModels {
                     comparison.rows += try await connection.query(texts.count).decode(Int64.self).first ?? 0
                     let rows = try await connection.query(texts.differences).decode((Int64, String, String?, String?).self)
                     comparison.differing += rows.first?.0 ?? 0
-                    // One at least is asked for, which carries the count.
+                    // The query asks for at least one row, which carries the count.
                     comparison.differences += rows.prefix(Int(limit)).map {
                         .init(table: table, key: $0.1, found: $0.2, expected: $0.3)
                     }
@@ -132,7 +133,7 @@ extension ReadModels {
         }
     }
 
-    /// Statements that compare a table with its shadow, written by PostgreSQL, which knows how to quote.
+    /// Makes the statements that compare a table with its shadow. PostgreSQL writes them, because it knows how to quote names.
     private static func texts(
         for table: String, in live: String, isSample: Bool, limit: Int64, on connection: LeasedConnection
     ) async throws -> (count: SQL, differences: SQL) {

@@ -2,8 +2,8 @@ internal import Foundation
 public import Logging
 public import Postgres
 
-/// The read models of a database that this program reads and writes: creates them, keeps them in step with the log, and mends
-/// them while servers go on.
+/// The read models of a database that this program reads and writes. It creates them, keeps them in step with the log, and
+/// repairs them while servers run.
 public struct ReadModels: Sendable {
     /// The role that may read all tables and change none; `db/grants.sql` creates it.
     private static let readerRole = "humon_reader"
@@ -11,14 +11,14 @@ public struct ReadModels: Sendable {
     static let previousSuffix = "_previous"
 
     let projections: [any Projection]
-    /// Which recorded events these are made of.
+    /// Selects the recorded events from which the read models are made.
     let filter: LogFilter
     let client: PostgresClient
     let logger: Logger
 
     /// - Parameters:
-    ///   - projections: all of them
-    ///   - client: of at least four connections where something is to be rebuilt or verified
+    ///   - projections: all projections of the program
+    ///   - client: has at least four connections for a rebuild or a verification
     public init(projections: [any Projection], client: PostgresClient, logger: Logger) {
         self.init(projections: projections, filter: .everything, client: client, logger: logger)
     }
@@ -81,7 +81,7 @@ public struct ReadModels: Sendable {
 
     /// - Parameter skipped: schemas of the read models to leave alone
     /// - Returns: the errors of the read models that could not follow, by schema
-    /// - Throws: `PostgresError` where the database is away, `CancellationError`
+    /// - Throws: `PostgresError` if the database is away, `CancellationError`
     func catchUp(skipping skipped: Set<String>) async throws -> [String: any Error] {
         let behind = try await client.query(
             """
@@ -104,8 +104,8 @@ public struct ReadModels: Sendable {
         return failures
     }
 
-    /// Applies one page of the log, in a transaction of its own. Returns false at the log's end, and nil where the copy is missing
-    /// or inline.
+    /// Applies one page of the log, in its own transaction.
+    /// - Returns: false at the log's end; nil if the copy is missing or inline
     func catchUp(_ projection: any Projection, suffix: String) async throws -> Bool? {
         try await client.withTransaction { connection in
             var copies = try await ReadModelCopy.locked([projection], suffix: suffix, on: connection)
@@ -116,9 +116,9 @@ public struct ReadModels: Sendable {
     }
     private static let page: Int64 = 10_000
 
-    /// Notes that a server answers from them. A prune refuses for these seconds, even without a session's lock.
+    /// Notes that a server uses the read models. For these seconds a prune is refused, even without a session's lock.
     func noteServed(forSeconds seconds: Double) async throws {
-        // One by one: together they would be locked in another order than an append or a cutover locks them.
+        // One statement for each row. A single statement would lock the rows in another order than an append or a cutover does.
         for projection in projections {
             try await client.query(
                 """
@@ -137,7 +137,7 @@ public struct ReadModels: Sendable {
         try await noteServed(forSeconds: 0)
     }
 
-    /// Of the live tables, by schema; none where they are missing.
+    /// The positions of the live tables, by schema. Missing read models have no entry.
     func positions() async throws -> [String: Int64] {
         let found = try await client.query(
             """
@@ -148,7 +148,7 @@ public struct ReadModels: Sendable {
         return Dictionary(found) { first, _ in first }
     }
 
-    /// Empty tables, at position 0; what stood under that name is dropped.
+    /// Creates empty tables at position 0. It drops an existing schema of that name.
     static func create(_ projection: any Projection.Type, in schema: String, on connection: LeasedConnection) async throws {
         try await drop(schema, on: connection)
         try await connection.query("CREATE SCHEMA \(identifier: schema)")
@@ -166,7 +166,7 @@ public struct ReadModels: Sendable {
     }
 }
 
-/// Why a read model cannot be used, or not be treated as asked.
+/// The reason why a read model cannot be used or changed.
 public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case unknown(String, known: [String])
     case ahead(String, position: Int64, tail: Int64)
@@ -176,13 +176,13 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case nothingBefore(String)
     /// Another process renames or drops tables and does not finish.
     case busy
-    /// A server answers from it.
+    /// A server uses the read model.
     case served(String)
-    /// Found by an append: nothing was recorded.
+    /// An append found that a read model is missing. Nothing was recorded.
     case missing
-    /// Found by an append: nothing was recorded, since the read models cannot follow the log.
+    /// An append found that the read models cannot follow the log. Nothing was recorded.
     case unreadable(FormatError)
-    /// Another version of the program has appended what this one could not bring into its read model: nothing was recorded.
+    /// The read model lacks appends of another version of the program, and could not catch up. Nothing was recorded.
     case behind(String)
 
     public var description: String {

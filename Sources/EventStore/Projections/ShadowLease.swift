@@ -4,9 +4,9 @@ internal import Postgres
 /// The right to fill some shadows for a limited time. Another process that wants the same shadows gets an error until the holder
 /// ends the lease or dies.
 struct ShadowLease: Sendable {
-    /// How long a dead builder is waited for.
+    /// Seconds after which another process may replace a dead builder.
     static let seconds = 5.0
-    /// Of a row of `log.shadows`, called `s`. A builder of the version before kept its lease in the row.
+    /// Whether a row `s` of `log.shadows` has a lease. Builders of the version before kept the lease in that row.
     static let isLeased: SQL = """
         greatest(s.leased_until, log.leased_until(s.builder))
             BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => \(seconds))
@@ -42,7 +42,8 @@ struct ShadowLease: Sendable {
         } catch {
             result = .failure(error)
         }
-        // In a task of its own: this one may be cancelled, and the next builder need not wait for the lease to run out.
+        // A separate task, because this one may be cancelled. After the release, the next builder need not wait until the lease
+        // expires.
         await Task { try? await lease.release() }.value
         return try result.get()
     }
@@ -52,7 +53,7 @@ struct ShadowLease: Sendable {
         self.client = client
     }
 
-    /// A builder that died holds it a little longer; one that lives renews it.
+    /// Claims the lease, and waits for a limited time until the lease of a dead builder expires. A live builder renews its lease.
     private func claim() async throws {
         let deadline = ContinuousClock.now + .seconds(Self.seconds * 1.5)
         while true {
@@ -60,7 +61,7 @@ struct ShadowLease: Sendable {
                 return try await client.withTransaction { connection in
                     for schema in schemas { try await claim(schema, on: connection) }
                     try await renew(on: connection)
-                    // What builders left that were killed.
+                    // Removes the old leases of builders that were killed.
                     try await connection.query("DELETE FROM log.leases WHERE until < clock_timestamp() - interval '1 day'")
                 }
             } catch let error as ReadModelError where ContinuousClock.now >= deadline {
@@ -86,8 +87,8 @@ struct ShadowLease: Sendable {
         guard rows.affected == 1 else { throw ReadModelError.underWay(schema) }
     }
 
-    /// Nothing is lost when it cannot be for a while: the work itself fails then, or goes on.
-    /// - Throws: ``ReadModelError/aborted(_:)``, which ends what the body is just doing
+    /// Renews the lease. An error of an unavailable database is ignored: the work itself then fails, or goes on.
+    /// - Throws: ``ReadModelError/aborted(_:)``, which cancels the body
     private func renew() async throws {
         do {
             try await renew(on: client)
@@ -105,9 +106,9 @@ struct ShadowLease: Sendable {
         try await database.query("SELECT log.renew_lease(\(builder), \(Self.seconds))")
     }
 
-    /// Checks the lease. Every transaction of the work calls it after it has locked the shadows' checkpoints, for which another
-    /// process that takes the lease waits. The lease itself is not locked, so that it can be renewed, and an operator can abort,
-    /// while a long statement runs.
+    /// Checks the lease. Every transaction of the work calls this function after it has locked the shadows' checkpoints. Another
+    /// process that takes the lease waits for these locks. The lease itself is not locked. So it can be renewed, and an operator
+    /// can abort, while a long statement runs.
     /// - Throws: ``ReadModelError/aborted(_:)``, ``ReadModelError/underWay(_:)`` if another process has taken the lease
     func check(on connection: LeasedConnection) async throws {
         let found = try await connection.query(

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Postgres
 
-/// Fills shadows of read models from the log in one pass: while a page is written the next one is decoded and folded, on all
-/// cores, and the one after that is read. Three pages are in memory at a time, however long the log is.
+/// Fills shadows of read models from the log in one pass. While one page is written, the next one is decoded and folded on all
+/// cores, and a third one is read. So at most three pages are in memory at a time, for a log of any length.
 struct ShadowLoad: Sendable {
-    /// Positions that are read, folded and written at once, in one transaction.
+    /// Number of positions in one page. One transaction writes a whole page.
     static let page: Int64 = 20_000
-    /// Recorded events that one task decodes.
+    /// Number of recorded events that one task decodes.
     private static let slice = 2_500
 
     let copies: [ReadModelCopy]
@@ -16,7 +16,8 @@ struct ShadowLoad: Sendable {
     var sample: StreamSample?
     let client: PostgresClient
 
-    /// Up to a position, or to where the log ends when it gets there.
+    /// Fills the shadows up to a position, or up to the end of the log.
+    /// - Returns: the copies with their new positions
     func run(through end: Int64 = .max, progress: @Sendable (_ position: Int64) -> Void) async throws -> [ReadModelCopy] {
         var copies = copies
         var page = try await read(after: copies.position, through: end)
@@ -35,7 +36,7 @@ struct ShadowLoad: Sendable {
         return copies
     }
 
-    /// nil at the end.
+    /// Reads the next page; nil at the end.
     private func read(after position: Int64, through end: Int64) async throws -> LogRows? {
         guard position < end else { return nil }
         let rows = try await LogReader(client: client).rows(
@@ -49,8 +50,8 @@ struct ShadowLoad: Sendable {
         var through: Int64
     }
 
-    /// Every slice is folded for itself. That its rows are inserted before anything is changed makes no difference: nothing
-    /// changes a row before it is there.
+    /// Folds every slice separately. The rows of all slices are inserted before any row is changed. The result is the same,
+    /// because no statement changes a row before its insertion.
     private func fold(_ page: LogRows?) async throws -> Folded? {
         guard let page else { return nil }
         let slices = stride(from: 0, to: page.rows.count, by: Self.slice).map { $0..<min($0 + Self.slice, page.rows.count) }
@@ -75,13 +76,14 @@ struct ShadowLoad: Sendable {
         }
     }
 
-    /// One transaction for all copies. Its commit need not wait for the disk: what a crash takes back is done again.
+    /// Writes a page into all copies, in one transaction. Its commit need not wait for the disk, because the rebuild repeats work
+    /// that a crash undoes.
     private func write(_ folded: Folded, into copies: [ReadModelCopy]) async throws {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
                 let there = try await ReadModelCopy.locked(copies.map(\.projection), as: copies.map(\.schema), on: connection)
                 try await lease.check(on: connection)
-                // A former builder's last transaction may have ended after this one read where it stood.
+                // A former builder's last transaction may have ended after this builder read the positions.
                 guard there.map(\.position) == copies.map(\.position) else { throw ReadModelError.underWay(copies[0].schema) }
                 try await connection.query("SET LOCAL synchronous_commit = off")
                 try await connection.copy(folded.insertions)

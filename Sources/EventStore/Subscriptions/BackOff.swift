@@ -10,12 +10,12 @@ public struct BackOff: Sendable, Hashable {
         nextSeconds = firstSeconds
     }
 
-    /// How long to wait before the next attempt.
+    /// Returns the pause before the next attempt.
     public mutating func next() -> Duration {
         defer { nextSeconds = min(nextSeconds * 2, longestSeconds) }
         return .seconds(nextSeconds)
     }
 
-    /// An attempt succeeded: the next pause is the first again.
+    /// Begins again with the first pause, after an attempt succeeded.
     public mutating func reset() { nextSeconds = firstSeconds }
 }

@@ -2,9 +2,9 @@ public import Encoding
 internal import Foundation
 public import Postgres
 
-/// Does something with every recorded event, once and in order, on one node at a time. ``SubscriptionRunner`` runs it.
+/// Handles every recorded event, once and in order, on one node at a time. ``SubscriptionRunner`` runs it.
 public protocol Subscription: Sendable {
-    /// Under which its checkpoint is kept; a new name starts at the beginning of the log.
+    /// The name of the subscription's checkpoint. A new name starts at the beginning of the log.
     var name: String { get }
 
     var filter: LogFilter { get }
@@ -19,7 +19,7 @@ extension Subscription {
     public var filter: LogFilter { .everything }
 }
 
-/// A stream that a subscription could not go on with. The others go on; this one waits until it is to be retried.
+/// A stream with an event that the subscription could not handle. The stream waits for a retry, and the other streams go on.
 public struct ParkedStream: Sendable, Hashable {
     public var stream: StreamName
     /// The first recorded event that was not handled.
@@ -32,13 +32,14 @@ public struct ParkedStream: Sendable, Hashable {
     public var isToBeRetried: Bool
 }
 
-/// What the database knows of subscriptions: for tools, and for tests.
+/// The stored state of subscriptions, for tools and tests.
 public struct Subscriptions: Sendable {
     let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
 
-    /// Everything up to there is handled or parked; nil for a subscription that never ran.
+    /// Returns the checkpoint; nil for a subscription that never ran. All recorded events up to the checkpoint are handled or
+    /// parked.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func position(of subscription: String) async throws -> Int64? {
         try await client.query(
@@ -61,9 +62,10 @@ public struct Subscriptions: Sendable {
         }
     }
 
-    /// Lets the leader try again, from where the stream was parked. Without a stream: with all that are parked.
+    /// Asks the leader to try a parked stream again, from its first unhandled event. Without a stream, it asks for all parked
+    /// streams.
+    /// - Returns: the number of streams to retry
     /// - Throws: ``PostgresError``, or `CancellationError`
-    /// - Returns: how many there were to retry
     @discardableResult
     public func retry(_ stream: StreamName? = nil, of subscription: String) async throws -> Int {
         try await client.query(
@@ -75,12 +77,12 @@ public struct Subscriptions: Sendable {
     }
 }
 
-/// Another node leads by now. No write of the transaction was kept.
+/// Another node leads now. The transaction's writes are rolled back.
 struct LeaseLostError: Error, CustomStringConvertible {
     var description: String { "another node leads this subscription" }
 }
 
-/// The right to be the one who follows under a name, for a while.
+/// The right of one node to run a subscription for a limited time.
 struct Lease: Sendable {
     let subscription: String
     let leader: UUID
@@ -88,11 +90,12 @@ struct Lease: Sendable {
     let seconds: Double
     let client: PostgresClient
 
-    /// Nil while another node has it. The same leader gets it again at once, after a lost connection say.
+    /// Claims the lease. The same leader gets it again immediately, for example after a lost connection.
+    /// - Returns: nil while another node holds the lease
     static func claim(
         _ subscription: String, leader: UUID, seconds: Double, client: PostgresClient
     ) async throws -> (lease: Lease, position: Int64)? {
-        // The second statement's snapshot shows what a former leader committed before the claim.
+        // The second statement's snapshot shows all commits of a former leader before the claim.
         let rows = try await client.run([
             "SELECT log.claim_follower(\(subscription), \(leader), \(seconds))", "SELECT log.follower_position(\(subscription))",
         ])
@@ -142,7 +145,7 @@ struct Lease: Sendable {
         return newest
     }
 
-    /// Moves the checkpoint, if it is where this leader left it.
+    /// Moves the checkpoint, if it is still at the position that this leader expects.
     /// - Throws: ``LeaseLostError``
     func move(from old: Int64, to new: Int64, in transaction: LeasedConnection) async throws {
         try await hold(in: transaction)
@@ -155,7 +158,7 @@ struct Lease: Sendable {
         guard rows.affected == 1 else { throw LeaseLostError() }
     }
 
-    /// The parked streams; only those with a requested retry, or all.
+    /// The parked streams: all of them, or only the streams with a requested retry.
     func parkedStreams(toBeRetried: Bool) async throws -> [(stream: StreamName, version: Int32)] {
         try await client.query(
             """
@@ -165,7 +168,7 @@ struct Lease: Sendable {
         ).decode((String, Int32).self).map { (StreamName($0), $1) }
     }
 
-    /// From that event on.
+    /// Parks the stream of an event, from this event on.
     func park(_ event: RecordedEvent, because error: any Error, in transaction: LeasedConnection) async throws {
         try await transaction.query(
             """
@@ -175,14 +178,15 @@ struct Lease: Sendable {
         )
     }
 
-    /// - Throws: ``LeaseLostError`` where this leader is none any more
+    /// - Throws: ``LeaseLostError`` if this node does not lead any more
     func unpark(_ stream: StreamName, in transaction: LeasedConnection) async throws {
         try await transaction.query(
             "DELETE FROM log.parked_streams WHERE follower = \(subscription) AND stream = \(stream.description)")
         try await hold(in: transaction)
     }
 
-    /// The retry failed: it waits for the next one. Nothing happens where this leader is none any more.
+    /// Notes that the retry failed, so that the stream waits for the next one. It has no effect if this node does not lead any
+    /// more.
     func keepParked(_ stream: StreamName, because error: any Error) async throws {
         try await client.query(
             """
@@ -194,7 +198,7 @@ struct Lease: Sendable {
         )
     }
 
-    /// Shortened, because the error of a subscription may be of any length.
+    /// The error's description. It is shortened, because it may be of any length.
     private func reason(_ error: any Error) -> String { String("\(error)".prefix(Self.reasonLimit)) }
     private static let reasonLimit = 1_000
 }

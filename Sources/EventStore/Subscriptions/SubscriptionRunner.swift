@@ -9,15 +9,15 @@ public import ServiceLifecycle
 /// moves its checkpoint, and its transaction is rolled back.
 public final class SubscriptionRunner: Service {
     public struct Timing: Sendable {
-        /// How long a dead leader is waited for.
+        /// Seconds after which another node replaces a dead leader.
         public var leaseSeconds = 3.0
         /// The interval at which nodes that stand by try to lead.
         public var claimSeconds = 0.5
-        /// How often one event is tried before its stream is parked.
+        /// Number of attempts to handle an event before its stream is parked.
         public var attempts = 5
-        /// After the first failure; doubled after every further one.
+        /// Seconds between the first failure and the next attempt. The pause doubles after every further failure.
         public var backOffSeconds = 0.1
-        /// Maximum seconds between two attempts where the log has a hole or lost its end.
+        /// Maximum seconds between two attempts if the log has a gap or lost its end.
         public var longestStandstillSeconds = 30.0
 
         public init() {}
@@ -31,8 +31,8 @@ public final class SubscriptionRunner: Service {
     private let leader = UUID()
 
     /// - Parameters:
-    ///   - client: of at least two connections, one for the subscription's work and one to renew the lease meanwhile; and one more
-    ///     where the notifier listens with it
+    ///   - client: has at least two connections, one for the subscription's work and one to renew the lease. If the notifier
+    ///     listens with this client, it needs a third one
     ///   - notifier: must run
     public init(
         _ subscription: any Subscription, client: PostgresClient, notifier: LogNotifier, timing: Timing = Timing(), logger: Logger
@@ -76,10 +76,10 @@ public final class SubscriptionRunner: Service {
         }
     }
 
-    /// A place where the subscription cannot go on. It is logged once, and tried again after growing pauses.
+    /// A position at which the subscription cannot go on. The runner logs it once, and tries again after growing pauses.
     private struct Standstill {
         let error: String
-        /// Where the subscription began when it came to that place.
+        /// The checkpoint from which the subscription came to this position.
         let position: Int64?
         var backOff: BackOff
 
@@ -120,13 +120,14 @@ public final class SubscriptionRunner: Service {
         } catch {
             result = .failure(error)
         }
-        // In a task of its own: this one may be cancelled, and the next leader need not wait for the lease to run out.
+        // A separate task, because this one may be cancelled. After the release, the next leader need not wait until the lease
+        // expires.
         await Task { try? await lease.release() }.value
         try result.get()
     }
 }
 
-/// One node's time at the head of a subscription.
+/// The work of one node while it leads a subscription.
 private struct Leadership {
     let lease: Lease
     let subscription: any Subscription
@@ -178,7 +179,7 @@ private struct Leadership {
         }
     }
 
-    /// One transaction: the work, and the checkpoint behind it.
+    /// Does the work and moves the checkpoint, in one transaction.
     private mutating func step(
         to next: Int64, _ work: (LeasedConnection) async throws -> Void
     ) async throws {
@@ -190,7 +191,8 @@ private struct Leadership {
         position = next
     }
 
-    /// Handles what the stream has up to the checkpoint, all or nothing; from there on it is a stream like any other.
+    /// Handles the events of each parked stream up to the checkpoint, in one transaction. After that, the stream is a stream like
+    /// any other.
     private mutating func retryParked() async throws {
         for (stream, version) in try await lease.parkedStreams(toBeRetried: true) {
             let before = position
@@ -213,7 +215,7 @@ private struct Leadership {
 }
 
 extension SQLState {
-    /// Class 42: something is missing or not allowed; class 28: who we are is not accepted.
+    /// Class 42: an object is missing or not allowed. Class 28: PostgreSQL does not accept the login.
     fileprivate var isOfSetUp: Bool { rawValue.hasPrefix("42") || rawValue.hasPrefix("28") }
 }
 
@@ -224,7 +226,7 @@ extension Error {
         case is LeaseLostError: false
         case is CancellationError: !Task.isCancelled
         case let error as PostgresError:
-            // A statement that takes too long may be one event's fault; a missing table or right is no event's.
+            // One event may cause a slow statement. No event causes a missing table or a missing right.
             error.sqlState == .queryCanceled || !error.isUnavailability && error.sqlState?.isOfSetUp != true
         default: true
         }

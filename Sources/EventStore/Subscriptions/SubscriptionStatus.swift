@@ -1,12 +1,12 @@
 public import Encoding
 internal import Postgres
 
-/// How a subscription is doing, for tools.
+/// The status of a subscription, for tools.
 public struct SubscriptionStatus: Sendable, Hashable {
     public var name: String
-    /// Everything up to there is handled or parked.
+    /// All recorded events up to this position are handled or parked.
     public var position: Int64
-    /// How many positions there are behind it.
+    /// Number of positions that the log has after this position.
     public var lag: Int64
     /// The end of the leader's lease; nil if no node leads.
     public var leasedUntil: Timestamp?
@@ -14,7 +14,7 @@ public struct SubscriptionStatus: Sendable, Hashable {
 }
 
 extension Subscriptions {
-    /// All that ever ran, by name.
+    /// Returns the status of every subscription that ever ran, ordered by name.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func statuses() async throws -> [SubscriptionStatus] {
         try await client.query(

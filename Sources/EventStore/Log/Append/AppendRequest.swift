@@ -3,12 +3,12 @@ public import Foundation
 
 /// A domain event to be recorded, under the condition that its stream has a certain version.
 public struct AppendRequest: Sendable {
-    /// Unique in the log. One that is already there is not recorded again; the first result is answered.
+    /// Unique in the log. If the log has this id already, nothing is recorded, and the caller gets the first result.
     public var id: UUID
-    /// Of the request, where its caller may repeat it: the same id with another one is refused.
+    /// The hash of a request that its caller may repeat. The same id with another hash is refused.
     public var requestHash: RequestHash?
     public var stream: StreamName
-    /// The version that the stream must have; 0: it must not exist.
+    /// The version that the stream must have; 0 means that the stream must not exist.
     public var expectedVersion: Int32
     public var recordedAt: Timestamp
     public var metadata: Metadata
@@ -27,7 +27,7 @@ public struct AppendRequest: Sendable {
         self.event = event
     }
 
-    /// In its place, if it is recorded.
+    /// The envelope of the recorded event, if the append is accepted.
     var envelope: EventEnvelope<any DomainEvent> {
         EventEnvelope(
             id: id, stream: stream, version: expectedVersion + 1, recordedAt: recordedAt, metadata: metadata, event: event
@@ -35,7 +35,7 @@ public struct AppendRequest: Sendable {
     }
 }
 
-/// Where an append ended up: the first result, however often it is repeated.
+/// The place of a recorded event. A repeated append gets the place of the first one.
 public struct AppendResult: Sendable, Hashable {
     public var position: Int64
     public var stream: StreamName
@@ -60,12 +60,12 @@ public struct VersionConflictError: Error, Hashable, CustomStringConvertible {
     public var description: String { "stream \(stream) has version \(actual), not \(expected)" }
 }
 
-/// What becomes of one of the appends of a batch.
+/// The decision on one append of a batch.
 enum AppendDecision: Hashable {
     case accepted
-    /// Recorded before.
+    /// The event is in the log already.
     case repeats(AppendResult)
-    /// The same id stands earlier in this batch, at that index, and is accepted there.
+    /// An earlier append of this batch, at that index, has the same id and is accepted.
     case repeatsInBatch(index: Int)
     case conflicts(VersionConflictError)
     /// Its id belongs to another request.
@@ -102,7 +102,7 @@ func decisions(
 }
 
 extension [AppendRequest] {
-    /// Whether no two have an id or a stream in common, so that each can be decided without regard to the others.
+    /// Whether no two appends share an id or a stream, so that each one can be decided without the others.
     var areIndependent: Bool {
         var ids = Set<UUID>(minimumCapacity: count)
         var streams = Set<StreamName>(minimumCapacity: count)

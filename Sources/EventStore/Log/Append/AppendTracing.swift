@@ -1,6 +1,7 @@
 internal import Tracing
 
-/// A span an append, below the span that is current: it waits in the queue, and shares its transaction with others.
+/// Makes a span for each append, as a child of the current span. The span includes the wait in the queue and the shared
+/// transaction.
 struct AppendTracing: Sendable {
     /// nil if appends are not traced.
     let tracer: (any Tracer)?

@@ -5,22 +5,22 @@ internal import Postgres
 
 /// Records a batch and changes the read models, in one transaction.
 ///
-/// The direct way sends all statements at once and relies on the unique keys: no round trip happens under the log's lock. The
+/// The direct way sends all statements together and relies on the unique keys: no round trip happens under the log's lock. The
 /// checked way queries ids and versions first. It follows if the direct way violates a key, or if a connection broke and the
 /// result is unknown.
 struct AppendTransaction: Sendable {
-    /// How long the fate of a batch is looked for after its connection broke.
+    /// Seconds for which the writer looks for the result of a batch after its connection broke.
     static let resolveWithinSeconds = 5.0
 
     let client: PostgresClient
     let projections: [any Projection]
     let logger: Logger
 
-    /// A result for each append, in order. One that is refused or fails leaves the others alone.
+    /// Returns a result for each append, in order. An append that is refused or fails does not affect the others.
     func append(_ batch: [AppendRequest]) async -> [Result<AppendResult, any Error>] {
         // Whether a connection broke that may have recorded the batch.
         var isFateUnknown = false
-        // Whether a program of another version has appended, which did not change this one's read models.
+        // Whether another version of the program has appended. Its appends do not change the read models of this version.
         var isBehind = false
         if batch.areIndependent {
             do {
@@ -50,7 +50,7 @@ struct AppendTransaction: Sendable {
             } catch is CancellationError {
                 return unknown(batch)
             } catch {
-                // Ids make it safe to ask again until the database is back and tells what became of the batch.
+                // Ids make it safe to ask again until the database is back and knows the result of the batch.
                 guard isFateUnknown, (error as? PostgresError)?.isUnavailability == true else {
                     return await failed(batch, with: error)
                 }
@@ -174,8 +174,8 @@ struct AppendTransaction: Sendable {
         batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
     }
 
-    /// A fault of one item, a row that a read model refuses say, must not fail its neighbours. Only PostgreSQL reports such a fault.
-    /// Other errors, such as a recorded event that this program cannot read, concern the whole batch.
+    /// An error of one append, such as a row that a read model refuses, must not fail the other appends. Only PostgreSQL reports
+    /// such an error. Other errors, such as a recorded event that this program cannot read, concern the whole batch.
     private func failed(_ batch: [AppendRequest], with error: any Error) async -> [Result<AppendResult, any Error>] {
         let states: [SQLState?] = [.readModelOutOfStep, .undefinedTable]
         var error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error
@@ -190,7 +190,8 @@ struct AppendTransaction: Sendable {
 }
 
 extension PostgresError {
-    /// An id or a version is in the log already, or the version before is not: which, and for whom, is to be asked.
+    /// An id or a version is in the log already, or the version before is missing. The checked way finds out which append this
+    /// concerns.
     fileprivate var saysKeyIsTaken: Bool { sqlState == .uniqueViolation || sqlState == .versionGap }
 }
 

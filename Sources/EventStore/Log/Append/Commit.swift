@@ -8,7 +8,8 @@ public struct Commit: Sendable {
 
     public var end: LogCursor { LogCursor(position: through, id: envelopes.last?.id) }
 
-    /// - Parameter recorded: by position
+    /// Makes one commit of each series of contiguous positions.
+    /// - Parameter recorded: ordered by position
     static func all(of recorded: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]) -> [Commit] {
         recorded.reduce(into: []) { commits, next in
             if let last = commits.last, last.through + 1 == next.position {

@@ -1,5 +1,5 @@
-/// Decides a command again when another writer has changed its stream meanwhile: a bounded number of times, with back-off, since
-/// every attempt takes the log's lock.
+/// Decides a command again after another writer has changed its stream. Attempts are limited and have a back-off, because each
+/// one takes the log's lock.
 public struct ConflictRetry: Sendable {
     /// Attempts at most, the first one included. Their delays add up to six seconds at most.
     public static let attempts = 30
@@ -14,8 +14,8 @@ public struct ConflictRetry: Sendable {
 
     /// Runs an attempt until it throws neither ``VersionConflictError`` nor ``ReadModelLag``.
     /// - Parameter attempt: decides and appends; its argument is the conflict of an earlier attempt, if there was one
-    /// - Throws: after the last attempt ``StreamContended`` for a conflict and ``ReadModelError/behind(_:)`` for a lag;
-    ///   `CancellationError`; and what else an attempt throws, at once
+    /// - Throws: after the last attempt ``StreamContended`` for a conflict and ``ReadModelError/behind(_:)`` for a lag.
+    ///   `CancellationError` and any other error of an attempt end the loop
     public func run<Value>(_ attempt: (_ conflict: VersionConflictError?) async throws -> Value) async throws -> Value {
         var conflict: VersionConflictError?
         for number in 1... {
@@ -40,7 +40,7 @@ public struct ConflictRetry: Sendable {
     }
 }
 
-/// An attempt has not appended, because the read model does not show yet what the decision needs.
+/// An attempt has not appended, because the read model does not show yet the version that the decision needs.
 public struct ReadModelLag: Error, Hashable {
     public var schema: String
 

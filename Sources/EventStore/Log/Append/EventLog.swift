@@ -17,7 +17,7 @@ public final class EventLog: Service {
     private struct Queue: Sendable {
         var pending: Deque<Pending> = []
         var isClosed = false
-        /// Who would write and has nothing to.
+        /// The writer tasks that wait for an append.
         var idle: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -56,10 +56,10 @@ public final class EventLog: Service {
 
     /// Returns once the event is durably recorded and all read models show it.
     ///
-    /// The append is carried out even when the calling task is cancelled meanwhile.
-    /// - Throws: ``VersionConflictError``, ``KeyReusedError``, ``EventLogError``, ``ReadModelError/missing``, ``ReadModelError/behind(_:)``, or a
-    ///   `PostgresError`; after
-    ///   a `connectionLost` the event may be recorded, and appending it again with the same id tells.
+    /// The append is carried out even if the calling task is cancelled meanwhile.
+    /// - Throws: ``VersionConflictError``, ``KeyReusedError``, ``EventLogError``, ``ReadModelError/missing``,
+    ///   ``ReadModelError/behind(_:)``, or a `PostgresError`. After `connectionLost` the event may be recorded; another append
+    ///   with the same id finds out
     public func append(_ append: AppendRequest) async throws -> AppendResult {
         try await tracing.trace(append) { try await queued(append) }
     }

@@ -2,20 +2,20 @@ internal import DequeModule
 public import Postgres
 internal import Synchronization
 
-/// Hands out numbers of a sequence. While a request to the database is under way askers queue; the next takes them all.
+/// Hands out numbers of a sequence. While a request to the database runs, callers queue, and the next request serves all of them.
 ///
-/// While many callers ask at once, it keeps numbers in stock, so that callers need not wait. The stock is dropped when the process
-/// ends and when the log loses its end: the numbers have gaps, and two nodes hand out theirs in turns.
+/// While many callers ask at the same time, it keeps numbers in stock, so that callers need not wait. The stock is dropped when
+/// the process ends and when the log loses its end. So the numbers have gaps, and the numbers of two nodes alternate.
 public final class IDAllocator: Sendable {
     private struct State: Sendable {
         var stock: Deque<Int64> = []
-        /// The stock is of this generation of the log.
+        /// The generation of the log to which the stock belongs.
         var generation = LogGeneration()
         var waiting: Deque<(number: Int, continuation: CheckedContinuation<Int64, any Error>)> = []
-        /// Of the last asker that waited.
+        /// The number of the last caller.
         var number = 0
         var isFetching = false
-        /// How many are to be in stock after a fetch; 0 as long as askers come one by one.
+        /// Number of ids that are in stock after a fetch; 0 as long as callers come one by one.
         var wanted = 0
 
         /// The number of ids to fetch, which then count as being fetched; nil if no fetch is needed.
@@ -42,15 +42,15 @@ public final class IDAllocator: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - sequence: with its schema: `log.user_ids`
-    ///   - history: of the log that the numbers are used in
+    ///   - sequence: the name with its schema, such as `log.user_ids`
+    ///   - history: the history of the log in which the numbers are used
     public init(sequence: String, client: PostgresClient, history: LogHistory) {
         self.sequence = sequence
         self.client = client
         self.history = history
     }
 
-    /// - Throws: `PostgresError`, or `CancellationError` when the task is cancelled before a number is there
+    /// - Throws: `PostgresError`, or `CancellationError` if the task is cancelled before it gets a number
     public func next() async throws -> Int64 {
         let (inStock, number, count) = state.withLock { state in
             let inStock = state.take(in: history.generation)
@@ -68,7 +68,7 @@ public final class IDAllocator: Sendable {
                 }
                 if let arrived { continuation.resume(returning: arrived) }
                 if let count { Task { await fetch(count) } }
-                // It may have been cancelled before it waited.
+                // The task may have been cancelled before it was in the queue.
                 if Task.isCancelled { giveUp(number) }
             }
         } onCancel: {

@@ -1,9 +1,9 @@
 public import Postgres
 
-/// The sequence that the streams of a category are numbered from.
+/// A sequence that numbers the streams of a category.
 public struct IDSequence: Sendable, Hashable {
     public var category: String
-    /// With its schema: `log.user_ids`
+    /// The name with its schema, such as `log.user_ids`.
     public var name: String
 
     public init(category: String, name: String) {
@@ -14,15 +14,15 @@ public struct IDSequence: Sendable, Hashable {
     /// A sequence and the lowest value that it must have.
     public struct State: Sendable, Hashable {
         public var sequence: IDSequence
-        /// The number it handed out last; 0: none yet.
+        /// The number that the sequence handed out last; 0 if it handed out none.
         public var last: Int64
-        /// Among the streams that were looked at; 0: none.
+        /// The largest number of the compared streams; 0 if there is none.
         public var largestUsed: Int64
 
         public var isBehind: Bool { last < largestUsed }
     }
 
-    /// Compares with the streams behind a position (0: with all).
+    /// Compares the sequences with the streams after a position; 0 means all streams.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public static func states(
         of sequences: [IDSequence], after position: Int64 = 0, client: PostgresClient
@@ -50,7 +50,7 @@ public struct IDSequence: Sendable, Hashable {
         return states
     }
 
-    /// Lets the sequences hand out nothing that is in use.
+    /// Advances the sequences, so that they hand out no number that is in use.
     static func advance(_ sequences: [IDSequence], _ connection: LeasedConnection) async throws {
         for state in try await states(of: sequences, connection) where state.isBehind {
             try await connection.query("SELECT setval(\(state.sequence.name)::text::regclass, \(state.largestUsed))")

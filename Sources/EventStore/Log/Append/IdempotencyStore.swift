@@ -13,9 +13,9 @@ public struct RequestHash: Sendable, Hashable {
     var bytea: Bytea { Bytea(bytes: bytes) }
 }
 
-/// A command that its caller may repeat.
+/// The identity of a command that its caller may repeat.
 public struct IdempotencyRecordKey: Sendable, Hashable {
-    /// The same for the same key of the same user; the id of what the command records.
+    /// The id of the domain event that the command records. The same key of the same user gives the same id.
     public var id: UUID
     public var requestHash: RequestHash
 
@@ -25,7 +25,7 @@ public struct IdempotencyRecordKey: Sendable, Hashable {
     }
 }
 
-/// What became of a command that carried a key.
+/// The result of a command that carried an idempotency key.
 struct IdempotencyRecord: Hashable {
     var requestHash: RequestHash
     var appended: AppendResult
@@ -43,7 +43,7 @@ struct IdempotencyRecord: Hashable {
     }
 }
 
-/// The index of commands that carried a key.
+/// The stored results of commands that carried an idempotency key.
 public struct IdempotencyStore: Sendable {
     private let client: PostgresClient
 

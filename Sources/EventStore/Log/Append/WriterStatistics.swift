@@ -1,12 +1,12 @@
 internal import Postgres
 public import Telemetry
 
-/// How the writer of a process is doing.
+/// The figures of the writer of a process.
 public struct WriterStatistics: Sendable {
-    /// What became of an append.
+    /// The outcome of an append.
     public enum Outcome: Int, Sendable, CaseIterable {
         case recorded
-        /// It had been recorded before.
+        /// The event was in the log already.
         case repeated
         case conflict
         case keyReused
@@ -14,7 +14,7 @@ public struct WriterStatistics: Sendable {
         case overloaded
         /// The log was being closed.
         case closed
-        /// The database was away or busy, or a read model missing.
+        /// The database was away or busy, or a read model was missing.
         case unavailable
         case failed
     }
@@ -22,13 +22,13 @@ public struct WriterStatistics: Sendable {
     /// Appends that no transaction has taken yet.
     public var queued: Int
     public var outcomes: [Outcome: Int]
-    /// Of how many appends a transaction was made.
+    /// Number of appends in each transaction.
     public var batches: HistogramSnapshot
-    /// How long it took from its making to its answer, in seconds.
+    /// Seconds from the start of each batch to its results.
     public var commits: HistogramSnapshot
 }
 
-/// Where a log counts.
+/// The counters of a writer.
 final class WriterCounters: Sendable {
     private let outcomes = Counter(count: WriterStatistics.Outcome.allCases.count)
     private let batches = Histogram(bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, EventLog.batchLimit])

@@ -3,7 +3,7 @@ public import Logging
 public import Postgres
 internal import Synchronization
 
-/// Numbers the histories of the log that this process has seen: one more after every loss of the log's end.
+/// The number of a history of the log. It rises by one after every loss of the log's end that this process detects.
 public struct LogGeneration: Sendable, Hashable, Comparable {
     var number: Int
 
@@ -19,13 +19,14 @@ public struct LogGeneration: Sendable, Hashable, Comparable {
 /// ``generation`` that was current before the read, and drops it when the generation differs.
 ///
 /// The evidence is cursors of the log: positions with the ids of their recorded events. They come from the process's own commits,
-/// from the pages of its feeds, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
-/// whether they are still there. A loss removes all positions above one; so a cursor below one that is held already adds nothing.
+/// from the pages of ``LogTail``, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
+/// whether they are still there. A loss removes all positions after a certain one. So a cursor before a held cursor adds no
+/// evidence.
 ///
 /// Thread-safe: a lock protects the cursors, an atomic holds the generation.
 public final class LogHistory: Sendable {
     private struct State: Sendable {
-        /// In the order of positions. The last check found the first of them.
+        /// Ordered by position. The last check found the first of these cursors.
         var cursors: [LogCursor] = []
         /// The start of the last check that found all cursors; nil while there is a doubt.
         var confirmedAt: ContinuousClock.Instant?
@@ -39,7 +40,7 @@ public final class LogHistory: Sendable {
     /// Number of cursors above which a check is due before the next poll.
     private static let fewCursors = 128
 
-    /// An element whenever a check is due. One ``LogNotifier`` reads it.
+    /// Emits an element whenever a check is due. One ``LogNotifier`` reads it.
     let dueChecks: AsyncStream<Void>
     private let checkIsDue: AsyncStream<Void>.Continuation
     private let number = Atomic(0)
@@ -62,13 +63,14 @@ public final class LogHistory: Sendable {
         }
     }
 
-    /// Takes a cursor of the log as evidence that is asked for at the next check.
+    /// Keeps a cursor of the log as evidence for the next check.
     public func saw(_ cursor: LogCursor) {
         guard cursor.id != nil else { return }
         state.withLock { saw(cursor, &$0) }
     }
 
-    /// Withdraws the confirmation until the next check, which is due now. For a broken connection, for instance.
+    /// Withdraws the confirmation until the next check, which is due now. The notifier calls it after a broken connection, for
+    /// example.
     func doubt() {
         state.withLock { state in
             state.confirmedAt = nil
@@ -143,13 +145,14 @@ extension LogHistory: CommitListener {
             saw(commit.end, &state)
             return isBehind
         }
-        // Two transactions are in flight, so their commits may be told out of order. The check decides.
+        // Two transactions are in flight, so their commits may arrive out of order. The check decides.
         if isBehind { checkIsDue.yield() }
     }
 }
 
 extension LogCursor {
-    /// Selects the last cursor of the log; no row for an empty log. In a pipeline behind another statement it sees at least as much.
+    /// Selects the last cursor of the log; no row for an empty log. In a pipeline it sees at least as much as the statement
+    /// before it.
     public static let newest: SQL = "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1"
 }
 

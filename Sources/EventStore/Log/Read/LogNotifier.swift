@@ -3,8 +3,8 @@ public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
 
-/// Wakes readers of the log when it may have grown: directly after an append of this process, by NOTIFY after an append of
-/// another process, and at a fixed interval. A wake is only a hint: readers read the log itself.
+/// Wakes readers of the log when it may have grown. It wakes them directly after an append of this process, by NOTIFY after an
+/// append of another process, and at a fixed interval. A wake is only a hint: readers read the log itself.
 public final class LogNotifier: Service {
     private struct State: Sendable {
         var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -30,12 +30,12 @@ public final class LogNotifier: Service {
     struct Hint: Sendable {
         /// The log is known to reach this far.
         var tail = Tail()
-        /// How often everybody was asked to look although nothing is known.
+        /// Number of rounds that woke all readers without a known position.
         var rounds = 0
     }
 
     static let channel = "humon_log"
-    /// Between two NOTIFYs, so that a busy writer sends few: one for all that was appended meanwhile.
+    /// Minimum seconds between two NOTIFYs. One NOTIFY announces all appends since the one before.
     static let announcementPauseSeconds = 0.01
     private static let listenAgainSeconds = 0.25
     /// Minimum seconds between two checks of the log's history.
@@ -61,7 +61,7 @@ public final class LogNotifier: Service {
         prepareSession: @escaping @Sendable (LeasedConnection) async throws -> Void = { _ in }
     ) {
         self.client = client
-        // A pooler in transaction mode passes no notifications on: polling must do.
+        // A pooler in transaction mode passes no notifications on, so the notifier polls only.
         self.listens = listens && !client.configuration.isPooled
         self.pollSeconds = pollSeconds
         self.prepareSession = prepareSession
@@ -87,7 +87,7 @@ public final class LogNotifier: Service {
     /// The position that the next announcement carries.
     var committedTail: Int64 { state.withLock { $0.committed.position } }
 
-    /// To be called after a commit of this process.
+    /// Wakes the readers. The writer calls it after each commit of this process.
     func grew(to tail: Int64) {
         let generation = history.generation
         state.withLock { $0.committed.learn(tail, in: generation) }
@@ -143,7 +143,7 @@ public final class LogNotifier: Service {
         }
     }
 
-    /// Lowers a hint that the log does not reach any more. Otherwise feeds would wait until the log passes it again.
+    /// Lowers a hint that is beyond the end of the log. Otherwise readers would wait until the log passes it again.
     private func lower(_ before: Tail, to position: Int64) {
         let present = Tail(position: position, generation: history.generation)
         guard before.generation != present.generation || before.position > position else { return }
@@ -152,13 +152,13 @@ public final class LogNotifier: Service {
         }
     }
 
-    /// After the commit, in a transaction of its own: a NOTIFY inside the append's would hold a lock of the whole cluster for
-    /// as long as its commit takes.
+    /// Sends NOTIFY after the commit, in a separate transaction. A NOTIFY inside the append's transaction would hold a lock of
+    /// the whole cluster until its commit ends.
     private func announce() async {
         for await _ in announcements.stream {
             let tail = committedTail
             do {
-                // Nothing is lost with it, so it need not wait for the disk.
+                // A crash loses only a hint with this transaction, so its commit need not wait for the disk.
                 try await client.query(
                     "SELECT pg_notify(\(Self.channel), \(String(tail))), set_config('synchronous_commit', 'off', true)")
             } catch {

@@ -1,7 +1,7 @@
 internal import Postgres
 
 extension LogReader {
-    /// How many recorded events are looked at with one statement.
+    /// Number of recorded events that one statement reads.
     private static let causePage: Int64 = 100_000
 
     /// Finds the position of the first recorded event with another request id. Reads the whole log if there is none.

@@ -2,11 +2,11 @@ public import Encoding
 internal import Postgres
 
 extension LogReader {
-    /// The clocks of servers differ, and an append waits for its turn after it was given its time: so far from the order of times
-    /// the order of positions is taken to be, at most.
+    /// Assumed maximum distance, in positions, between the order of times and the order of positions. Clocks of servers differ,
+    /// and an append waits in the queue after it got its time.
     private static let disorder: Int64 = 10_000
 
-    /// A position behind which everything stands that was recorded since a time, and little else.
+    /// Returns a position before all recorded events since a time, and not far before them.
     /// - Throws: ``PostgresError``, ``LogGapError``, ``FormatError``, or `CancellationError`
     public func position(before time: Timestamp) async throws -> Int64 {
         try await max(0, first(since: time) - 1 - Self.disorder)
@@ -19,7 +19,7 @@ extension LogReader {
         return lower..<max(lower, upper)
     }
 
-    /// By halves, as if times stood in the order of positions.
+    /// Finds the first position since a time by binary search. It assumes that the times are in the order of positions.
     private func first(since time: Timestamp) async throws -> Int64 {
         var (low, high) = (Int64(1), try await tail() + 1)
         while low < high {

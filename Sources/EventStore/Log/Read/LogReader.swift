@@ -7,21 +7,21 @@ public struct LogReader: Sendable {
     /// The last position that a log can have. Positions are contiguous, so that no log comes near it, and no sum of two overflows.
     static let positionLimit: Int64 = 1 << 53
 
-    /// What a ``RecordedEvent`` is read from, in its order.
+    /// The columns from which ``RecordedEvent`` is decoded, in its order.
     static let columns: SQL = "position, id, stream, version, type, format, recorded_at, data, metadata"
 
     let client: any PostgresQuerying
 
     public init(client: any PostgresQuerying) { self.client = client }
 
-    /// The next recorded events behind a position (0: from the start), at most `limit` of them, in order.
-    /// - Throws: ``LogGapError`` where a position is missing.
+    /// Reads the next recorded events after a position, at most `limit` of them, in order. Position 0 means the start.
+    /// - Throws: ``LogGapError`` if a position is missing.
     public func read(after position: Int64, limit: Int64) async throws -> [RecordedEvent] {
         try Self.contiguous(await client.query(Self.query(after: position, limit: limit)), after: position)
     }
 
-    /// Gives everything behind a position, up to the end of the log, page by page; the next is fetched while one is worked on.
-    /// - Throws: ``LogGapError``, and what the body throws
+    /// Calls the body with all recorded events after a position, page by page. It reads the next page while the body runs.
+    /// - Throws: ``LogGapError``, and the errors of the body
     public func replay(after position: Int64 = 0, _ body: ([RecordedEvent]) async throws -> Void) async throws {
         var page = try await read(after: position, limit: Self.replayPage)
         while let last = page.last {
@@ -48,7 +48,7 @@ public struct LogReader: Sendable {
     public func read(position: Int64) async throws -> RecordedEvent? { try await read(after: position - 1, limit: 1).first }
 
     /// The position of the last recorded event; 0 for an empty log.
-    /// - Throws: ``FormatError`` where it is beyond ``positionLimit``, which means that positions are missing
+    /// - Throws: ``FormatError`` if it is beyond ``positionLimit``, which means that positions are missing
     public func tail() async throws -> Int64 {
         let tail: Int64 = try await client.query("SELECT log.tail()").decode(Int64.self).first ?? 0
         guard tail <= Self.positionLimit else { throw FormatError("position \(tail): no log reaches it without a hole") }
@@ -66,7 +66,7 @@ public struct LogReader: Sendable {
         ).first.map(RecordedEvent.init)
     }
 
-    /// What the log takes on disk, indexes included, in bytes.
+    /// The size of the log on disk, in bytes, with its indexes.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func size() async throws -> Int64 {
         try await client.query("SELECT pg_total_relation_size('log.recorded_events')").decode(Int64.self)[0]
@@ -90,7 +90,7 @@ public struct LogReader: Sendable {
     }
 }
 
-/// A position is missing from the log. Positions are contiguous, so something has tampered with it or lost a part of it.
+/// A position is missing from the log. Positions are contiguous, so a part of the log was lost, or the log was tampered with.
 public struct LogGapError: Error, Hashable, CustomStringConvertible {
     public var after: Int64
     public var description: String {

@@ -1,9 +1,9 @@
 internal import Postgres
 
-/// A page of the log as it came from the database: to be decoded wherever a core is free.
+/// A page of the log in the form in which the database sent it. Tasks decode it in parallel.
 struct LogRows: Sendable {
     var rows: Rows
-    /// The last position of the page, whether it is among the rows or not.
+    /// The last position of the page, even if the filter removed its recorded event.
     var through: Int64
 
     func decode(_ range: Range<Int>) throws -> [RecordedEvent] { try rows[range].map(RecordedEvent.init) }
@@ -12,12 +12,12 @@ struct LogRows: Sendable {
 /// A random share of the streams, one of every n, each with all its recorded events.
 struct StreamSample: Sendable, Hashable {
     var oneIn: Int64
-    /// Another one chooses other streams.
+    /// Another value chooses other streams.
     var salt: Int64
 }
 
 extension LogReader {
-    /// The page behind a position, at most `limit` long.
+    /// Reads the page after a position, at most `limit` positions long.
     /// - Throws: ``LogGapError``
     func rows(
         after position: Int64, limit: Int64, filter: LogFilter, sample: StreamSample? = nil
@@ -26,7 +26,7 @@ extension LogReader {
             let rows = try await client.query(Self.query(after: position, limit: limit))
             guard let last = rows.last else { return LogRows(rows: rows, through: position) }
             let through = try Int64(last.cell(0))
-            // As many different positions as there are places for them leave no hole. Otherwise: where is it?
+            // Without a gap, there are as many rows as positions. With a gap, this call throws and names its position.
             if through - position != Int64(rows.count) { _ = try Self.contiguous(rows, after: position) }
             return LogRows(rows: rows, through: through)
         }

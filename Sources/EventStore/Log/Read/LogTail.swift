@@ -1,11 +1,11 @@
 public import Foundation
 public import Postgres
 
-/// Which recorded events are wanted.
+/// Selects recorded events.
 public struct LogFilter: Sendable, Hashable {
-    /// Of streams; empty: all.
+    /// The categories of the streams; empty selects all.
     public var categories: Set<String>
-    /// Stored names of domain events; empty: all.
+    /// The stored names of domain events; empty selects all.
     public var types: Set<String>
 
     public init(categories: Set<String> = [], types: Set<String> = []) {
@@ -27,9 +27,9 @@ public struct LogPage: Sendable {
     public var after: LogCursor
     /// The recorded events of the page that match the filter, in order.
     public var events: [RecordedEvent]
-    /// The last cursor of the page, whether wanted or not.
+    /// The last cursor of the page, even if the filter does not select its recorded event.
     public var end: LogCursor
-    /// Just before the database was asked.
+    /// The time just before the query to the database.
     public var askedAt: ContinuousClock.Instant
 }
 
@@ -40,19 +40,19 @@ extension LogPage {
 /// A position of the log and the id of the recorded event there.
 public struct LogCursor: Sendable, Hashable {
     public var position: Int64
-    /// Of the recorded event; nil where it is not known, and at position 0.
+    /// The id of the recorded event; nil if it is unknown, and at position 0.
     public var id: UUID?
 
-    /// - Parameter position: one below 0 is taken for 0
+    /// - Parameter position: a position below 0 counts as 0
     public init(position: Int64, id: UUID?) {
         self.position = max(position, 0)
         self.id = id
     }
 }
 
-/// The log from a position on, without end: a page whenever the log grows, and an empty page from time to time, which confirms
-/// that the log has not grown. It reads a page only when the caller asks for it, so that a slow reader blocks no other reader and
-/// uses no extra memory.
+/// The log from a position on, without end. It emits a page whenever the log grows, and from time to time an empty page. The
+/// empty page confirms that the log has not grown. The sequence reads a page only when the caller asks for it. So a slow reader
+/// blocks no other reader and uses no extra memory.
 ///
 /// While the database is away, the sequence waits and then goes on. It throws ``LogGapError``, ``LogTruncatedError``,
 /// ``LogDivergedError``, other errors of PostgreSQL, and `CancellationError` at the end.
@@ -69,7 +69,8 @@ public struct LogTail: AsyncSequence, Sendable {
 
     /// - Parameters:
     ///   - notifier: must run
-    ///   - reached: up to where the log is known by other means, since this process has recorded it, say; that is not read
+    ///   - reached: returns the cursor up to which the caller knows the log already, for example from its own commits. The
+    ///     sequence does not read that part
     public init(
         client: PostgresClient, notifier: LogNotifier, after cursor: LogCursor, filter: LogFilter = .everything,
         pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> LogCursor? = { nil }
@@ -82,7 +83,7 @@ public struct LogTail: AsyncSequence, Sendable {
         self.reached = reached
     }
 
-    /// Behind a position of which no more is known.
+    /// Begins after a position whose id is unknown.
     public init(
         client: PostgresClient, notifier: LogNotifier, after position: Int64, filter: LogFilter = .everything,
         pageLimit: Int64 = pageLimit
@@ -99,7 +100,7 @@ public struct LogTail: AsyncSequence, Sendable {
         private var wakes: AsyncStream<Void>.Iterator
         private var cursor: LogCursor
         private var mayHaveMore = true
-        /// What the last look was for.
+        /// The hint that the last read has covered.
         private var seen: LogNotifier.Hint
 
         init(feed: LogTail) {
@@ -109,12 +110,12 @@ public struct LogTail: AsyncSequence, Sendable {
             wakes = feed.notifier.wakes().makeAsyncIterator()
         }
 
-        /// Whether a wake says anything that is not known yet.
+        /// Whether the present hint is a reason to read the log again.
         private mutating func isWorthLooking() -> Bool {
             let hint = feed.notifier.hint
             defer { seen = hint }
             if let reached = feed.reached(), reached.position > cursor.position { cursor = reached }
-            // In another generation a lower tail is worth a look, too: the feed's own cursor may be gone.
+            // In another generation a lower tail is a reason to read, too: the sequence's own cursor may be gone.
             let isFurther = hint.tail.position > cursor.position || hint.tail.generation != seen.tail.generation
             return hint.rounds != seen.rounds || isFurther && hint.tail != seen.tail
         }
@@ -149,8 +150,8 @@ public struct LogTail: AsyncSequence, Sendable {
     }
 }
 
-/// The log ends before a position that was seen in it: it lost its end, in a fail-over say, and what stands there by now may be
-/// something else.
+/// The log ends before a position that this process has seen. The log lost its end, for example in a fail-over, and other
+/// recorded events may take these positions.
 public struct LogTruncatedError: Error, Hashable, CustomStringConvertible {
     public var position: Int64
     public init(position: Int64) { self.position = position }
@@ -159,7 +160,7 @@ public struct LogTruncatedError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Something else is recorded at a position than was seen there: the log lost its end, and goes on otherwise.
+/// The log has another recorded event at a position than before. The log lost its end, and other appends followed.
 public struct LogDivergedError: Error, Hashable, CustomStringConvertible {
     public var position: Int64
     public init(position: Int64) { self.position = position }
@@ -169,7 +170,7 @@ public struct LogDivergedError: Error, Hashable, CustomStringConvertible {
 }
 
 extension LogReader {
-    /// The page behind a position, at most `limit` long.
+    /// Reads the page after a position, at most `limit` positions long.
     /// - Throws: ``LogGapError``
     public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         let askedAt = ContinuousClock.now
@@ -185,7 +186,7 @@ extension LogReader {
         return Dictionary(try found.decode((Int64, UUID).self)) { first, _ in first }
     }
 
-    /// The cursor at a position, as it is now.
+    /// Returns the present cursor at a position.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func cursor(at position: Int64) async throws -> LogCursor {
         LogCursor(position: position, id: try await ids(at: [position])[position])
