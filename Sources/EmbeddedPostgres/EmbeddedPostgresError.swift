@@ -1,7 +1,7 @@
-/// Why an embedded cluster cannot start, with a sentence that names the remedy.
+/// The reason why an embedded cluster cannot start. Each description names the remedy.
 public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case noPrograms(wanted: Int?, lookedIn: [String])
-    /// The process that holds it, where that is known.
+    /// Another process uses the directory; `byProcess` is nil if that process is unknown.
     case inUse(directory: String, byProcess: Int32?)
     /// The process runs as root, and the system has no account for the cluster.
     case noPostgresAccount

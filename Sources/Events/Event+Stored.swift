@@ -8,7 +8,7 @@ extension EventDetails {
     /// limit bounds the memory of a leaf with 64 events.
     static let storedTextLimitBytes = 1_048_576
 
-    /// Checks values from the log or from a read model. No other code does.
+    /// Checks values from the log or from a read model. No other code checks them.
     /// - Throws: ``FormatError`` with the field, never its value
     init(
         storedName name: String, address: String?, lat: Double, lon: Double, startedAt: Timestamp, endedAt: Timestamp?
@@ -37,7 +37,8 @@ extension EventDetails {
 }
 
 extension Event {
-    /// Makes an event of a row of the read model. It checks the row like the log, because another program may have written the row.
+    /// Makes an event from a row of the read model. It checks the row like the log, because another program may have written the
+    /// row.
     /// - Throws: ``FormatError`` with event, version and field
     init(
         row id: EventID, owner: Int64, version: Int32, name: String, address: String?, lat: Double, lon: Double,
@@ -65,7 +66,7 @@ extension Event {
 }
 
 extension UnitVector {
-    /// Makes a unit vector of a row of the read model.
+    /// Makes a unit vector from a row of the read model.
     /// - Throws: ``FormatError``
     init(storedX x: Double, y: Double, z: Double) throws(FormatError) {
         // Rounding keeps a coordinate of a unit vector at 1 or below; the last bit may differ on another processor.

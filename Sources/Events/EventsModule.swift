@@ -53,7 +53,7 @@ public final class EventsModule: Sendable {
     }
 
     /// - Returns: the event, and the position at which it is recorded
-    /// - Throws: `KeyReusedError`, `StreamContended`, and what `EventLog.append(_:)` throws
+    /// - Throws: `KeyReusedError`, `StreamContended`, and the errors of `EventLog.append(_:)`
     public func create(_ command: CreateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
         try await once(context.recordKey(actor: command.owner.rawValue)) { key in
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
@@ -67,7 +67,8 @@ public final class EventsModule: Sendable {
 
     /// Decides on the present event. If another writer is faster it decides again, `ConflictRetry.attempts` times at most.
     /// - Returns: the event, and the position at which the change is recorded
-    /// - Throws: ``EventRejection``, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
+    /// - Throws: ``EventRejection``, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, and the errors of
+    ///   `EventLog.append(_:)`
     public func update(_ command: UpdateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
         try await once(context.recordKey(actor: command.by.rawValue)) { key in
             try await retry.run { conflict in
@@ -137,7 +138,8 @@ public final class EventsModule: Sendable {
         do {
             return try await shown(await carryOut(key))
         } catch let rejection as EventRejection {
-            // Another node may have finished an earlier attempt meanwhile, which made the change that this attempt is refused for.
+            // Another node may have finished an earlier attempt meanwhile. The change of that attempt may be the reason for this
+            // rejection.
             guard let first = try await idempotency.first(of: key) else { throw rejection }
             return try await shown(first)
         }

@@ -136,7 +136,7 @@ extension EventsModule {
             countIndexRead()
             return reading
         }
-        // A position that the log does not have is not worth a wait.
+        // The log does not have this position yet, so the view does not wait for the index.
         if let position, try await LogReader(client: database).tail() < position {
             throw PositionNotReachedError(position: position)
         }

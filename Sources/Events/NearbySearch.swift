@@ -78,7 +78,7 @@ extension NearbySearch {
 
     /// Reads one row more than the limit. The extra row shows that there is another page.
     ///
-    /// OFFSET 0 fences the lateral query, so that PostgreSQL scans the index once for each band, whatever its statistics say.
+    /// OFFSET 0 fences the lateral query, so that PostgreSQL scans the index once for each band, independent of its statistics.
     var query: SQL {
         let ranges = BandRange.covering(centre, kilometres: radius)
         let centre = UnitVector(centre)

@@ -1,8 +1,8 @@
 extension PointIndex {
     /// All points of an index, each once, in any order. Loading them this way is faster than a batch.
     ///
-    /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:)`` then makes leaves of one region
-    /// after another and frees it, so that sorting and copying stay within the processor's cache.
+    /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:)`` then makes the leaves of one
+    /// region after another, and frees each region. So sorting and copying stay within the processor's cache.
     public struct BulkLoad: Sendable {
         /// The number of leading bits of a cell that choose the region: three bits for each level, some 400 km on the Earth.
         private static let regionBits: UInt64 = 15

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Points on the unit sphere with payloads, in memory. Readers never wait for the writer.
 ///
-/// The index stands at one position: a number that grows with the changes, such as a position in a log. A batch makes a new
-/// snapshot, which shares all unchanged memory with the snapshot before it. A reader takes a snapshot and keeps it for as long as it
-/// needs it. So a reader sees whole batches only, and the lock protects nothing but the copy of one reference.
+/// The index has one position: a number that grows with the changes, such as a position in a log. A batch makes a new snapshot,
+/// which shares all unchanged memory with the snapshot before it. A reader takes a snapshot and keeps it for as long as it needs
+/// it. So a reader sees whole batches only, and the lock protects only the copy of one reference.
 public final class PointIndex: Sendable {
     private let current = Mutex(Snapshot())
     /// The snapshot before the current one; its lock is the writer's lock. The writer releases that snapshot one batch later, so
@@ -18,14 +18,14 @@ public final class PointIndex: Sendable {
     /// The points at the present position.
     public var snapshot: Snapshot { current.withLock { $0 } }
 
-    /// Makes all changes of a batch visible at once. The index then stands at `position`.
+    /// Makes all changes of a batch visible together, and sets the position of the index to `position`.
     ///
     /// The index ignores a batch whose position is before the present one.
     public func apply(_ batch: Batch, position: Int64) {
         replace { position < $0.position ? nil : $0.next(batch, position: position) }
     }
 
-    /// Replaces all points by those of a bulk load, and empties the bulk load.
+    /// Replaces all points by the points of a bulk load, and empties the bulk load.
     ///
     /// The index ignores the points if their position is before the present one.
     public func fill(from bulkLoad: inout BulkLoad, position: Int64) {

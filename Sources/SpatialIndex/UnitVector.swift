@@ -28,7 +28,8 @@ public struct UnitVector: Sendable, Hashable {
 
     /// The square of the straight line between two points whose directions differ by an angle.
     ///
-    /// The chord grows with the way on the surface, so the two give the same order, and it costs no trigonometry for each point.
+    /// The chord grows with the distance on the surface, so the two give the same order. The chord needs no trigonometry for each
+    /// point.
     /// - Parameter angle: in radians; an angle of π or more gives infinity, which holds every point
     public static func squaredChord(angle: Double) -> Double {
         // Rounding makes the square of some diameters a little more than 4.

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Postgres
 internal import Synchronization
 
-/// Rows on their way from a connection's thread to tasks that read them. If 16 batches wait, the thread blocks, and PostgreSQL
+/// Passes rows from a connection's thread to the tasks that read them. If 16 batches wait, the thread blocks, and PostgreSQL
 /// stops sending.
 final class BoundedChannel: Sendable {
     private static let limit = 16
@@ -14,7 +14,7 @@ final class BoundedChannel: Sendable {
 
     init() {
         (rows, continuation) = AsyncStream.makeStream(of: CopiedRows.self)
-        // Not as the first value: a semaphore must not be let go of with less than that.
+        // The first value is 0, because libdispatch traps if a semaphore is freed with less than its first value.
         for _ in 0..<Self.limit { room.signal() }
     }
 
@@ -28,10 +28,10 @@ final class BoundedChannel: Sendable {
 
     func wasTaken() { room.signal() }
 
-    /// There are no more to give.
+    /// Ends the channel after the last rows.
     func finish() { continuation.finish() }
 
-    /// Ends the channel for the giver: no task takes rows any more.
+    /// Ends the channel for the connection's thread, because no task reads rows any more.
     func stop() {
         isStopped.store(true, ordering: .releasing)
         room.signal()

@@ -1,8 +1,8 @@
 public import SpatialIndex
 public import Users
 
-/// The in-memory index of events. The tag of a point is the event's owner, the version is the stream's version, and the payload is
-/// the event's JSON as the API shows it. The position is the position in the log.
+/// The in-memory index of events. The tag of a point is the event's owner, and the version is the stream's version. The payload
+/// is the event's JSON as the API shows it. The position is the position in the log.
 public typealias EventIndex = PointIndex
 
 extension EventIndex.Batch {
@@ -13,7 +13,7 @@ extension EventIndex.Batch {
         put(id, owner: owner, version: version, vector: UnitVector(coordinates), json: json)
     }
 
-    /// Adds an event with the vector of the read model: another processor may compute another last bit.
+    /// Adds an event with the vector from the read model, because another processor may compute another last bit.
     mutating func put(_ id: EventID, owner: UserID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>) {
         put(id.rawValue, tag: owner.rawValue, version: version, at: vector, payload: json)
     }
@@ -33,7 +33,7 @@ extension EventIndex.Snapshot {
     /// The event with an id.
     public func event(_ id: EventID) -> EventIndex.Entry? { entry(id.rawValue) }
 
-    /// Finds what ``EventsModule/nearest(_:)`` finds in the read model at the same position, in the same order.
+    /// Finds the same events as ``EventsModule/nearest(_:)`` finds in the read model at the same position, in the same order.
     public func nearest(_ search: NearbySearch) -> EventIndex.Page {
         nearest(
             NearestQuery(

@@ -5,13 +5,13 @@ internal import SpatialIndex
 internal import Synchronization
 internal import Users
 
-/// What the index was filled from.
+/// The source of a loaded index: the tables of the read model, and the place in the log.
 struct IndexLoad: Sendable {
-    /// Of the read model.
+    /// The table generation of the read model.
     var tableGeneration: String
-    /// Up to which the log is in it.
+    /// The index holds the log up to this cursor.
     var cursor: LogCursor
-    /// Of the log, before anything was read.
+    /// The generation of the log before the load read anything.
     var generation: LogGeneration
 }
 
@@ -51,7 +51,7 @@ extension IndexUpdater {
 }
 
 extension EventsProjection {
-    /// Copies all events of the read model with the vectors that the writer computed: another processor may compute another last
+    /// Copies all events of the read model with the vectors that the writer computed. Another processor may compute another last
     /// bit.
     static func copyRows(
         _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
@@ -62,7 +62,7 @@ extension EventsProjection {
 }
 
 extension CopiedRow {
-    /// Of ``EventsProjection/copyRows(_:_:)``.
+    /// Decodes a row of ``EventsProjection/copyRows(_:_:)``.
     /// - Throws: `FormatError`, `CellError`
     mutating func event() throws -> (Event, UnitVector) {
         let id = EventID(rawValue: try next())
@@ -74,7 +74,7 @@ extension CopiedRow {
     }
 }
 
-/// Makes a filling of the rows of a COPY, and says now and then how far it is.
+/// Makes a bulk load from the rows of a COPY, and logs its progress at most once a second.
 private final class CopiedEvents: Sendable {
     private struct State: Sendable {
         var bulkLoad = EventIndex.BulkLoad()
@@ -82,9 +82,10 @@ private final class CopiedEvents: Sendable {
         var saidAt = ContinuousClock.now
     }
 
-    /// Number of tasks that read and render rows, which takes longer than PostgreSQL takes to send them.
+    /// Number of tasks that decode and render rows. This work takes longer than PostgreSQL takes to send the rows.
     private static let readers = 2
-    /// Beside its JSON, while the index is filled: its row, twice for as long as arrays grow, and its place by id.
+    /// Bytes of memory for each row besides its JSON while the index loads. It counts the row twice, because arrays copy rows
+    /// while they grow, and its entry in the id table.
     private static let bytesPerRow = 160
 
     private let state = Mutex(State())
@@ -100,7 +101,7 @@ private final class CopiedEvents: Sendable {
         self.logger = logger
     }
 
-    /// The rows are read and rendered by some while others come in.
+    /// Decodes and renders rows in tasks while PostgreSQL sends further rows.
     func copy(_ connection: LeasedConnection) async throws {
         let handover = BoundedChannel()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -128,7 +129,7 @@ private final class CopiedEvents: Sendable {
                 result = .failure(error)
             }
             handover.finish()
-            // Why rows were not taken is why they could not be given.
+            // A reader's error comes first, because it also makes the copy fail.
             try await group.waitForAll()
             try result.get()
         }

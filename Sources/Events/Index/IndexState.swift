@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Synchronization
 
-/// Whether the index of a node can be read, and how new it is.
+/// The state of a node's index: whether requests may read it, and how new it is.
 final class IndexState: Sendable {
     private let phases = Mutex(IndexStatus.Phase.filling)
     private let usable = Atomic(false)
@@ -9,9 +9,9 @@ final class IndexState: Sendable {
     /// The error of the next recorded event, if this program cannot read it.
     private let unreadable = Mutex<String?>(nil)
     private let start = ContinuousClock.now
-    /// Nanoseconds since the start.
+    /// The last time at which the index was known to hold the whole log, in nanoseconds since `start`.
     private let inStep = Atomic<Int64>(0)
-    /// Ends when the first phase does.
+    /// The stream ends when the first phase, `filling`, ends.
     let beginning: AsyncStream<Never>
     private let begun: AsyncStream<Never>.Continuation
 
@@ -23,7 +23,7 @@ final class IndexState: Sendable {
 
     func enter(_ phase: IndexStatus.Phase) {
         phases.withLock { current in
-            // The phase stays `filling` until the index is in use for the first time, however often the load begins again.
+            // The phase stays `filling` until the index is in use for the first time, even if the load begins again.
             guard current != .filling || phase != .interrupted else { return }
             current = phase
             usable.store(phase == .inUse, ordering: .releasing)
@@ -31,15 +31,15 @@ final class IndexState: Sendable {
         if phase == .inUse || phase == .tooSmall { begun.finish() }
     }
 
-    /// The log was seen not to go on behind what the index holds.
+    /// Notes that the index held the whole log at this instant.
     func isInStep(at instant: ContinuousClock.Instant) {
         let (seconds, attoseconds) = (instant - start).components
         inStep.max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
         unreadable.withLock { $0 = nil }
     }
 
-    /// The log has a recorded event that this program cannot read: the index stays as it was before it.
-    /// - Returns: whether that is news
+    /// Notes that this program cannot read the next recorded event of the log. The index stays at the position before it.
+    /// - Returns: whether the error is a new one
     func stands(before error: FormatError) -> Bool {
         unreadable.withLock { unreadable in
             defer { unreadable = "\(error)" }
@@ -49,13 +49,13 @@ final class IndexState: Sendable {
 
     var standsBeforeUnreadable: Bool { unreadable.withLock { $0 != nil } }
 
-    /// How long ago the index was last known to hold all that the log has.
+    /// The time since the index was last known to hold the whole log.
     var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }
 
-    /// Was acknowledged here: the index is not to be read before it holds that.
+    /// Notes the position of an acknowledged write. Requests do not read the index until it holds this position.
     func mustShow(_ position: Int64) { mustBeShown.max(position, ordering: .relaxed) }
 
-    /// The log ends before the position: it has lost acknowledged events.
+    /// Lowers the position of the acknowledged writes to the end of the log, because the log has lost some of them.
     func forget(_ position: Int64, for tail: Int64) {
         _ = mustBeShown.compareExchange(expected: position, desired: tail, ordering: .relaxed)
     }

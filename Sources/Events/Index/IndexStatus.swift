@@ -1,37 +1,38 @@
 internal import SpatialIndex
 internal import Synchronization
 
-/// How the index of a node is, for operators and their tools.
+/// The status of a node's index, for operators and their tools.
 public struct IndexStatus: Sendable, Hashable {
     public enum Phase: String, Sendable, CaseIterable {
         case off
-        /// For the first time since the process was started.
+        /// The node loads the index for the first time since the process started.
         case filling
         case inUse = "in_use"
-        /// The events need more than they may take.
+        /// The events exceed the memory limit.
         case tooSmall = "too_small"
-        /// It had to be given up, and is filled again.
+        /// The node gave the index up and loads it again.
         case interrupted
     }
 
     public var phase: Phase
-    /// Up to which it has followed the log.
+    /// The index holds the log up to this position.
     public var position: Int64
     public var events: Int
-    /// Held for them.
+    /// Bytes of memory that the events take.
     public var bytes: Int
     public var limitBytes: Int
-    /// Since it was last known to hold all that the log has.
+    /// The time since the index was last known to hold the whole log.
     public var age: Duration
 
-    /// Whether the log goes on with a recorded event that this program cannot read: the index stays as it was before it.
+    /// Whether this program cannot read the next recorded event of the log. The index then stays at the position before it.
     public var standsBeforeUnreadable: Bool
 
-    /// In use, and not known to be the newest.
+    /// Whether the index is in use and may lack the newest events.
     public var isStale: Bool { phase == .inUse && age > EventsModule.staleAfter }
 
-    /// How many requests were answered from the index, and how many from PostgreSQL.
+    /// Number of requests that the index answered.
     public var readsFromMemory: Int
+    /// Number of requests that PostgreSQL answered.
     public var readsFromDatabase: Int
 }
 
@@ -46,20 +47,21 @@ extension EventsModule {
             readsFromDatabase: reads.fromDatabase)
     }
 
-    /// Returns as soon as reads are answered from where they are to be answered from.
+    /// Returns when the source of reads is decided: the index, or PostgreSQL without an index.
     public func untilReady() async {
         guard let index else { return }
         for await _ in index.standing.beginning {}
     }
 
-    /// - Throws: ``IndexNotInUseError``, and what PostgreSQL fails with
+    /// Compares every event of the index with the read model.
+    /// - Throws: ``IndexNotInUseError``, `VerificationRunningError`, `ReadModelBehindError`, `PostgresError`
     public func examineMemory() async throws -> IndexVerification {
         guard let index else { throw IndexNotInUseError() }
         return try await index.examine()
     }
 }
 
-/// How many readings there were.
+/// Counts the requests that read events, by their source.
 final class ReadCounts: Sendable {
     private let ofMemory = Atomic(0)
     private let ofDatabase = Atomic(0)

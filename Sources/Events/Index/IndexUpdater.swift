@@ -10,13 +10,13 @@ internal import Synchronization
 /// The index gets commits of this process before their callers get the results, and reads commits of other processes from the
 /// log.
 package final class IndexUpdater: Service {
-    /// How long a command waits for its own change to show, and a reader for the position that it asks for.
+    /// Maximum seconds that a command waits until the index shows its change, and that a reader waits for a requested position.
     static let patienceSeconds = 1.0
     private static let firstBackOffSeconds = 0.25
     private static let longestBackOffSeconds = 30.0
     /// Maximum number of recorded events in one batch, because commits wait for the batch.
     private static let pageLimit: Int64 = 200
-    /// How often it is asked whether the read model is still the one that the index was filled from.
+    /// Seconds between two checks that the read model still has the tables that the index was loaded from.
     private static let checkSeconds = 1.0
 
     let index = EventIndex()
@@ -33,7 +33,7 @@ package final class IndexUpdater: Service {
 
     /// - Parameters:
     ///   - notifier: must run
-    ///   - limitBytes: a memory that would be larger is given up, and PostgreSQL read instead
+    ///   - limitBytes: the largest size of the index; if the events need more, requests read PostgreSQL instead
     package init(
         client: PostgresClient, notifier: LogNotifier, limitBytes: Int, render: @escaping EventRendering, logger: Logger
     ) {
@@ -44,7 +44,8 @@ package final class IndexUpdater: Service {
         self.logger = logger
     }
 
-    /// Fills and follows, and begins anew after whatever fault, until the service group shuts down.
+    /// Loads the index and follows the log until the service group shuts down. After an error it begins again, unless the events
+    /// exceed the memory limit.
     /// - Throws: never; the protocol requires `throws`
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
@@ -63,7 +64,7 @@ package final class IndexUpdater: Service {
                 } catch {
                     leave(.interrupted)
                     logger.warning("the index is loaded again", metadata: ["because": "\(error)"])
-                    // Filling is work for the database too: what fails again and again is not to be done again and again.
+                    // A load is work for the database too, so the pauses between repeated failures grow.
                     let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
                     let isAway = (error as? PostgresError)?.isUnavailability == true
                     if isNew || isAway { backOff.reset() }
@@ -79,7 +80,7 @@ package final class IndexUpdater: Service {
         var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
             do { try await follow(filled) } catch let error as FormatError {
-                // A newer program has written it. Filling the index anew would end at the same place.
+                // A newer program has written the event. A new load would stop at the same event.
                 if standing.stands(before: error) {
                     backOff.reset()
                     logger.critical("the index cannot follow the log and stays as it is", metadata: ["error": "\(error)"])
@@ -138,7 +139,7 @@ package final class IndexUpdater: Service {
             ])
     }
 
-    /// Applies a segment and the segments that wait for it, if it follows on what the index holds. Otherwise the segment waits
+    /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits
     /// until the missing part is read from the log.
     private func take(_ segment: LogSegment) throws {
         let snapshot = try buffer.withLock { buffer in
@@ -173,7 +174,8 @@ extension IndexUpdater: CommitListener {
         }
         buffer.withLock { buffer in
             guard let reached = buffer.reached, reached.position >= segment.through else { return }
-            // Where something else had the place, the log has lost its end, in a fail-over say, and goes on from further back.
+            // If the index holds another event at this position, the log lost its end, for example in a fail-over. The log then
+            // continued from an earlier position.
             let isHeld = reached.position == segment.through ? reached == segment.end : index.snapshot.holds(segment)
             if !isHeld { giveUp(&buffer) }
         }
@@ -189,20 +191,22 @@ extension IndexUpdater {
         return snapshot.position >= standing.shown ? snapshot : nil
     }
 
-    /// Waits until the index holds a position. After the patience the index is not readable before it holds the position.
+    /// Waits at most one second until the index holds a position. After that time, requests do not read the index until it holds
+    /// the position.
     func show(_ position: Int64) async {
         if await reaches(position) { return }
         standing.mustShow(position)
     }
 
-    /// Waits until the index holds a position. False if the index is not in use or the patience is over.
+    /// Waits at most one second until the index holds a position.
+    /// - Returns: whether the index is in use and holds the position
     func reaches(_ position: Int64) async -> Bool {
         guard standing.isInUse else { return false }
         return await waiters.wait(for: position, seconds: Self.patienceSeconds) { [index] in index.snapshot.position }
     }
 }
 
-/// The events have more to remember than they may take.
+/// The events exceed the memory limit.
 struct IndexLimitError: Error, Hashable, CustomStringConvertible {
     var limitBytes: Int
     var description: String {
@@ -216,7 +220,7 @@ struct ReadModelReplacedError: Error, Hashable, CustomStringConvertible {
 }
 
 extension EventIndex.Snapshot {
-    /// Whether it has seen all of these changes.
+    /// Whether the snapshot holds all changes of a segment.
     fileprivate func holds(_ segment: LogSegment) -> Bool {
         segment.envelopes(after: 0).allSatisfy { envelope in
             EventID(stream: envelope.stream).flatMap { event($0)?.version } ?? 0 >= envelope.version

@@ -4,14 +4,14 @@ internal import Postgres
 internal import SpatialIndex
 internal import Synchronization
 
-/// Whether the index of a node holds what the read model says at the same position.
+/// The result of a comparison of a node's index with the read model at one position.
 public struct IndexVerification: Sendable, Hashable {
-    /// At which both were compared.
+    /// The position at which both were compared.
     public let position: Int64
-    /// In the read model.
+    /// Number of events in the read model.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
-    /// The first of them, in sentences that name the event and nothing that is said of it.
+    /// The first differences, one sentence each. A sentence may name an event and its version, never the event's details.
     public fileprivate(set) var differences: [String] = []
 
     /// Maximum number of differences in the list.
@@ -28,12 +28,12 @@ public struct IndexNotInUseError: Error, Hashable, CustomStringConvertible {
     public var description: String { "the index is not in use" }
 }
 
-/// One is enough: it holds a snapshot and a connection.
+/// Another comparison runs. A node runs one at a time, because each one holds a snapshot and a connection.
 struct VerificationRunningError: Error, Hashable, CustomStringConvertible {
     var description: String { "a comparison is under way" }
 }
 
-/// The read model did not come to where the index is.
+/// The read model did not reach the position of the index in time.
 struct ReadModelBehindError: Error, Hashable, CustomStringConvertible {
     var position: Int64
     var description: String { "the read model does not reach position \(position), which the index has" }
@@ -43,8 +43,8 @@ extension IndexUpdater {
     private static let attempts = 50
     private static let attemptSeconds = 0.1
 
-    /// Compares every event while the index changes: the index's present content, and the later changes in the log, with the read
-    /// model as a transaction sees it.
+    /// Compares every event while the index changes. It takes the index's present content and the later changes in the log, and
+    /// compares both with the read model in one transaction.
     /// - Throws: ``IndexNotInUseError``, `VerificationRunningError`, `ReadModelBehindError`, `PostgresError`
     func examine() async throws -> IndexVerification {
         let isFirst = examining.withLock { isUnderWay in
@@ -57,13 +57,13 @@ extension IndexUpdater {
         let held = index.snapshot
         for _ in 0..<Self.attempts {
             if let verification = try await examine(held) { return verification }
-            // As long as another version of the program appends, the read model follows, as the index does.
+            // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
         throw ReadModelBehindError(position: held.position)
     }
 
-    /// nil where the read model is not there yet, or others took its place meanwhile.
+    /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
     private func examine(_ held: EventIndex.Snapshot) async throws -> IndexVerification? {
         let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -82,7 +82,7 @@ extension IndexUpdater {
         return comparison?.result()
     }
 
-    /// The events that were changed in a stretch of the log, each with the version that it had before: 0 where there was none.
+    /// Finds the events that changed in a range of the log, each with its version before the first change; 0 for a new event.
     private func changes(
         after position: Int64, through end: Int64, _ connection: LeasedConnection
     ) async throws -> [EventID: Int32] {
@@ -101,16 +101,16 @@ extension IndexUpdater {
     }
 }
 
-/// Takes the rows of the read model, on the connection's thread, and looks each up in a snapshot.
+/// Compares the rows of the read model with a snapshot of the index, on the connection's thread.
 private final class RowComparison: Sendable {
     private struct State: Sendable {
         var verification: IndexVerification
-        /// How many of the rows are held.
+        /// Number of rows whose event is in the snapshot.
         var held = 0
         var json: [UInt8] = []
     }
 
-    /// One of 16 events is also searched for, within this radius in kilometres.
+    /// The comparison also searches for one of 16 events, within this radius in kilometres.
     private static let (searched, searchRadius) = (16, 0.001)
 
     private let snapshot: EventIndex.Snapshot
@@ -119,7 +119,7 @@ private final class RowComparison: Sendable {
     private let state: Mutex<State>
     private let offset = Int.random(in: 0..<searched)
 
-    /// - Parameter changed: since the snapshot, with the versions before
+    /// - Parameter changed: the events that changed after the snapshot, with their versions before
     init(
         with snapshot: EventIndex.Snapshot, changed: [EventID: Int32], at position: Int64, render: @escaping EventRendering
     ) {
@@ -162,7 +162,7 @@ private final class RowComparison: Sendable {
 
     private func isFound(_ event: Event) -> Bool {
         let found = snapshot.nearest(NearbySearch(centre: event.details.coordinates, radius: Self.searchRadius))
-        // More than a page of them in one place: it may be on the next.
+        // If the page is full, the event may be on the next page.
         return found.next != nil || (0..<found.count).contains { found[$0].id == event.id.rawValue }
     }
 }

@@ -2,9 +2,9 @@ internal import EventStore
 
 /// A part of the log without a gap, with its recorded events of this module.
 struct LogSegment: Sendable {
-    /// It begins behind this position.
+    /// The segment begins after this position.
     let after: Int64
-    /// And ends here.
+    /// The last cursor of the segment.
     private(set) var end: LogCursor
     private var events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]
 
@@ -31,24 +31,24 @@ struct LogSegment: Sendable {
         }
     }
 
-    /// What happened behind a position, in order.
+    /// The recorded events after a position, in order.
     func envelopes(after position: Int64) -> [EventEnvelope<EventDomainEvent>] {
         events.drop { $0.position <= position }.map(\.envelope)
     }
 
-    /// Adds what a later one has beyond this one's end.
+    /// Adds the recorded events that a later segment has beyond the end of this one.
     mutating func append(_ next: LogSegment) {
         events += next.events.drop { $0.position <= through }
         end = next.end
     }
 }
 
-/// Stretches of the log that have come before what stands before them.
+/// Segments of the log that wait until an earlier part of the log arrives.
 struct ReorderBuffer: Sendable {
-    /// What does not fit in is read from the log in its time.
+    /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
     private static let limit = 1_000
 
-    /// Where what the index has of the log ends; nil while the index is being filled, or was given up.
+    /// The end of the log in the index; nil while the index loads, and after it was given up.
     private(set) var reached: LogCursor?
     private var segments: [LogSegment] = []
 
@@ -57,8 +57,7 @@ struct ReorderBuffer: Sendable {
     mutating func close() { self = ReorderBuffer() }
 
     /// Joins a segment with the waiting segments that follow it.
-    /// - Returns: nil if the segment holds no new position, or if it does not follow on the reached position and waits from now
-    ///   on
+    /// - Returns: nil if the segment holds no new position, or if an earlier part is missing and the segment waits
     mutating func join(_ segment: LogSegment) -> LogSegment? {
         guard let position = reached?.position, segment.through > position else { return nil }
         guard segment.after <= position else {

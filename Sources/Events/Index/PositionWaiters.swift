@@ -9,7 +9,7 @@ final class PositionWaiters: Sendable {
         var number = 0
     }
 
-    /// More than that do not wait.
+    /// Maximum number of waiting tasks.
     private static let limit = 1_000
 
     private let state = Mutex(State())
@@ -25,8 +25,9 @@ final class PositionWaiters: Sendable {
         for continuation in arrived { continuation.resume(returning: true) }
     }
 
-    /// False when the time is over first, the task cancelled, or too many wait already.
-    /// - Parameter reached: up to where it is now
+    /// Waits until the index has reached a position.
+    /// - Parameter reached: returns the present position of the index
+    /// - Returns: false if the time is over first, if the task is cancelled, or if 1,000 tasks wait already
     func wait(for position: Int64, seconds: Double, reached: @Sendable () -> Int64) async -> Bool {
         if reached() >= position { return true }
         let number = state.withLock { state in
@@ -46,7 +47,7 @@ final class PositionWaiters: Sendable {
                     try? await Task.sleep(for: .seconds(seconds))
                     giveUp(number)
                 }
-                // It may have been reached, and the task cancelled, before anybody knew of this one.
+                // Before this task was registered, the index may have reached the position, or the task may have been cancelled.
                 self.reached(reached())
                 if Task.isCancelled { giveUp(number) }
             }

@@ -3,7 +3,7 @@ public import Events
 internal import Users
 
 extension Event {
-    /// Writes an event as the v1 API shows it: exactly these keys in this order, nulls present. No other code does.
+    /// Writes an event as the v1 API shows it: exactly these keys in this order, nulls present. No other code writes events.
     ///
     /// A node renders every event at its start and every version once, and sends these bytes. So this function writes them directly,
     /// without Codable and without a ``JSON``. `EventJSONTests` compares the three.

@@ -20,8 +20,8 @@ extension Request {
         return IdempotencyKey(text, request: request)
     }
 
-    /// Reads a string in quotes as the draft has it (RFC 8941, section 3.3.3), without its parameters, or a bare key, which many
-    /// clients send.
+    /// Reads a quoted string without its parameters, as the draft defines it (RFC 8941, section 3.3.3). Many clients send a bare
+    /// key, which is read too.
     private static func key(in header: String) -> String? {
         guard header.first == "\"" else {
             return header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") } ? header : nil

@@ -12,7 +12,7 @@ enum FieldsFormat: Sendable, Hashable, CaseIterable {
 
     /// - Throws: `HTTPError.unsupportedMediaType(_:)`
     init(contentType: String?, allowing allowed: [FieldsFormat]) throws(HTTPError) {
-        // A body without a content type is JSON: every client means that.
+        // A body without a content type is JSON, because all clients mean JSON.
         let contentType = contentType ?? FieldsFormat.json.contentType
         // The common case: the plain name, without parameters.
         if let format = FieldsFormat(name: contentType), allowed.contains(format) {

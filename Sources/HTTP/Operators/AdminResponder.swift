@@ -6,13 +6,13 @@ public import Logging
 internal import NIOCore
 public import Telemetry
 
-/// Answers operators and their tools, on an address that clients do not reach.
+/// Serves operators and their tools, on an address that clients do not reach.
 public struct AdminResponder: Sendable {
     public let router: Router
 
     /// - Parameters:
-    ///   - token: the bearer token that every path but those of probes requires; `nil` requires none
-    ///   - metrics: the metrics besides those of the in-memory index
+    ///   - token: the bearer token that every path requires, except the paths of probes; `nil` requires none
+    ///   - metrics: all metrics except the metrics of the in-memory index
     public init(
         _ api: API, token: AdminToken? = nil, metrics: @escaping @Sendable () async -> [Metric] = { [] }, logger: Logger
     ) {

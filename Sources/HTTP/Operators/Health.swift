@@ -17,7 +17,7 @@ struct Health: Sendable {
         case unavailable
     }
 
-    /// `nil` if PostgreSQL was not asked.
+    /// Whether PostgreSQL answers; `nil` if the node did not ask it.
     var isDatabaseThere: Bool?
     var index: IndexStatus.Phase
     /// Whether the index may lack the newest events.
@@ -33,7 +33,8 @@ struct Health: Sendable {
         }
     }
 
-    /// Whether a load balancer sends requests to the node. A node without PostgreSQL still serves reads, as well as any other node.
+    /// Whether a load balancer sends requests to the node. Without PostgreSQL, a node with an index still serves reads, as well
+    /// as any other node.
     var isReady: Bool {
         switch status {
         case .ok, .degraded: true

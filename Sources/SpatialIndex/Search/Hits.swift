@@ -24,7 +24,7 @@ extension [PointIndex.Page.Hit] {
 extension [PointIndex.Page.Hit] {
     /// Sorts by distance, then id: a bucket sort by squared chord, then an insertion sort.
     ///
-    /// The squared chord grows with the area, so that hits which are spread over an area fill the buckets evenly, about one hit a
+    /// The squared chord grows with the area. So hits that are spread over an area fill the buckets evenly, about one hit in each
     /// bucket. If many hits share few places, the standard library sorts them.
     mutating func sortByDistance() {
         guard count > 32 else { return withUnsafeMutableBufferPointer { $0.sortNearlySorted() } }

@@ -1,5 +1,5 @@
 extension Children {
-    /// Makes the node after the edits, which are ordered by key, in as many parts as needed; none if no child is left.
+    /// Makes the nodes that replace this node after the edits, which are ordered by key; none if no child is left.
     func edited(by edits: ArraySlice<LeafEdit>, inPartsOf capacity: Int, _ blocks: inout RetiredBlocks) -> [Self] {
         let replacements = replacements(edits, &blocks)
         blocks.replace(block, bytes)

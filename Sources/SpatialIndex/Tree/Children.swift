@@ -11,7 +11,7 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
     /// Makes the nodes that replace this one: none, one or several. The edits are ordered by key.
     func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Self>]
 
-    /// Makes one node of this one and the next.
+    /// Joins this node and the next one to one node.
     func joined(with next: Self, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Self>
 }
 
@@ -24,7 +24,7 @@ typealias OuterNode = Children<InnerNode>
 /// A node with its low key and its box, which its parent stores.
 struct Child<Node: TreeNode> {
     var node: Node
-    /// No key of the node is below it, and every key of the siblings before is.
+    /// No key of the node is below this key, and all keys of the siblings before are below it.
     var low: LeafKey
     var box: Box
 }
@@ -105,8 +105,9 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
     }
 }
 
-/// ``nearest(to:into:)`` is never above the squared chord of a point in the box, and ``farthest(_:from:)`` never below it, to the last
-/// bit: rounding keeps the order of two numbers, and both use the same differences, squares and sums as the points.
+/// The results bound the squared chords of all points in a box, to the last bit. ``nearest(to:into:)`` is never above them, and
+/// ``farthest(_:from:)`` never below them. Rounding keeps the order of two numbers, and boxes use the same differences, squares
+/// and sums as points.
 extension Children {
     /// Computes one squared chord for each box. The loop has no condition, so that the compiler can vectorise it.
     func nearest(to place: UnitVector, into chords: UnsafeMutableBufferPointer<Double>) {

@@ -6,7 +6,7 @@ struct IDTable: @unchecked Sendable {
     private typealias Page = UnsafeMutablePointer<OctreeCell>
     private typealias Volume = UnsafeMutablePointer<Page?>
 
-    /// Log₂ of the ids of a page and of the pages of a volume. A change copies one page and one volume.
+    /// Log₂ of the number of ids in a page, and of the number of pages in a volume. A change copies one page and one volume.
     private static let bitsOfPage: Int64 = 8
     private static let bitsOfVolume: Int64 = 8
 

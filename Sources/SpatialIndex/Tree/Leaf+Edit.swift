@@ -37,8 +37,8 @@ extension Child<Leaf> {
         return leaves
     }
 
-    /// Chooses where to divide a range in two: near the middle, and between the two cells whose common ancestor in the octree is
-    /// largest, so that the boxes of both parts are small.
+    /// Chooses the index at which to divide a range in two, so that the boxes of both parts are small. The index is near the
+    /// middle, and between the two cells with the largest common ancestor in the octree.
     private static func cut(_ range: Range<Int>, sharedBits: (Int) -> Int) -> Int {
         let middle = range.lowerBound + range.count / 2
         let reach = range.count / 6

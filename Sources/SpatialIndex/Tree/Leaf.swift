@@ -5,7 +5,8 @@
 ///
 /// `@unchecked`: one thread writes the block before any other thread sees it; then it never changes.
 struct Leaf: BitwiseCopyable, @unchecked Sendable {
-    /// Every change copies a leaf, and every search visits many: a larger leaf makes changes slower, a smaller one searches.
+    /// Maximum number of points. Every change copies a leaf, so a larger leaf makes changes slower. Every search visits many
+    /// leaves, so a smaller leaf makes searches slower.
     static let capacity = 64
 
     /// A point of a leaf. The payload points into another leaf or into a batch.

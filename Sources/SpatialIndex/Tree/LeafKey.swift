@@ -1,7 +1,7 @@
 /// The place of a point in the order of the leaves (a Z-order curve), in which most neighbours on the sphere are neighbours.
 struct LeafKey: Sendable, Hashable, Comparable {
     var cell: OctreeCell
-    /// Distinguishes the points of one cell, which may be more than a leaf holds.
+    /// Distinguishes the points of one cell. A cell may have more points than a leaf holds.
     var id: Int64
 
     static func < (left: Self, right: Self) -> Bool {

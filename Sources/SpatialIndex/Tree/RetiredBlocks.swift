@@ -2,7 +2,7 @@ internal import CJemalloc
 
 /// The blocks of memory that one batch allocates and replaces. A block is written once and then never changes.
 struct RetiredBlocks {
-    /// Growth of the memory in use, in bytes, with what the allocator adds.
+    /// Growth of the memory in use, in bytes, in the size classes of the allocator.
     private(set) var bytes = 0
     private(set) var replaced: [UnsafeMutableRawPointer] = []
 
@@ -22,9 +22,9 @@ struct RetiredBlocks {
 
 /// Frees the blocks that a snapshot has and the next one does not, when no reader can see them.
 ///
-/// Blocks have no reference counts: every search, and every copy of an inner node, would write to them. Instead each snapshot keeps
-/// its own object of this class, which keeps the object of the next snapshot, and so on. So the blocks are freed when this snapshot
-/// and all earlier ones are released; no later snapshot has them.
+/// Blocks have no reference counts, because every search, and every copy of an inner node, would write to them. Instead each
+/// snapshot keeps its own object of this class, which keeps the object of the next snapshot, and so on. So the blocks are freed
+/// when this snapshot and all earlier ones are released. No later snapshot has these blocks.
 ///
 /// `@unchecked`: the writer calls ``close(_:next:)`` once, while it holds the snapshot; later only `deinit` reads the properties.
 final class DeferredReclamation: @unchecked Sendable {

@@ -2,7 +2,7 @@ public import Logging
 
 /// Writes each message as one line.
 ///
-/// The handler reads the logger's metadata only when there is a message: every request has a logger with its id, and almost no
+/// The handler reads the logger's metadata only when there is a message. Every request has a logger with its id, and almost no
 /// request has a message.
 public struct LineLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]

@@ -1,4 +1,4 @@
-/// How messages are written as lines.
+/// The format of messages as lines.
 public enum LogFormat: String, Sendable, CaseIterable {
     /// For people: time, level, message, then `name=value`.
     case text

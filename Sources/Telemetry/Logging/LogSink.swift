@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Logging
 
-/// Writes lines to a file descriptor on a thread of its own. Logging never blocks the caller: lines that cannot be written in time
+/// Writes lines to a file descriptor on a separate thread. Logging never blocks the caller: lines that cannot be written in time
 /// are dropped and counted.
 // `@unchecked`: the mutable properties are used only while the condition's lock is held.
 public final class LogSink: @unchecked Sendable {
@@ -9,7 +9,7 @@ public final class LogSink: @unchecked Sendable {
     static let limitBytes = 1 << 20
     /// Pause between two writes, so that a busy service makes few system calls, each with many lines.
     private static let pauseMicroseconds: UInt32 = 5_000
-    /// How long ``flush()`` waits for a reader.
+    /// Maximum seconds that ``flush()`` waits for a reader.
     private static let patienceSeconds = 1.0
 
     /// The process's standard error. It is flushed when the process exits.

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Numbers that many threads add to and a scrape reads. Adding takes no lock. Numbers that are read together may be of different
-/// moments.
+/// Numbers that many threads add to and a scrape reads. An addition takes no lock. Two numbers of one scrape may be from
+/// different moments.
 /// `@unchecked`: the pointer never changes, and it points to atomics.
 public final class Counter: @unchecked Sendable {
     private let numbers: UnsafeMutablePointer<Atomic<Int>>
     public let count: Int
 
-    /// - Parameter count: how many numbers, all of them 0
+    /// - Parameter count: number of counters; each one begins at 0
     public init(count: Int) {
         self.count = count
         numbers = .allocate(capacity: count)

@@ -2,7 +2,7 @@
 public enum Exposition {
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// - Parameter metrics: each name once
+    /// - Parameter metrics: each name occurs once
     public static func text(of metrics: [Metric]) -> String {
         var text = ""
         for metric in metrics {

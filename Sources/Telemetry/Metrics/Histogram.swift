@@ -1,6 +1,6 @@
-/// How often something was how large, by bounds that are set beforehand. Recording is two additions to atomics.
+/// Counts values in buckets with fixed bounds. To record a value takes two additions to atomics.
 public final class Histogram: Sendable {
-    /// From a read out of memory to the time-out of a statement.
+    /// The bounds for durations: from a read of memory to the timeout of a statement.
     private static let nanoseconds = [
         10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,
         100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
@@ -25,7 +25,7 @@ public final class Histogram: Sendable {
 
     public func record(_ value: Int) {
         var index = 0
-        // From below, where almost all are.
+        // The search begins at the lowest bound, because almost all values are small.
         while index < bounds.count, bounds[index] < value { index += 1 }
         counter.add(at: index)
         counter.add(value, at: bounds.count + 1)
@@ -38,10 +38,11 @@ public final class Histogram: Sendable {
     }
 }
 
-/// What a ``Histogram`` has recorded so far.
+/// The values that a ``Histogram`` has recorded so far.
 public struct HistogramSnapshot: Sendable, Hashable {
     public var bounds: [Double]
-    /// Up to and including each bound and above the one before; the last: beyond them all.
+    /// Number of values in each bucket: above the bound before, up to and including its own bound. The last bucket has no upper
+    /// bound.
     public var counts: [Int]
     public var sum: Double
 

@@ -1,7 +1,7 @@
 /// A metric with its present values.
 public struct Metric: Sendable {
     public enum Kind: String, Sendable {
-        /// Only ever rises while the process runs.
+        /// The value only rises while the process runs.
         case counter
         case gauge
         case histogram
@@ -50,7 +50,7 @@ public struct Metric: Sendable {
     }
 }
 
-/// What tells the samples of one metric apart.
+/// The labels that distinguish the samples of one metric.
 public struct Labels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// `route="/v1/users",status="200"`
     let text: String

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Runs from when it is made.
+/// Measures the time since its creation.
 public struct Stopwatch: Sendable {
     private let start: Int
 

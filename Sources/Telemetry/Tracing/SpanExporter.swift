@@ -60,7 +60,7 @@ public final class SpanExporter: Service {
         await cancelWhenGracefulShutdown { [self] in
             while (try? await Task.sleep(for: .seconds(Self.pauseSeconds))) != nil { await exportAll() }
         }
-        // A task of its own, because cancellation of this task must not stop the last batches.
+        // A separate task, because cancellation of this task must not stop the last batches.
         await Task { while await send(nextBatch(), attempts: 1, timeout: Self.stopTimeout) {} }.value
     }
 

@@ -1,6 +1,6 @@
 public import Tracing
 
-/// Makes spans. A span with a parent is sampled as its parent is; of new traces the tracer samples a share.
+/// Makes spans. A span with a parent is sampled if its parent is sampled. The tracer samples a share of new traces.
 public struct SpanTracer: Tracer {
     private let ratio: Double
     private let export: @Sendable (EndedSpan) -> Void

@@ -35,7 +35,7 @@ public struct TracedSpan: Span {
 
     public func setStatus(_ status: SpanStatus) { record?.span.withLock { $0.status = status } }
 
-    /// Ignored: steps within a span have spans of their own in this project.
+    /// Ignored. In this project, each step within a span has its own span.
     public func addEvent(_ event: SpanEvent) {}
 
     /// Ignored.
