@@ -155,7 +155,7 @@ extension EventsModule {
     /// its reads with ``countIndexRead()``.
     public func indexView(atLeast position: Int64? = nil) -> EventsView? {
         guard let index, let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
-        let age = index.standing.age
+        let age = index.state.age
         return EventsView(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
     }
 

@@ -192,7 +192,7 @@ import Testing
     @Test func `a rebuild keeps the old tables until they are pruned`() async throws {
         try await TestStore.with { store in
             try await store.count(8)
-            await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await store.models.rollback() }
+            await #expect(throws: ReadModelError.noPreviousTables("sums")) { _ = try await store.models.rollback() }
             try await store.client.query("UPDATE sums_v1.sums SET sum = 999 WHERE counter = '0-x'")
             try await store.models.rebuild { _ in }
             try await store.count(from: 8, 3)
@@ -203,7 +203,7 @@ import Testing
             #expect(try await store.sums().contains("(3-x,13,2)"))
             #expect(try await store.models.prune() == ["sums_v1_previous"])
             #expect(try await store.models.prune() == [])
-            await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await store.models.rollback() }
+            await #expect(throws: ReadModelError.noPreviousTables("sums")) { _ = try await store.models.rollback() }
         }
     }
 
@@ -221,7 +221,7 @@ import Testing
                 return (prune, rollback)
             }
             #expect(try await prune.value == ["sums_v1_previous"])
-            await #expect(throws: ReadModelError.nothingBefore("sums")) { _ = try await rollback.value }
+            await #expect(throws: ReadModelError.noPreviousTables("sums")) { _ = try await rollback.value }
             try await store.count(from: 8, 3)
             #expect(try await store.models.verify { _ in }.map(\.differing) == [0])
         }

@@ -43,7 +43,7 @@ private enum CreatedAnew: DomainEvent {
                     }
                 }
                 try await eventually { try await node.module.view().event(EventID(rawValue: 1_016))?.isFromIndex == true }
-                #expect(try await node.module.examineMemory().differences == [])
+                #expect(try await node.module.verifyIndex().differences == [])
             }
         }
     }
@@ -64,7 +64,7 @@ private enum CreatedAnew: DomainEvent {
                                 metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))
                     }
                 }
-                try await eventually { node.module.indexStatus.standsBeforeUnreadable }
+                try await eventually { node.module.indexStatus.isBlockedByUnreadableEvent }
                 // Each attempt is short, and none of them reloads the index.
                 for _ in 0..<20 {
                     #expect(node.module.indexStatus.phase == .inUse)
@@ -79,11 +79,11 @@ private enum CreatedAnew: DomainEvent {
     @Test func `an index that comes into use is not read before it holds the acknowledged writes`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, listens: false) { node in
-                node.index.standing.enter(.interrupted)
+                node.index.state.enter(.interrupted)
                 // The call that a command makes after its event was recorded at position 5.
                 await node.index.show(5)
                 #expect(node.index.readable == nil)
-                node.index.standing.enter(.inUse)
+                node.index.state.enter(.inUse)
                 // The index is in use at position 0, but must not be read before it holds position 5.
                 #expect(node.index.index.snapshot.position == 0)
                 #expect(node.index.readable == nil)
@@ -97,7 +97,7 @@ private enum CreatedAnew: DomainEvent {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, listens: false) { node in
                 // The state after `show(_:)` waited a second in vain; it stays so if a failover loses the write.
-                node.index.standing.mustShow(5)
+                node.index.state.mustShow(5)
                 let start = ContinuousClock.now
                 for _ in 0..<10 { _ = try await node.module.view() }
                 #expect(.now - start < .seconds(10 * IndexUpdater.patienceSeconds))

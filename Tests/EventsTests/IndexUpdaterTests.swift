@@ -150,7 +150,7 @@ import Users
                 #expect(try await node.found(by: .everywhere).count == 4)
                 try await eventually { try await node.isReadFromIndex() }
                 #expect(try await node.found(by: .everywhere).count == 4)
-                #expect(try await node.module.examineMemory().differences == [])
+                #expect(try await node.module.verifyIndex().differences == [])
             }
         }
     }
@@ -198,7 +198,7 @@ import Users
                         for node in [first, second] {
                             group.addTask {
                                 for _ in 0..<10 {
-                                    let verification = try await node.module.examineMemory()
+                                    let verification = try await node.module.verifyIndex()
                                     #expect(verification.differences == [])
                                     #expect(verification.differing == 0)
                                 }
@@ -207,7 +207,7 @@ import Users
                         try await group.waitForAll()
                     }
                     #expect(try await second.module.view(atLeast: 600).position == 600)
-                    let verifications = try await [first.module.examineMemory(), second.module.examineMemory()]
+                    let verifications = try await [first.module.verifyIndex(), second.module.verifyIndex()]
                     #expect(verifications.map(\.position) == [600, 600])
                     #expect(verifications.allSatisfy { $0.events > 150 && $0.differing == 0 })
                     let found = try await [first.found(by: .everywhere, since: 600), second.found(by: .everywhere, since: 600)]
@@ -221,13 +221,13 @@ import Users
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 for number in 0..<30 { try await node.create(.at(number)) }
-                #expect(try await node.module.examineMemory().differing == 0)
+                #expect(try await node.module.verifyIndex().differing == 0)
                 _ = try await database.withClient { client in
                     try await client.query("UPDATE events_v1.events SET name = 'Lie' WHERE id = 3")
                     try await client.query("UPDATE events_v1.events SET owner_id = 9 WHERE id = 4")
                     try await client.query("UPDATE events_v1.events SET id = 77 WHERE id = 5")
                 }
-                let verification = try await node.module.examineMemory()
+                let verification = try await node.module.verifyIndex()
                 #expect(verification.events == 30)
                 #expect(verification.differing == 4)
                 #expect(
@@ -244,7 +244,7 @@ import Users
             try await TestNode.with(database, limitBytes: 0) { node in
                 try await node.create()
                 try await eventually { node.module.indexStatus.phase == .tooSmall }
-                await #expect(throws: IndexNotInUseError.self) { try await node.module.examineMemory() }
+                await #expect(throws: IndexNotInUseError.self) { try await node.module.verifyIndex() }
             }
         }
     }

@@ -29,7 +29,7 @@ extension ReadModels {
 
     /// Catches up the tables that the last cutover replaced, and makes them live again. They change places with the present
     /// tables, so that a second rollback undoes the first one.
-    /// - Throws: ``ReadModelError/nothingBefore(_:)``
+    /// - Throws: ``ReadModelError/noPreviousTables(_:)``
     public func rollback() async throws -> Cutover {
         let start = try await client.query(
             "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.previousSuffix }))"
@@ -42,7 +42,7 @@ extension ReadModels {
             var before = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
             let there = before.map(\.schema)
             if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.previousSuffix) }) {
-                throw ReadModelError.nothingBefore(type(of: none).name)
+                throw ReadModelError.noPreviousTables(type(of: none).name)
             }
             try await ReadModelCopy.catchUp(&before, on: connection)
             for projection in projections {

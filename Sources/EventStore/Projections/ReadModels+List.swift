@@ -117,12 +117,12 @@ extension ReadModels {
     }
 
     /// The tables that a rollback returns to, in the order of the read models.
-    /// - Throws: ``ReadModelError/nothingBefore(_:)`` if a read model has none; `PostgresError`
+    /// - Throws: ``ReadModelError/noPreviousTables(_:)`` if a read model has none; `PostgresError`
     public func kept() async throws -> [(name: String, position: Int64)] {
         let found = try await list().filter { $0.state == .kept }
         return try projections.map { projection in
             let (name, schema) = (type(of: projection).name, type(of: projection).schema + Self.previousSuffix)
-            guard let copy = found.first(where: { $0.schema == schema }) else { throw ReadModelError.nothingBefore(name) }
+            guard let copy = found.first(where: { $0.schema == schema }) else { throw ReadModelError.noPreviousTables(name) }
             return (name, copy.position)
         }
     }

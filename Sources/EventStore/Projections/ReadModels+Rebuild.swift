@@ -73,7 +73,7 @@ extension ReadModels {
             }
             tail = try await reader.tail()
         }
-        try await dropBefore(under: lease)
+        try await dropPreviousTables(under: lease)
         return try await cutover(under: lease, from: start)
     }
 
@@ -132,7 +132,7 @@ extension ReadModels {
 
     /// Drops the tables that an earlier cutover replaced. It happens before the log's lock is taken, because it waits for readers
     /// of those tables.
-    private func dropBefore(under lease: ShadowLease) async throws {
+    private func dropPreviousTables(under lease: ShadowLease) async throws {
         // A separate transaction: while the drop waits, the lease must be renewed, and an operator may abort.
         try await client.withTransaction { connection in try await lease.check(on: connection) }
         try await client.withTransaction { connection in

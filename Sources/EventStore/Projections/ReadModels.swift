@@ -173,7 +173,7 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     /// Another process fills this shadow.
     case underWay(String)
     case aborted(String)
-    case nothingBefore(String)
+    case noPreviousTables(String)
     /// Another process renames or drops tables and does not finish.
     case busy
     /// A server uses the read model.
@@ -194,7 +194,7 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
         case .underWay(let schema):
             "Somebody else is filling \(schema): humon projections rebuild --all --status shows how far they are."
         case .aborted(let schema): "The work on \(schema) was aborted, and what there was of it dropped."
-        case .nothingBefore(let name): "The read model \(name) has no tables to go back to."
+        case .noPreviousTables(let name): "The read model \(name) has no tables to go back to."
         case .busy:
             "Somebody else is replacing or dropping tables of read models, and waits for whoever reads them: try again later."
         case .served(let schema):

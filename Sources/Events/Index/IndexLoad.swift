@@ -19,7 +19,7 @@ extension IndexUpdater {
     /// Reads all rows of the read model at one position into the index.
     func fill() async throws -> IndexLoad {
         let clock = ContinuousClock()
-        let (start, shown, generation) = (clock.now, standing.shown, notifier.history.generation)
+        let (start, shown, generation) = (clock.now, state.shown, notifier.history.generation)
         let (filled, tail, rows) = try await client.withTransaction { connection in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
@@ -36,7 +36,7 @@ extension IndexUpdater {
         guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == filled.tableGeneration else {
             throw ReadModelReplacedError()
         }
-        if tail < shown { standing.forget(shown, for: tail) }
+        if tail < shown { state.forget(shown, for: tail) }
         let copied = clock.now
         rows.fill(index, position: filled.cursor.position)
         let (count, seconds) = (index.snapshot.count, (clock.now - start) / .seconds(1))

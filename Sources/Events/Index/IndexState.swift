@@ -47,7 +47,7 @@ final class IndexState: Sendable {
         }
     }
 
-    var standsBeforeUnreadable: Bool { unreadable.withLock { $0 != nil } }
+    var isBlockedByUnreadableEvent: Bool { unreadable.withLock { $0 != nil } }
 
     /// The time since the index was last known to hold the whole log.
     var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }

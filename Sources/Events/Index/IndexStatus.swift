@@ -25,7 +25,7 @@ public struct IndexStatus: Sendable, Hashable {
     public var age: Duration
 
     /// Whether this program cannot read the next recorded event of the log. The index then stays at the position before it.
-    public var standsBeforeUnreadable: Bool
+    public var isBlockedByUnreadableEvent: Bool
 
     /// Whether the index is in use and may lack the newest events.
     public var isStale: Bool { phase == .inUse && age > EventsModule.staleAfter }
@@ -40,9 +40,9 @@ extension EventsModule {
     public var indexStatus: IndexStatus {
         let snapshot = index?.index.snapshot
         return IndexStatus(
-            phase: index?.standing.phase ?? .off, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
-            bytes: snapshot?.bytes ?? 0, limitBytes: index?.limitBytes ?? 0, age: index?.standing.age ?? .zero,
-            standsBeforeUnreadable: index?.standing.standsBeforeUnreadable ?? false,
+            phase: index?.state.phase ?? .off, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
+            bytes: snapshot?.bytes ?? 0, limitBytes: index?.limitBytes ?? 0, age: index?.state.age ?? .zero,
+            isBlockedByUnreadableEvent: index?.state.isBlockedByUnreadableEvent ?? false,
             readsFromMemory: reads.fromMemory,
             readsFromDatabase: reads.fromDatabase)
     }
@@ -50,12 +50,12 @@ extension EventsModule {
     /// Returns when the source of reads is decided: the index, or PostgreSQL without an index.
     public func untilReady() async {
         guard let index else { return }
-        for await _ in index.standing.beginning {}
+        for await _ in index.state.beginning {}
     }
 
     /// Compares every event of the index with the read model.
     /// - Throws: ``IndexNotInUseError``, `VerificationRunningError`, `ReadModelBehindError`, `PostgresError`
-    public func examineMemory() async throws -> IndexVerification {
+    public func verifyIndex() async throws -> IndexVerification {
         guard let index else { throw IndexNotInUseError() }
         return try await index.examine()
     }

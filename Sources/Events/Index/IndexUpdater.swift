@@ -20,7 +20,7 @@ package final class IndexUpdater: Service {
     private static let checkSeconds = 1.0
 
     let index = EventIndex()
-    let standing = IndexState()
+    let state = IndexState()
     let client: PostgresClient
     let limitBytes: Int
     let render: EventRendering
@@ -81,7 +81,7 @@ package final class IndexUpdater: Service {
         while true {
             do { try await follow(filled) } catch let error as FormatError {
                 // A newer program has written the event. A new load would stop at the same event.
-                if standing.stands(before: error) {
+                if state.stands(before: error) {
                     backOff.reset()
                     logger.critical("the index cannot follow the log and stays as it is", metadata: ["error": "\(error)"])
                 }
@@ -98,7 +98,7 @@ package final class IndexUpdater: Service {
     private func leave(_ phase: IndexStatus.Phase) {
         buffer.withLock { buffer in
             buffer.close()
-            standing.enter(phase)
+            state.enter(phase)
             index.removeAll()
         }
     }
@@ -125,9 +125,9 @@ package final class IndexUpdater: Service {
     private func sawEnd(_ page: LogPage) {
         let isNew = buffer.withLock { buffer in
             guard let reached = buffer.reached, reached.position >= page.through else { return false }
-            standing.isInStep(at: page.askedAt)
-            guard !standing.isInUse else { return false }
-            standing.enter(.inUse)
+            state.isInStep(at: page.askedAt)
+            guard !state.isInUse else { return false }
+            state.enter(.inUse)
             return true
         }
         guard isNew else { return }
@@ -161,7 +161,7 @@ package final class IndexUpdater: Service {
     /// Closes the index for readers and writers. The task that reads the log loads it again.
     private func giveUp(_ buffer: inout ReorderBuffer) {
         buffer.close()
-        standing.enter(.interrupted)
+        state.enter(.interrupted)
     }
 }
 
@@ -186,22 +186,22 @@ extension IndexUpdater {
     /// The snapshot if the index is in use and holds every change that was acknowledged here; nil if the request must read
     /// PostgreSQL.
     var readable: EventIndex.Snapshot? {
-        guard standing.isInUse else { return nil }
+        guard state.isInUse else { return nil }
         let snapshot = index.snapshot
-        return snapshot.position >= standing.shown ? snapshot : nil
+        return snapshot.position >= state.shown ? snapshot : nil
     }
 
     /// Waits at most one second until the index holds a position. After that time, requests do not read the index until it holds
     /// the position.
     func show(_ position: Int64) async {
         if await reaches(position) { return }
-        standing.mustShow(position)
+        state.mustShow(position)
     }
 
     /// Waits at most one second until the index holds a position.
     /// - Returns: whether the index is in use and holds the position
     func reaches(_ position: Int64) async -> Bool {
-        guard standing.isInUse else { return false }
+        guard state.isInUse else { return false }
         return await waiters.wait(for: position, seconds: Self.patienceSeconds) { [index] in index.snapshot.position }
     }
 }

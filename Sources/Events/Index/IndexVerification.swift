@@ -53,7 +53,7 @@ extension IndexUpdater {
         }
         guard isFirst else { throw VerificationRunningError() }
         defer { examining.withLock { $0 = false } }
-        guard standing.isInUse else { throw IndexNotInUseError() }
+        guard state.isInUse else { throw IndexNotInUseError() }
         let held = index.snapshot
         for _ in 0..<Self.attempts {
             if let verification = try await examine(held) { return verification }

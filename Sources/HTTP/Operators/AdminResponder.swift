@@ -24,7 +24,7 @@ public struct AdminResponder: Sendable {
                 return Response(headers: [.contentType: Exposition.contentType], body: ByteBuffer(string: text))
             },
             Route(.get, "/index/check") { _, _ in
-                do { return Response(json: try await api.events.examineMemory().json) } catch {
+                do { return Response(json: try await api.events.verifyIndex().json) } catch {
                     logger.warning("the index could not be compared", metadata: ["error": "\(error)"])
                     return Response(
                         status: .serviceUnavailable,

@@ -17,7 +17,7 @@ extension IndexStatus {
             .gauge(
                 "humon_index_stands_before_unreadable",
                 "1 if the log goes on with an event that this program cannot read: the index stays as it was before it.",
-                standsBeforeUnreadable ? 1 : 0),
+                isBlockedByUnreadableEvent ? 1 : 0),
             .counter(
                 "humon_reads_total", "Requests that read events, by what answered them.",
                 [("index", readsFromMemory), ("postgresql", readsFromDatabase)].map { (["from": $0], Double($1)) }),

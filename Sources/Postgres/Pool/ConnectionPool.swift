@@ -69,7 +69,7 @@ final class ConnectionPool: Sendable {
         return try await job.reply.value()
     }
 
-    // MARK: Borrowing
+    // MARK: Leasing
 
     /// Takes a connection for exclusive use until ``giveBack(_:isReusable:)``.
     /// - Throws: ``PostgresError``, or `CancellationError`
@@ -105,7 +105,7 @@ final class ConnectionPool: Sendable {
                 }
                 let waiting = PoolState.Waiting(value: reply, askedAt: askedAt, deadline: deadline)
                 if let error = state.patience(at: now).whyExpired(waiting) { throw error }
-                state.borrowers.append(waiting)
+                state.leaseWaiters.append(waiting)
                 return (nil, state.startsTimer())
             }
             if let lease { return lease }

@@ -33,12 +33,12 @@ struct PoolState: Sendable {
     }
 
     private let acquireSeconds: Double
-    private let borrowedSeconds: Double
+    private let leaseWaitSeconds: Double
     var slots: [Slot]
     /// Statements that no connection has room for.
     var queue: Deque<Waiting<Job>> = []
     /// Callers that wait for a connection of their own. One connection serves one of them: waking all would have a thousand compete.
-    var borrowers: Deque<Waiting<Reply<Void>>> = []
+    var leaseWaiters: Deque<Waiting<Reply<Void>>> = []
     var isClosing = false
     /// Since when no connection takes statements; nil while one does.
     private var unservedSince: Double? = 0
@@ -47,7 +47,7 @@ struct PoolState: Sendable {
     init(_ configuration: PostgresConfiguration) {
         slots = Array(repeating: .connecting, count: configuration.connections)
         acquireSeconds = configuration.acquireTimeoutSeconds
-        borrowedSeconds = max(configuration.acquireTimeoutSeconds, configuration.leasedTimeoutSeconds)
+        leaseWaitSeconds = max(configuration.acquireTimeoutSeconds, configuration.leasedTimeoutSeconds)
     }
 
     // MARK: Connections
@@ -79,7 +79,7 @@ struct PoolState: Sendable {
             queue.removeFirst()
         }
         // One that gave up in this moment does not look.
-        while let leaseholder = borrowers.popFirst() { if leaseholder.value.resolve(.success(())) { break } }
+        while let leaseholder = leaseWaiters.popFirst() { if leaseholder.value.resolve(.success(())) { break } }
         return hasWork
     }
 
@@ -87,8 +87,8 @@ struct PoolState: Sendable {
     /// - Returns: what no connection has taken
     mutating func spreadQueue() -> [Job] {
         defer { queue = [] }
-        for leaseholder in borrowers { leaseholder.value.resolve(.success(())) }
-        borrowers = []
+        for leaseholder in leaseWaiters { leaseholder.value.resolve(.success(())) }
+        leaseWaiters = []
         let connections = slots.compactMap { if case .shared(let connection) = $0 { connection } else { nil } }
         let jobs = queue.map(\.value).filter { !$0.reply.isResolved }
         return jobs.enumerated().compactMap { index, job in
@@ -100,7 +100,7 @@ struct PoolState: Sendable {
     // MARK: Waiting callers
 
     var waitingCallers: Int {
-        queue.count { !$0.value.reply.isResolved } + borrowers.count { !$0.value.isResolved }
+        queue.count { !$0.value.reply.isResolved } + leaseWaiters.count { !$0.value.isResolved }
     }
 
     /// Whether a timer is needed that is not there yet.
@@ -111,7 +111,7 @@ struct PoolState: Sendable {
 
     /// Whether the timer is needed no more.
     mutating func stopsTimer() -> Bool {
-        hasTimer = !queue.isEmpty || !borrowers.isEmpty
+        hasTimer = !queue.isEmpty || !leaseWaiters.isEmpty
         return !hasTimer
     }
 
@@ -127,7 +127,7 @@ struct PoolState: Sendable {
             expired.append { [reply = waiting.value.reply] in reply.resolve(.failure(error)) }
             return true
         }
-        borrowers.removeAll { waiting in
+        leaseWaiters.removeAll { waiting in
             guard !waiting.value.isResolved else { return true }
             guard let error = patience.whyExpired(waiting) else { return false }
             expired.append { [reply = waiting.value] in reply.resolve(.failure(error)) }
@@ -139,7 +139,7 @@ struct PoolState: Sendable {
     func patience(at now: Double) -> Patience {
         Patience(
             now: now, unservedSince: isServing ? nil : unservedSince ?? 0,
-            seconds: isAnyLeased ? borrowedSeconds : acquireSeconds,
+            seconds: isAnyLeased ? leaseWaitSeconds : acquireSeconds,
             noConnection: noConnection)
     }
 
