@@ -2,6 +2,26 @@
 
 import PackageDescription
 
+// Products that several targets use.
+extension Target.Dependency {
+    static var argumentParser: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+    static var asyncHTTPClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
+    static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+    static var dequeModule: Self { .product(name: "DequeModule", package: "swift-collections") }
+    static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var logging: Self { .product(name: "Logging", package: "swift-log") }
+    static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
+    static var nioHTTP1: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
+    static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+    static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
+    static var serviceLifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
+    static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
+    static var systemPackage: Self { .product(name: "SystemPackage", package: "swift-system") }
+    static var tracing: Self { .product(name: "Tracing", package: "swift-distributed-tracing") }
+    static var unixSignals: Self { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
+    static var yams: Self { .product(name: "Yams", package: "Yams") }
+}
+
 let package = Package(
     name: "humon",
     platforms: [.macOS(.v15)],
@@ -38,51 +58,22 @@ let package = Package(
         .target(
             name: "Telemetry",
             dependencies: [
-                "Encoding",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                "Encoding", .asyncHTTPClient, .dequeModule, .logging, .nioCore, .nioHTTP1, .serviceLifecycle, .tracing,
             ]
         ),
         .target(
             name: "Postgres",
-            dependencies: [
-                "CLibPQ", "Encoding", "Telemetry",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ]
+            dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle, .tracing]
         ),
-        .target(
-            name: "EmbeddedPostgres",
-            dependencies: [
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
+        .target(name: "EmbeddedPostgres", dependencies: [.logging, .serviceLifecycle, .subprocess, .systemPackage]),
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Encoding", "Telemetry", "CZlib",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                "Postgres", "Encoding", "Telemetry", "CZlib", .crypto, .dequeModule, .logging, .serviceLifecycle, .tracing,
             ],
             resources: [.embedInCode("db")]
         ),
-        .target(
-            name: "Users",
-            dependencies: ["EventStore", "Postgres", "Encoding", .product(name: "Crypto", package: "swift-crypto")]
-        ),
+        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", .crypto]),
         .target(
             name: "SpatialIndex",
             dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
@@ -90,45 +81,26 @@ let package = Package(
         ),
         .target(
             name: "Events",
-            dependencies: [
-                "Users", "EventStore", "Postgres", "Encoding", "SpatialIndex",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
+            dependencies: ["Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .logging, .serviceLifecycle]
         ),
         .target(name: "Attendances", dependencies: ["Events", "Users", "EventStore", "Postgres", "Encoding"]),
         .target(
             name: "HTTPServer",
             dependencies: [
-                "Encoding", "Telemetry", "CDeflate", "CZstd",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCertificateReloading", package: "swift-nio-extras"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                "Encoding", "Telemetry", "CDeflate", "CZstd", .httpTypes, .logging,
+                .product(name: "NIOCertificateReloading", package: "swift-nio-extras"), .nioCore, .nioHTTP1,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), .nioPosix, .nioSSL,
+                .product(name: "NIOTLS", package: "swift-nio"), .serviceLifecycle, .tracing, .unixSignals,
             ],
             exclude: ["README.md"]
         ),
         .target(
             name: "HTTP",
             dependencies: [
-                "HTTPServer", "Attendances", "Events", "Users", "EventStore", "Encoding", "Telemetry",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "Yams", package: "Yams"),
+                "HTTPServer", "Attendances", "Events", "Users", "EventStore", "Encoding", "Telemetry", .crypto, .httpTypes,
+                .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore, .tracing, .yams,
             ],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"), .embedInCode("Documentation/page.css"),
@@ -137,81 +109,47 @@ let package = Package(
         .target(
             name: "App",
             dependencies: [
-                "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
-                "Telemetry",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres",
+                "Encoding", "Telemetry", .argumentParser, .asyncHTTPClient,
+                .product(name: "Configuration", package: "swift-configuration"), .crypto, .logging, .nioCore, .nioHTTP1,
+                .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
             ],
             resources: [.embedInCode("Demo/cities.tsv")]
         ),
         .executableTarget(name: "humon", dependencies: ["App"]),
         .executableTarget(
             name: "BareServer",
-            dependencies: [
-                "CJemalloc",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
+            dependencies: ["CJemalloc", .argumentParser, .product(name: "Hummingbird", package: "hummingbird"), .logging],
             path: "Benchmarks/Bare"
         ),
         .executableTarget(
             name: "LogBenchmark",
             dependencies: [
-                "App", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                "App", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding", .argumentParser, .logging,
+                .subprocess,
             ],
             path: "Benchmarks/Log"
         ),
         .executableTarget(
             name: "IndexBenchmark",
-            dependencies: [
-                "HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            dependencies: ["HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance", .argumentParser],
             path: "Benchmarks/Index"
         ),
         // Empty but in builds for the thread sanitizer.
         .target(name: "CThreadSanitizer", path: "Tests/CThreadSanitizer"),
         .target(
             name: "TestDatabase",
-            dependencies: [
-                "CThreadSanitizer", "EmbeddedPostgres", "EventStore", "Postgres", .product(name: "Logging", package: "swift-log"),
-            ],
+            dependencies: ["CThreadSanitizer", "EmbeddedPostgres", "EventStore", "Postgres", .logging],
             path: "Tests/TestDatabase"
         ),
         .target(
             name: "TestServer",
-            dependencies: [
-                "TestDatabase",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ],
+            dependencies: ["TestDatabase", .asyncHTTPClient, .nioCore, .nioHTTP1],
             path: "Tests/TestServer"
         ),
         .target(
             name: "TestHTTP",
-            dependencies: [
-                "HTTPServer",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
+            dependencies: ["HTTPServer", .asyncHTTPClient, .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle],
             path: "Tests/TestHTTP"
         ),
         .target(name: "TestChance", path: "Tests/TestChance"),
@@ -220,85 +158,47 @@ let package = Package(
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
         .testTarget(
             name: "TelemetryTests",
-            dependencies: [
-                "Telemetry", "Encoding", "TestChance", "TestExposition",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ]
+            dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing]
         ),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
-        .testTarget(
-            name: "EmbeddedPostgresTests",
-            dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .product(name: "Logging", package: "swift-log")]
-        ),
-        .testTarget(
-            name: "EventStoreTests",
-            dependencies: [
-                "EventStore", "Telemetry", "TestChance", "TestDatabase", .product(name: "Crypto", package: "swift-crypto"),
-            ]
-        ),
+        .testTarget(name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging]),
+        .testTarget(name: "EventStoreTests", dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", .crypto]),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
         .testTarget(name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"]),
         .testTarget(
             name: "EventsTests",
-            dependencies: [
-                "Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase",
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
+            dependencies: ["Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]
         ),
         .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "Telemetry", "TestChance", "TestHTTP", "TestServer",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "HTTPServer", "Telemetry", "TestChance", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes, .logging,
+                .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
+                .unixSignals,
             ]
         ),
         .testTarget(
             name: "HTTPTests",
             dependencies: [
                 "App", "HTTP", "HTTPServer", "CZstd", "CDeflate", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .serviceLifecycle,
             ]
         ),
         .testTarget(
             name: "AppTests",
             dependencies: [
                 "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestDatabase",
-                "TestExposition",
-                "TestHTTP",
-                "TestServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "Yams", package: "Yams"),
+                "TestExposition", "TestHTTP", "TestServer", .argumentParser, .crypto, .logging, .httpTypes, .nioCore, .nioHTTP1,
+                .tracing, .yams,
             ]
         ),
         .testTarget(
             name: "FaultInjectionTests",
             dependencies: [
                 "humon", "App", "EmbeddedPostgres", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase",
-                "TestServer",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "SystemPackage", package: "swift-system"),
+                "TestServer", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .systemPackage,
             ]
         ),
     ]
