@@ -23,11 +23,10 @@ build: install
 
 # Change
 
-## test      install, build, run all tests, and then a short fault injection by itself
+## test      install, build, run all tests, then a short fault injection by itself, and list the failures at the end
 test: install
 	swift build --build-tests
-	swift test --skip-build --skip FaultInjectionTests
-	swift test --skip-build --filter FaultInjectionTests
+	@scripts/test
 
 ## format    rewrite the sources in the project's format
 format:

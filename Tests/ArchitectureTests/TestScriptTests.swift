@@ -1,0 +1,126 @@
+import Foundation
+import TestDatabase
+import Testing
+
+/// Runs `scripts/test` with a program in the place of `swift`, which prints what a run of tests prints.
+@Suite struct `The script that runs all tests` {
+    private static let output = """
+        ◇ Test run started.
+        ◇ Test "a user signs up" started.
+        ◇ Test "a gap is an error" started.
+        ◇ Test case passing 1 argument limit → 5 to "a limit holds" started.
+        ✘ Test "a gap is an error" recorded an issue at LogTests.swift:19:9: Expectation failed: (gaps → 2) == 1
+        ↳ positions 4 and 7
+        ✔ Test "a user signs up" passed after 0.1 seconds.
+        ✘ Test "a limit holds" recorded an issue with 1 argument limit → 5 at LimitTests.swift:3:1: Issue recorded
+        ✘ Test "a gap is an error" failed after 0.2 seconds with 1 issue.
+        ✘ Test "a limit holds" with 2 test cases failed after 0.2 seconds with 1 issue.
+        ✘ Suite "The log" failed after 0.2 seconds with 2 issues.
+        ✘ Test run with 3 tests in 1 suite failed after 0.2 seconds with 2 issues.
+
+        """
+
+    /// - Parameter swift: the lines of a shell script; `$*` has the arguments of `swift`
+    private static func started(_ swift: String) throws -> (process: Process, output: FileHandle, directory: URL) {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let file = directory.appending(path: "swift")
+        try Data("#!/bin/sh\n\(swift)\n".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = Repository.root.appending(path: "scripts/test")
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["PATH": "\(directory.path):/usr/bin:/bin", "OUTPUT": output]
+        ) { $1 }
+        process.standardOutput = pipe
+        try process.run()
+        return (process, pipe.fileHandleForReading, directory)
+    }
+
+    private static func run(_ swift: String) throws -> (status: Int32, output: String) {
+        let (process, pipe, directory) = try started(swift)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let output = try pipe.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    @Test func `the output of a failed run ends with the issues and the names of its failed tests`() throws {
+        let (status, output) = try Self.run(
+            #"case "$*" in *--skip\ *) printf %s "$OUTPUT"; exit 3 ;; esac; echo fault injection"#)
+        #expect(status == 3)
+        #expect(
+            output == Self.output + """
+                fault injection
+
+                ✘ Test "a gap is an error"
+                  ✘ Test "a gap is an error" recorded an issue at LogTests.swift:19:9: Expectation failed: (gaps → 2) == 1
+                  ↳ positions 4 and 7
+
+                ✘ Test "a limit holds"
+                  ✘ Test "a limit holds" recorded an issue with 1 argument limit → 5 at LimitTests.swift:3:1: Issue recorded
+
+                swift test --skip-build --skip FaultInjectionTests: exit status 3
+
+                Failed: 2
+                  Test "a gap is an error"
+                  Test "a limit holds"
+
+                """)
+    }
+
+    @Test func `a failure of the fault injection is listed, and its exit status kept`() throws {
+        let (status, output) = try Self.run(#"case "$*" in *--filter\ *) printf %s "$OUTPUT"; exit 4 ;; esac"#)
+        #expect(status == 4)
+        #expect(
+            output.hasSuffix(
+                """
+                swift test --skip-build --filter FaultInjectionTests: exit status 4
+
+                Failed: 2
+                  Test "a gap is an error"
+                  Test "a limit holds"
+
+                """))
+    }
+
+    @Test func `two passed runs add nothing to their output`() throws {
+        let (status, output) = try Self.run("echo passed")
+        #expect(status == 0)
+        #expect(output == "passed\npassed\n")
+    }
+
+    @Test func `the output of a crashed run ends with the crash and the tests that did not end`() throws {
+        let (status, output) = try Self.run(
+            #"""
+            case "$*" in *--filter\ *) exit 0 ;; esac
+            printf '%s\n' '◇ Test "a user signs up" started.' '◇ Test "a gap is an error" started.'
+            printf '%s\n' '✔ Test "a user signs up" passed after 0.1 seconds.' 'Tree.swift:6: Fatal error: Index out of range'
+            exit 1
+            """#)
+        #expect(status == 1)
+        #expect(
+            output.hasSuffix(
+                """
+                swift test --skip-build --skip FaultInjectionTests: exit status 1
+                  Tree.swift:6: Fatal error: Index out of range
+                  did not end: Test "a gap is an error"
+
+                Failed: 0
+
+                """))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal ends the run and the script`(signal: Int32) throws {
+        let (process, pipe, directory) = try Self.started("echo running; exec sleep 600")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        #expect(try pipe.read(upToCount: 8) == Data("running\n".utf8))
+        kill(process.processIdentifier, signal)
+        let output = try pipe.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 128 + signal)
+        #expect(
+            String(decoding: output, as: UTF8.self).contains("swift test --skip-build --skip FaultInjectionTests: exit status"))
+    }
+}
