@@ -7,6 +7,7 @@ internal import Users
 struct AttendancesProjection: Projection {
     static let name = "attendances"
     static let version: Int32 = 1
+    static let personalColumns: Set<String> = []
 
     static func tables(in schema: String) -> String {
         """

@@ -27,6 +27,7 @@ enum Counted: DomainEvent, Hashable {
 struct SumProjection: Projection {
     static let name = "sums"
     static let version: Int32 = 1
+    static let personalColumns: Set<String> = []
 
     static func tables(in schema: String) -> String {
         "CREATE TABLE \(schema).sums (counter text PRIMARY KEY, sum bigint NOT NULL CHECK (sum <> -13), version integer NOT NULL);"

@@ -22,6 +22,7 @@ private enum CountedAnew: DomainEvent {
 private struct TeasProjection: Projection {
     static let name = "teas"
     static let version: Int32 = 1
+    static let personalColumns: Set<String> = []
     static func tables(in schema: String) -> String { "CREATE TABLE \(schema).teas (tea text PRIMARY KEY);" }
     static func indexes(in schema: String) -> String { "" }
     func fold(_ envelopes: [EventEnvelope<TeaDomainEvent>]) -> [String] { envelopes.map(\.stream.key) }

@@ -9,6 +9,7 @@ import Testing
 private struct CountingSumProjection: Projection {
     static let name = "sums"
     static let version: Int32 = 2
+    static let personalColumns: Set<String> = []
 
     static func tables(in schema: String) -> String {
         "CREATE TABLE \(schema).totals (counter text PRIMARY KEY, sum bigint NOT NULL, times bigint NOT NULL);"

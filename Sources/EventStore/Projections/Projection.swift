@@ -15,7 +15,8 @@ public protocol Projection: Sendable {
     /// one in its own schema.
     static var version: Int32 { get }
 
-    /// The columns with personal data. Commands show them only on request.
+    /// The columns with personal data; empty if no column has any. Commands show them only on request. Without a default, no projection
+    /// forgets them.
     static var personalColumns: Set<String> { get }
 
     /// The statements that create the tables in an empty schema, with the keys that the writes need.
@@ -51,8 +52,6 @@ public enum Write: Sendable {
 extension Projection {
     /// The schema of the tables that this version reads and writes.
     public static var schema: String { "\(name)_v\(version)" }
-
-    public static var personalColumns: Set<String> { [] }
 
     /// The category of the streams that the projection folds.
     var category: String { Event.category }
