@@ -5,6 +5,8 @@ import TestExposition
 import TestServer
 import Testing
 
+@testable import App
+
 @Suite struct `The metrics of a server` {
     /// The metrics that do not change while a server is healthy, with their values.
     private static let steady = [
@@ -156,6 +158,17 @@ import Testing
             let told = try await node.scrape().metrics.map { "\($0.key)|\($0.value.kind)|\($0.value.help)" }
             #expect(Set(rows) == Set(told))
             #expect(rows.count == told.count)
+        }
+    }
+
+    @Test func `humon_build_info has the version of the program, and the labels of docs/metrics.md`() async throws {
+        try await Self.withNode { node in
+            let sample = try #require(try await node.scrape().samples.keys.first { $0.hasPrefix("humon_build_info{") })
+            #expect(sample.contains(#"version="\#(Version.current)""#))
+            let row = try #require(
+                try Repository.text("docs/metrics.md").firstMatch(of: /\| `humon_build_info` \| gauge \| (.+?) \|/))
+            let labels = sample.matches(of: /([a-z_]+)="/).map { String($0.1) }
+            #expect(labels.sorted() == row.1.matches(of: /`([a-z_]+)`/).map { String($0.1) }.sorted())
         }
     }
 

@@ -37,7 +37,7 @@ enum ProcessMetrics {
             let compiler = "6.2"
         #endif
         let readModels = Backend.projections.map { type(of: $0).schema }.sorted().joined(separator: " ")
-        return ["configuration": configuration, "swift": compiler, "read_models": readModels]
+        return ["version": Version.current, "configuration": configuration, "swift": compiler, "read_models": readModels]
     }()
 
     private static func value(_ value: Double?) -> [(Labels, Double)] { value.map { [(Labels(), $0)] } ?? [] }
