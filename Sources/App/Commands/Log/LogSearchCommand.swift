@@ -50,10 +50,7 @@ extension Log {
         @Option(help: ArgumentHelp("The maximum number of positions to read for --text.", valueName: "positions"))
         var scan: Int64 = LogSearch.usualReach
 
-        @OptionGroup var personal: RevealOptions
-        @OptionGroup var table: TableOptions<Self>
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var options: OutputOptions
+        @OptionGroup var options: ReadingOptions<Self>
 
         /// - Throws: `ValidationError`
         func validate() throws {
@@ -68,14 +65,14 @@ extension Log {
         }
 
         func run() async throws {
-            try await database.reading(options.output(table)) { client, output in
+            try await options.reading { client, output in
                 let search = LogSearch(client: client, criteria: criteria)
                 var bar = ProgressBar("positions")
                 let found = try await search.find(before: before, limit: limit, reach: scan) { bar.show($0, of: $1) }
                 bar.stop()
                 guard !found.events.isEmpty || found.continuesBefore != nil else { throw NegativeResult("No event matches.") }
                 var rows = output.rows(RecordedEvent.columns)
-                try rows.write(found.events.map { $0.row(showing: personal.personalData) })
+                try rows.write(found.events.map { $0.row(showing: options.personalData) })
                 guard let next = found.continuesBefore else { return }
                 output.note(
                     found.isOutOfReach

@@ -32,14 +32,11 @@ extension Log {
         @Option(help: "Only events recorded at or after this time: \(TimeArgument.help)", transform: TimeArgument.parse)
         var since: Timestamp?
 
-        @OptionGroup var personal: RevealOptions
-        @OptionGroup var table: TableOptions<Self>
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var options: OutputOptions
+        @OptionGroup var options: ReadingOptions<Self>
 
         func run() async throws {
             // One of the connections listens.
-            try await database.reading(options.output(table), connections: 2) { client, output in
+            try await options.reading(connections: 2) { client, output in
                 let reader = LogReader(client: client)
                 let tail = try await reader.tail()
                 var rows = output.rows(RecordedEvent.columns)
@@ -47,7 +44,7 @@ extension Log {
                 if limit != nil || since == nil {
                     let search = LogSearch(client: client, criteria: LogCriteria(filter: kinds.filter, since: since))
                     let found = try await search.find(before: tail + 1, limit: limit ?? 20)
-                    try rows.write(found.events.reversed().map { $0.row(showing: personal.personalData) })
+                    try rows.write(found.events.reversed().map { $0.row(showing: options.personalData) })
                 } else if let since {
                     position = try await reader.position(before: since)
                 }
@@ -57,7 +54,7 @@ extension Log {
                         // A closed pipe shows only in a write, and an empty page writes nothing.
                         if page.events.isEmpty { try StandardOutput.checkReader() }
                         let wanted = page.events.filter { event in since.map { event.envelope.recordedAt >= $0 } ?? true }
-                        try rows.write(wanted.map { $0.row(showing: personal.personalData) })
+                        try rows.write(wanted.map { $0.row(showing: options.personalData) })
                         if !follow, page.through >= tail { return }
                     }
                 }

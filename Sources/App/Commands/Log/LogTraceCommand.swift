@@ -21,18 +21,15 @@ extension Log {
         @Argument(help: "The X-Request-Id of a response, or a W3C trace id.")
         var id: String
 
-        @OptionGroup var personal: RevealOptions
-        @OptionGroup var table: TableOptions<Self>
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var options: OutputOptions
+        @OptionGroup var options: ReadingOptions<Self>
 
         func run() async throws {
-            try await database.reading(options.output(table)) { client, output in
+            try await options.reading { client, output in
                 let search = LogSearch(client: client, criteria: LogCriteria(cause: id))
                 let found = try await search.find(limit: Self.limit)
                 guard !found.events.isEmpty else { throw NegativeResult("No event was recorded for \(id).") }
                 var rows = output.rows(RecordedEvent.columns)
-                try rows.write(found.events.reversed().map { $0.row(showing: personal.personalData) })
+                try rows.write(found.events.reversed().map { $0.row(showing: options.personalData) })
                 guard found.events.count == Self.limit, let next = found.continuesBefore else { return }
                 output.note(
                     "These are the last \(Self.limit) events. For older events: humon log search --request \(id) --before \(next)"

@@ -24,13 +24,10 @@ extension Streams {
         @Argument(help: "The version to compare with.")
         var to: Int32
 
-        @OptionGroup var personal: RevealOptions
-        @OptionGroup var table: TableOptions<Self>
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var options: OutputOptions
+        @OptionGroup var options: ReadingOptions<Self>
 
         func run() async throws {
-            try await database.reading(options.output(table)) { client, output in
+            try await options.reading { client, output in
                 let recorded = try await stream.recorded(by: LogReader(client: client))
                 let changes = StreamState.changes(
                     from: try stream.state(at: from, of: recorded), to: try stream.state(at: to, of: recorded))
@@ -45,7 +42,7 @@ extension Streams {
             guard let value else { return .none }
             let member = JSON.object(JSONObject(members: [JSONObject.Member(name: name, value: value)]))
             let category = StreamName(stream.stream).category
-            return personal.personalData.shown(member, category: category)[name].map { .json($0) } ?? .none
+            return options.personalData.shown(member, category: category)[name].map { .json($0) } ?? .none
         }
     }
 }
