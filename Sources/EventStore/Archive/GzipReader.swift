@@ -7,20 +7,17 @@ internal import Synchronization
 /// Memory does not grow with the file. Zeros after the last member are padding, as for the program gzip; other bytes are an error.
 public final class GzipReader: Sendable {
     private struct State {
-        /// zlib keeps a pointer to it, so that it must not move.
-        let stream: UnsafeMutablePointer<z_stream>
-        let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: chunkBytes)
+        /// Its buffer holds input.
+        let gzip: GzipStream
+        var stream: UnsafeMutablePointer<z_stream> { gzip.stream }
         /// Complete members so far.
         var members = 0
         var isWithinMember = true
         var isPadded = false
     }
 
-    private static let chunkBytes = 128 * 1_024
     /// The first byte of a member.
     private static let magicNumber: UInt8 = 0x1F
-    /// zlib's number for a window of 32 KiB and the format gzip.
-    private static let gzipWindow: Int32 = 15 + 16
 
     private let file: CancellableFile
     private let state: Mutex<State>
@@ -28,19 +25,8 @@ public final class GzipReader: Sendable {
     /// - Parameter file: the reader keeps it open
     public init(_ file: FileHandle) {
         self.file = CancellableFile(file)
-        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        let result = inflateInit2_(stream, Self.gzipWindow, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        precondition(result == Z_OK, "zlib cannot allocate memory")
-        state = Mutex(State(stream: stream))
-    }
-
-    deinit {
-        state.withLock { state in
-            inflateEnd(state.stream)
-            state.stream.deallocate()
-            state.input.deallocate()
-        }
+        let gzip = GzipStream(begin: { inflateInit2_($0, $1, ZLIB_VERSION, $2) }, end: { inflateEnd($0) })
+        state = Mutex(State(gzip: gzip))
     }
 
     /// Ends a call of ``read()`` that waits for bytes, and every later call. Safe to call from any thread.
@@ -53,12 +39,12 @@ public final class GzipReader: Sendable {
         try state.withLock { state in
             while true {
                 if state.stream.pointee.avail_in == 0 {
-                    let count = try file.read(into: UnsafeMutableRawBufferPointer(state.input))
+                    let count = try file.read(into: UnsafeMutableRawBufferPointer(state.gzip.buffer))
                     guard count > 0 else {
                         guard !state.isWithinMember else { throw GzipError.truncated }
                         return nil
                     }
-                    state.stream.pointee.next_in = state.input.baseAddress
+                    state.stream.pointee.next_in = state.gzip.buffer.baseAddress
                     state.stream.pointee.avail_in = UInt32(count)
                 }
                 guard try Self.beginsMember(&state) else { continue }
@@ -87,7 +73,7 @@ public final class GzipReader: Sendable {
     private static func inflate(_ state: inout State) throws(GzipError) -> [UInt8] {
         let stream = state.stream
         var result = Z_OK
-        let output = [UInt8](unsafeUninitializedCapacity: chunkBytes) { output, count in
+        let output = [UInt8](unsafeUninitializedCapacity: GzipStream.chunkBytes) { output, count in
             stream.pointee.next_out = output.baseAddress
             stream.pointee.avail_out = UInt32(output.count)
             result = CZlib.inflate(stream, Z_NO_FLUSH)

@@ -4,41 +4,22 @@ internal import Synchronization
 
 /// Compresses bytes into a gzip file of one member, piece by piece. Source: RFC 1952.
 public final class GzipWriter: Sendable {
-    private struct State {
-        /// zlib keeps a pointer to it, so that it must not move.
-        let stream: UnsafeMutablePointer<z_stream>
-        let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: chunkBytes)
-    }
-
-    private static let chunkBytes = 128 * 1_024
-    /// zlib's number for a window of 32 KiB and the format gzip.
-    private static let gzipWindow: Int32 = 15 + 16
     /// The level of the program gzip.
     private static let level: Int32 = 6
     /// zlib's default memory level.
     private static let memoryLevel: Int32 = 8
 
     private let file: CancellableFile
-    private let state: Mutex<State>
+    /// Its buffer holds output.
+    private let gzip: Mutex<GzipStream>
 
     /// - Parameter file: the writer keeps it open
     public init(_ file: FileHandle) {
         self.file = CancellableFile(file)
-        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        let result = deflateInit2_(
-            stream, Self.level, Z_DEFLATED, Self.gzipWindow, Self.memoryLevel, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
-            Int32(MemoryLayout<z_stream>.size))
-        precondition(result == Z_OK, "zlib cannot allocate memory")
-        state = Mutex(State(stream: stream))
-    }
-
-    deinit {
-        state.withLock { state in
-            deflateEnd(state.stream)
-            state.stream.deallocate()
-            state.output.deallocate()
-        }
+        let stream = GzipStream(
+            begin: { deflateInit2_($0, Self.level, Z_DEFLATED, $1, Self.memoryLevel, Z_DEFAULT_STRATEGY, ZLIB_VERSION, $2) },
+            end: { deflateEnd($0) })
+        gzip = Mutex(stream)
     }
 
     /// Ends a call of ``write(_:)`` or ``finish()`` that waits for a reader, and every later call. Safe to call from any thread.
@@ -53,18 +34,18 @@ public final class GzipWriter: Sendable {
     public func finish() throws { try deflate([], Z_FINISH) }
 
     private func deflate(_ bytes: [UInt8], _ flush: Int32) throws {
-        try state.withLock { state in
+        try gzip.withLock { gzip in
             try bytes.withUnsafeBufferPointer { bytes in
-                let stream = state.stream
+                let stream = gzip.stream
                 // zlib reads from this pointer only.
                 stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
                 stream.pointee.avail_in = UInt32(bytes.count)
                 repeat {
-                    stream.pointee.next_out = state.output.baseAddress
-                    stream.pointee.avail_out = UInt32(state.output.count)
+                    stream.pointee.next_out = gzip.buffer.baseAddress
+                    stream.pointee.avail_out = UInt32(gzip.buffer.count)
                     CZlib.deflate(stream, flush)
-                    let count = state.output.count - Int(stream.pointee.avail_out)
-                    try file.write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(state.output)[..<count]))
+                    let count = gzip.buffer.count - Int(stream.pointee.avail_out)
+                    try file.write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(gzip.buffer)[..<count]))
                     // A full output means that zlib may have more.
                 } while stream.pointee.avail_out == 0
             }

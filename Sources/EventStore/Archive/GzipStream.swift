@@ -1,0 +1,32 @@
+internal import CZlib
+
+/// A stream of zlib for gzip (RFC 1952), with a buffer of 128 KiB. Not safe for use from two threads at a time.
+final class GzipStream {
+    static let chunkBytes = 128 * 1_024
+    /// zlib's number for a window of 32 KiB and the format gzip.
+    private static let window: Int32 = 15 + 16
+
+    /// zlib keeps a pointer to it, so that it must not move.
+    let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: chunkBytes)
+    private let end: (UnsafeMutablePointer<z_stream>) -> Int32
+
+    /// - Parameters:
+    ///   - begin: begins to inflate or deflate, with this window and size of the stream; returns zlib's result
+    ///   - end: frees what `begin` allocated
+    init(
+        begin: (_ stream: UnsafeMutablePointer<z_stream>, _ window: Int32, _ size: Int32) -> Int32,
+        end: @escaping (UnsafeMutablePointer<z_stream>) -> Int32
+    ) {
+        self.end = end
+        stream.initialize(to: z_stream())
+        let result = begin(stream, Self.window, Int32(MemoryLayout<z_stream>.size))
+        precondition(result == Z_OK, "zlib cannot allocate memory")
+    }
+
+    deinit {
+        _ = end(stream)
+        stream.deallocate()
+        buffer.deallocate()
+    }
+}
