@@ -15,7 +15,7 @@ struct OpenSnapshot: Sendable {
         let under = try await database.administer { client in
             try await client.withTransaction { snapshot in
                 try await snapshot.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                // Sessions of our clients end idle transactions after a minute; those of a dump do not.
+                // Our sessions end idle transactions after a minute. Sessions of a dump do not.
                 try await snapshot.query("SET LOCAL idle_in_transaction_session_timeout = 0")
                 try await snapshot.query("SELECT log.tail(), pg_current_xact_id()::text")
                 progress("\(holdSeconds) seconds of appends under an open snapshot")

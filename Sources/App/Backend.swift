@@ -66,7 +66,7 @@ struct Backend: Sendable {
     func checkHealth() async throws { try await readers.query("SELECT 1") }
 
     /// Migrates the database, checks the stored formats of the servers that run, and builds missing read models.
-    /// - Throws: `FormatConflict` beside servers whose formats do not fit, ``UnreadableLog``, `ReadModelError`, `LogGapError`,
+    /// - Throws: `FormatConflict` beside servers with conflicting formats, ``UnreadableLog``, `ReadModelError`, `LogGapError`,
     ///   `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
         try await database.migrate(logger: logger)

@@ -12,11 +12,11 @@ public protocol DomainEvent: Sendable {
     /// All stored types, each with its current format.
     static var storedTypes: [StoredType] { get }
 
-    /// The members of stored data, of any format, that tell about a person. Tools hide them unless `--reveal` is given. There is no
-    /// default: every module must say.
+    /// The members of stored data, of any format, with personal data. Tools hide them unless `--reveal` is given. Without a default,
+    /// no module forgets them.
     static var personalFields: Set<String> { get }
 
-    /// Names the members of stored data whose values are unique: the log holds each value in one recorded event of the category.
+    /// The members of stored data with unique values: the log holds each value in one recorded event of the category.
     static var uniqueMembers: Set<String> { get }
 
     /// Reads the data of a type in its current format. The one place that checks stored values: arithmetic on the result
@@ -136,7 +136,7 @@ extension JSON {
     public var storedID: Int64? { storedInteger.flatMap { $0 > 0 ? $0 : nil } }
     public var storedTimestamp: Timestamp? { storedString.flatMap(Timestamp.init(rfc3339:)) }
 
-    /// Some for null too: the member is there and says that there is no value.
+    /// Some for null too: such a member is present and has no value.
     @inlinable
     public func storedOptional<Value>(_ read: (JSON) -> Value?) -> Value?? {
         if case .null = self { .some(nil) } else { read(self).map(Optional.some) }

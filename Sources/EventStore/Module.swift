@@ -6,7 +6,7 @@ public struct Module: Sendable {
     public let name: String
     /// The domain event types, one for each category of streams.
     public let domainEvents: [any DomainEvent.Type]
-    /// The projections whose read models change in the append's transaction.
+    /// The projections of the module. Their read models change in the append's transaction.
     public let projections: [any Projection]
     /// The sequences that number streams; empty if the module derives its keys from other values.
     public let idSequences: [IDSequence]

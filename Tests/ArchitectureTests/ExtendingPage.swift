@@ -26,7 +26,7 @@ struct ExtendingPage: Sendable {
     }
 
     /// The places where page and sources disagree, each a sentence.
-    /// - Parameter text: the text of a file; `nil` if there is no such file
+    /// - Parameter text: the text of a file; `nil` if the file does not exist
     func violations(ownFolders: [String], text: (String) -> String?) -> [String] {
         let wrong = blocks.compactMap { block -> String? in
             switch (block.before, text(block.file)) {

@@ -3,7 +3,7 @@ import TestDatabase
 
 /// What the rules know of the whole project: its targets and its read models.
 struct Project: Sendable {
-    /// A target of `Package.swift`, with those of its dependencies that are targets too.
+    /// A target of `Package.swift`, with its dependencies among the targets.
     struct Target: Sendable, Hashable {
         var name: String
         var dependencies: Set<String>
@@ -23,7 +23,7 @@ struct Project: Sendable {
     var targets: [Target]
     var readModels: [ReadModel]
 
-    /// The targets whose sources the rules hold, by name.
+    /// The targets below `Sources`, by name. The rules hold for their sources.
     var sources: [String: Target] {
         Dictionary(uniqueKeysWithValues: targets.filter { $0.path == nil }.map { ($0.name, $0) })
     }
@@ -77,7 +77,7 @@ extension Project {
         "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "HTTPServer", "SpatialIndex",
     ]
 
-    /// The targets around the modules, each with what it must not depend on. Every other target of the product is a module.
+    /// The targets around the modules, each with its forbidden dependencies. Every other target of the product is a module.
     static let surroundings: [String: Set<String>] = [
         "HTTP": ["Postgres", "EmbeddedPostgres", "Web", "App", "humon"], "Web": ["Postgres", "EmbeddedPostgres", "App", "humon"],
         "App": ["humon"], "humon": [],

@@ -109,7 +109,7 @@ extension Rule {
         }
     }
 
-    /// `EventLog` cannot append a domain event whose stored type is not in the list.
+    /// `EventLog` cannot append a domain event if the list lacks its stored type.
     static let storedTypes = Rule(name: "a domain event's stored types are all listed") { file, text in
         let code = Self.code(in: text)
         guard SourceTree.target(of: file) != "EventStore", code.contains(": DomainEvent"),

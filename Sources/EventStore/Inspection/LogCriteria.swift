@@ -4,7 +4,7 @@ internal import Postgres
 /// The criteria of a search in the log. A recorded event must meet all of them.
 public struct LogCriteria: Sendable, Hashable {
     public var filter: LogFilter
-    /// The id of the user whose request caused the recorded event.
+    /// The id of the user who caused the recorded event.
     public var actor: Int64?
     public var requestID: String?
     public var traceID: String?
@@ -44,7 +44,7 @@ extension LogCriteria {
         return newest(limit, of: [select(by: [place] + kind + causes + others, limit: limit)])
     }
 
-    /// Finds matching recorded events with the summaries of `db/migrations/0007_search.sql`, whose expressions it uses.
+    /// Finds matching recorded events with the summaries of `db/migrations/0007_search.sql`, by the same expressions.
     ///
     /// A summary holds single values. The query has one condition for each value, because PostgreSQL would apply one condition
     /// for all values only after it has read the index.

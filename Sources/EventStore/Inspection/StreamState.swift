@@ -33,7 +33,7 @@ public struct StreamState: Sendable, Hashable {
         self.members = JSONObject(members: members)
     }
 
-    /// The members whose values differ between two states; nil for a member that a state does not have.
+    /// The members with different values in two states; nil for a member that a state does not have.
     public static func changes(from old: StreamState, to new: StreamState) -> [(name: String, old: JSON?, new: JSON?)] {
         let names = new.members.members.map(\.name)
         let gone = old.members.members.map(\.name).filter { !names.contains($0) }

@@ -73,7 +73,7 @@ public struct ReadModels: Sendable {
     }
 
     /// Applies the appends of programs of other versions, which do not change this program's tables.
-    /// - Throws: the error of the first read model that could not follow, after all others are at the end of the log
+    /// - Throws: the error of the first read model that could not follow, after the other read models reached the end of the log
     public func catchUp() async throws {
         let failures = try await catchUp(skipping: [])
         for projection in projections { if let failure = failures[type(of: projection).schema] { throw failure } }

@@ -28,8 +28,9 @@ public struct PostgresStatistics: Sendable {
     /// Durations in seconds from a call to its answer, with waits and failures.
     public var queries: HistogramSnapshot
     public var failures: [Failure: Int]
-    /// Number of connections that were opened, and number of those that ended unexpectedly.
+    /// Number of connections that were opened.
     public var opened: Int
+    /// Number of opened connections that ended unexpectedly.
     public var lost: Int
     /// Attempts to open one that failed.
     public var failedToOpen: Int

@@ -11,7 +11,7 @@ final class ConnectionPool: Sendable {
     static let queueLimit = 10_000
     private static let firstBackOffSeconds = 0.05
     private static let longestBackOffSeconds = 2.0
-    /// The interval at which the timer ends waits whose time is over.
+    /// The interval at which the timer ends overdue waits.
     private static let expirySeconds = 0.1
 
     private let configuration: PostgresConfiguration

@@ -194,7 +194,7 @@ final class Session {
         }
     }
 
-    /// Forgets a statement whose preparation failed or was skipped. Its name is not used again.
+    /// Forgets a statement after its preparation failed or was skipped. Its name is not used again.
     private func forgetPreparedStatement() {
         guard case .prepare(let statement) = inFlight[0].steps.first else { return }
         prepared[statement] = nil

@@ -24,6 +24,6 @@ public struct Commit: Sendable {
 /// Gets the commits of this process directly, so that it need not read them from the log.
 public protocol CommitListener: Sendable {
     /// Called after the commit and before the callers get their results. Two transactions may run at a time, so the order of
-    /// calls may differ from the order of the log. A commit whose result was lost is in the log only.
+    /// calls may differ from the order of the log. If the result of a commit is lost, no call follows.
     func committed(_ commit: Commit)
 }

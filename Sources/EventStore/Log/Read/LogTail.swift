@@ -83,7 +83,7 @@ public struct LogTail: AsyncSequence, Sendable {
         self.reached = reached
     }
 
-    /// Begins after a position whose id is unknown.
+    /// Begins after a position. The caller does not know the id of the event at it.
     public init(
         client: PostgresClient, notifier: LogNotifier, after position: Int64, filter: LogFilter = .everything,
         pageLimit: Int64 = pageLimit
