@@ -152,6 +152,10 @@ let package = Package(
             dependencies: ["HTTPServer", .asyncHTTPClient, .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle],
             path: "Tests/TestHTTP"
         ),
+        .executableTarget(
+            name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes],
+            path: "Tests/TestRelease"
+        ),
         .target(name: "TestChance", path: "Tests/TestChance"),
         .target(name: "TestExposition", path: "Tests/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
@@ -190,7 +194,8 @@ let package = Package(
             name: "AppTests",
             dependencies: [
                 "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestDatabase",
-                "TestExposition", "TestHTTP", "TestServer", .argumentParser, .crypto, .logging, .httpTypes, .nioCore, .nioHTTP1,
+                "TestExposition", "TestHTTP", "TestRelease", "TestServer", .argumentParser, .crypto, .logging, .httpTypes,
+                .nioCore, .nioHTTP1,
                 .tracing, .yams,
             ]
         ),

@@ -5,9 +5,11 @@ package import HTTP
 package enum Modules {
     /// The only list: every module, each after the modules that it uses. The server, the doctor, `log verify`, `log import`, the
     /// projections' commands, the demo, the tests and the benchmarks all take the modules from here.
-    package static let all: [APIModule] = [.users, .events, .attendances]
+    ///
+    /// The list is task-local, so that a test program can run ``Program/main()`` with a further module.
+    @TaskLocal package static var all: [APIModule] = [.users, .events, .attendances]
 
-    /// What the modules register. Ends the process if the list is wrong.
+    /// What the modules register, from the first use on. Ends the process if the list is wrong.
     package static let registered: [Module] = {
         let modules = all.map(\.module)
         do { try Module.check(modules) } catch { fatalError("\(error)") }

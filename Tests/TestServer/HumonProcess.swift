@@ -98,9 +98,10 @@ public final class HumonProcess: Sendable {
 
     /// Starts `humon serve`, waits for the end of its start-up, and stops it after the body.
     public static func withServer<Value>(
-        in directory: URL, environment: [String: String] = [:], _ body: (HumonProcess, Int) async throws -> Value
+        in directory: URL, environment: [String: String] = [:], executable: URL = executable,
+        _ body: (HumonProcess, Int) async throws -> Value
     ) async throws -> Value {
-        let server = try HumonProcess(["serve"], in: directory, environment: environment)
+        let server = try HumonProcess(["serve"], in: directory, environment: environment, executable: executable)
         do {
             let value = try await body(server, try await server.port())
             server.send(SIGTERM)
