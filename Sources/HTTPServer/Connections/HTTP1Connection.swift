@@ -43,10 +43,12 @@ final class HTTP1Connection: ChannelDuplexHandler {
     /// Whether the last response is written.
     private var hasEnded = false
     private var lingering: LingeringClose?
+    /// `nil` unless the response streams.
+    private var writer: ResponseWriter?
+    private let streams: ConnectionStreams
 
-    init(_ server: ServerState, _ gate: HTTP1InputGate, peer: SocketAddress?) {
-        self.server = server
-        self.gate = gate
+    init(_ server: ServerState, _ gate: HTTP1InputGate, _ streams: ConnectionStreams, peer: SocketAddress?) {
+        (self.server, self.gate, self.streams) = (server, gate, streams)
         reader = HTTP1PartReader(gate, server.scheme, headerLimitBytes: server.limits.headerBytes)
         info = server.connectionInfo(peer)
         unsent = UnsentBytes(server.budget)
@@ -68,7 +70,8 @@ final class HTTP1Connection: ChannelDuplexHandler {
         hasEnded = true
         timer?.cancel()
         lingering?.cancel()
-        (timer, lingering) = (nil, nil)
+        writer?.disconnected()
+        (timer, lingering, writer) = (nil, nil, nil)
         unsent.stop()
         waiting.removeAll()
         body.drop()
@@ -149,7 +152,7 @@ extension HTTP1Connection {
             take(part, context)
         }
         guard waiting.isEmpty, !hasEnded else { return }
-        if isReadHeld { readNow(context) }
+        if isReadHeld { read(context: context) }
         endIfInputHasEnded(context)
     }
 
@@ -157,11 +160,9 @@ extension HTTP1Connection {
         if hasInputEnded, !hasEnded, !phase.isResponding, !isYielding, waiting.isEmpty { end(context) }
     }
 
-    func read(context: ChannelHandlerContext) { if waiting.isEmpty { context.read() } else { isReadHeld = true } }
-
-    private func readNow(_ context: ChannelHandlerContext) {
-        isReadHeld = false
-        context.read()
+    func read(context: ChannelHandlerContext) {
+        isReadHeld = !waiting.isEmpty
+        if !isReadHeld { context.read() }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -183,7 +184,8 @@ extension HTTP1Connection {
             if isBusy { isEnding = true } else if !hasEnded { end(context) }
         case ChannelEvent.inputClosed:
             hasInputEnded = true
-            endIfInputHasEnded(context)
+            // A client that only closes its sending side cannot be told from one that has left.
+            writer == nil ? endIfInputHasEnded(context) : context.close(promise: nil)
         case _: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -245,29 +247,33 @@ extension HTTP1Connection {
         current = nil
         body.drop()
         guard context.channel.isActive else { return }
-        if server.drain.hasBegun { isEnding = true }
+        if server.drain.hasBegun || response.stream != nil { isEnding = true }
         // Set before the write: a write that empties the buffer announces room, and would start the next request.
         if isEnding { hasEnded = true }
-        response.setContentLengthHeader()
-        var rest = response.body
-        let isSmall = rest.readableBytes <= BufferBudget.trackedBytes
-        var bytes = context.channel.allocator.buffer(capacity: Response.headBytes + (isSmall ? rest.readableBytes : 0))
-        response.writeHTTP1Head(into: &bytes, connection: isEnding ? "close" : isHTTP10 ? "keep-alive" : nil)
-        if isSmall { bytes.writeBuffer(&rest) }
-        context.write(wrapOutboundOut(bytes), promise: unsent.willWrite(bytes.readableBytes, context))
+        let (head, rest) = response.http1Bytes(isLast: isEnding, isHTTP10: isHTTP10, context.channel.allocator)
+        context.write(wrapOutboundOut(head), promise: unsent.willWrite(head.readableBytes, context))
         unsent.write(rest, context) { piece, promise in context.write(wrapOutboundOut(piece), promise: promise) }
         context.flush()
-        if isEnding { end(context) }
+        guard let stream = response.stream, !hasInputEnded, context.channel.isActive else { return isEnding ? end(context) : () }
+        // While the stream is open no time limit applies.
+        dropInput(context)
+        let outlet = HTTP1StreamOutlet(context: context, unsent: unsent, isChunked: !isHTTP10) { self.end(context) }
+        writer = streams.open(stream, outlet)
     }
 
     private func end(_ context: ChannelHandlerContext) {
         guard lingering == nil else { return }
+        writer = nil
+        dropInput(context)
+        lingering = LingeringClose(context, hasInputEnded: hasInputEnded, within: server.limits.responseSeconds)
+    }
+
+    /// Reads and drops all further bytes.
+    private func dropInput(_ context: ChannelHandlerContext) {
         (hasEnded, gate.isClosed) = (true, true)
         timer?.cancel()
-        // Later bytes are read and dropped.
         waiting.removeAll()
-        if isReadHeld { readNow(context) }
-        lingering = LingeringClose(context, hasInputEnded: hasInputEnded, within: server.limits.responseSeconds)
+        if isReadHeld { read(context: context) }
     }
 
     /// Performs the due action, and schedules the next check.

@@ -12,6 +12,7 @@ final class HTTP2Stream: ChannelInboundHandler {
     private let server: ServerState
     private let info: ConnectionInfo
     private let unsent: UnsentBytes
+    private let streams: ConnectionStreams
     private let count: HandlerCount
 
     private var phase = ConnectionPhase(at: .now())
@@ -19,12 +20,15 @@ final class HTTP2Stream: ChannelInboundHandler {
     /// `nil` before the head, and after the response.
     private var request: HTTPRequest?
     private var body: RequestBodyBuffer
-    /// Whether the response is written, or the stream closed.
+    /// Whether the response is written or streams, or the stream is closed.
     private var hasEnded = false
+    /// `nil` unless the response streams.
+    private var writer: ResponseWriter?
 
     /// - Parameter peer: the peer of the stream's connection
-    init(_ server: ServerState, peer: SocketAddress?) {
+    init(_ server: ServerState, _ streams: ConnectionStreams, peer: SocketAddress?) {
         self.server = server
+        self.streams = streams
         info = server.connectionInfo(peer)
         unsent = UnsentBytes(server.budget)
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
@@ -44,6 +48,8 @@ final class HTTP2Stream: ChannelInboundHandler {
         hasEnded = true
         timer?.cancel()
         timer = nil
+        writer?.disconnected()
+        writer = nil
         unsent.stop()
         body.drop()
     }
@@ -126,12 +132,27 @@ final class HTTP2Stream: ChannelInboundHandler {
         response.headers.append(HTTPField(name: .date, value: HTTPDate.now))
         let head = HTTPResponse(status: response.status, headerFields: response.headers)
         context.write(wrapOutboundOut(.head(head)), promise: unsent.willWrite(Response.headBytes, context))
+        if let stream = response.stream { return open(stream, context) }
         unsent.write(response.body, context) { piece, promise in context.write(wrapOutboundOut(.body(piece)), promise: promise) }
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
         guard phase.isReceiving || phase.isRest else { return }
         // A reset stops the client from sending the body. Source: RFC 9113, section 8.1.
         sent.futureResult.assumeIsolated().whenSuccess { context.close(promise: nil) }
+    }
+
+    /// Hands the body over to its producer. No time limit applies until the producer has ended.
+    private func open(_ stream: ResponseStream, _ context: ChannelHandlerContext) {
+        context.flush()
+        guard context.channel.isActive else { return }
+        timer?.cancel()
+        timer = nil
+        let outlet = HTTP2StreamOutlet(context: context, unsent: unsent) {
+            self.writer = nil
+            self.phase.responseEnds(at: .now())
+            self.checkTimers(context)
+        }
+        writer = streams.open(stream, outlet)
     }
 
     /// Performs the due action, and schedules the next check. After the response the stream has the idle limit to send it.

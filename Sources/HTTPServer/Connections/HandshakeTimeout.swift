@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOTLS
 
 /// Closes a TLS connection if its handshake takes too long, or if it is silent for longer than a request and its response may
-/// take.
+/// take. A connection with an open stream may be silent.
 ///
 /// Before the end of the handshake no other handler measures time. After it, this handler closes an HTTP/2 client that does not
 /// acknowledge a ping. Needs an `IdleStateHandler` before it in the pipeline.
@@ -10,10 +10,14 @@ final class HandshakeTimeout: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let limit: TimeAmount
+    private let streams: ConnectionStreams
     private var timer: Scheduled<Void>?
     private var isInHandshake = true
 
-    init(_ limit: TimeAmount) { self.limit = limit }
+    init(_ limit: TimeAmount, _ streams: ConnectionStreams) {
+        self.limit = limit
+        self.streams = streams
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: limit) { context.close(promise: nil) }
@@ -28,7 +32,7 @@ final class HandshakeTimeout: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is IdleStateHandler.IdleStateEvent: context.close(promise: nil)
+        case is IdleStateHandler.IdleStateEvent: if streams.isEmpty { context.close(promise: nil) }
         case is ChannelShouldQuiesceEvent where isInHandshake: context.close(promise: nil)
         case TLSUserEvent.handshakeCompleted:
             isInHandshake = false

@@ -8,11 +8,11 @@ final class UnsentBytes {
 
     private static let checkInterval = TimeAmount.seconds(1)
 
-    private let budget: BufferBudget
+    let budget: BufferBudget
     /// The bytes written since the last promise.
     private var uncounted = 0
     /// The bytes that the budget counts for this channel.
-    private var counted = 0
+    private(set) var counted = 0
     private var progressAt = NIODeadline.now()
     private var timer: Scheduled<Void>?
 

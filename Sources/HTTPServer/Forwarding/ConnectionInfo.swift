@@ -10,17 +10,22 @@ public struct ConnectionInfo: Sendable {
     private let proxies: TrustedProxies
     /// `nil` in tests without a server.
     private let budget: BufferBudget?
+    /// `nil` in tests without a server.
+    private let streams: OpenStreams?
 
     /// - Parameter scheme: the scheme of the connection itself
     public init(_ peer: Peer = .unknown, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback) {
-        self.init(peer, scheme, trusting: proxies, budget: nil)
+        self.init(peer, scheme, trusting: proxies, budget: nil, streams: nil)
     }
 
-    init(_ peer: Peer, _ scheme: Scheme, trusting proxies: TrustedProxies, budget: BufferBudget?) {
+    init(
+        _ peer: Peer, _ scheme: Scheme, trusting proxies: TrustedProxies, budget: BufferBudget?, streams: OpenStreams?
+    ) {
         self.peer = peer
         self.scheme = scheme
         self.proxies = proxies
         self.budget = budget
+        self.streams = streams
         isTrustedProxy = proxies.contains(peer)
     }
 
@@ -40,4 +45,13 @@ public struct ConnectionInfo: Sendable {
 
     /// Whether the server's budget of unsent bytes has room for the response.
     func admits(_ response: Response) -> Bool { budget?.admits(response.body) ?? true }
+
+    /// Counts the stream of a response, unless the limit of open streams is reached.
+    /// - Returns: whether the response may be sent
+    func permitStream(of response: inout Response) -> Bool {
+        guard response.stream != nil, let streams else { return true }
+        guard let permit = streams.permit() else { return false }
+        response.permitStream(permit)
+        return true
+    }
 }

@@ -2,16 +2,26 @@ public import Encoding
 public import HTTPTypes
 public import NIOCore
 
-/// A whole response. All of it is in memory before the first byte is sent.
+/// A response. All of it is in memory before the first byte is sent, unless it has a ``stream``.
 public struct Response: Sendable {
     public var status: HTTPResponse.Status
     public var headers: HTTPFields
     public var body: ByteBuffer
+    /// Writes the body while the client reads it, instead of ``body``.
+    public private(set) var stream: ResponseStream?
+    /// Whether the body is a stream, also in the response to HEAD, which has no body.
+    private var isStream = false
 
     public init(status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], body: ByteBuffer = ByteBuffer()) {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    public init(status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], stream: ResponseStream) {
+        self.init(status: status, headers: headers)
+        self.stream = stream
+        isStream = true
     }
 
     /// - Parameter jsonBytes: a JSON text
@@ -32,9 +42,12 @@ public struct Response: Sendable {
             status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: ByteBuffer(string: text))
     }
 
-    /// Sets `Content-Length`, unless the field is there already.
+    /// Counts the stream against the limit of open streams.
+    mutating func permitStream(_ permit: StreamPermit) { stream?.permit = permit }
+
+    /// Sets `Content-Length`, unless the field is there already or the length is unknown.
     mutating func addContentLengthHeader() {
-        if !headers.contains(.contentLength) {
+        if !isStream, !headers.contains(.contentLength) {
             headers.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))
         }
     }
@@ -44,6 +57,9 @@ public struct Response: Sendable {
         addContentLengthHeader()
         body.clear()
     }
+
+    /// Removes the stream: the response to HEAD has its head only, without a length.
+    mutating func removeStream() { stream = nil }
 
     /// The status forbids a body, so that a length must not be sent. Source: RFC 9110, section 8.6.
     var hasNoContent: Bool { status.kind == .informational || status == .noContent || status == .notModified }

@@ -16,29 +16,30 @@ struct ChannelInitializer: Sendable {
 
     func initialize(_ channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
-            if let tls { try addTLS(tls, to: channel) } else { try addHTTP1(to: channel) }
+            let streams = ConnectionStreams()
+            if let tls { try addTLS(tls, streams, to: channel) } else { try addHTTP1(streams, to: channel) }
         }
     }
 
-    private func addTLS(_ tls: NIOSSLContext, to channel: any Channel) throws {
+    private func addTLS(_ tls: NIOSSLContext, _ streams: ConnectionStreams, to channel: any Channel) throws {
         let limits = server.limits
         let silence = TimeAmount.seconds(Int64(limits.idleSeconds + limits.responseSeconds))
         try channel.pipeline.syncOperations.addHandlers([
             NIOSSLServerHandler(context: tls),
             IdleStateHandler(allTimeout: silence),
-            HandshakeTimeout(.seconds(Int64(limits.arrivalSeconds))),
+            HandshakeTimeout(.seconds(Int64(limits.arrivalSeconds)), streams),
             ApplicationProtocolNegotiationHandler { result, channel in
                 channel.eventLoop.makeCompletedFuture {
                     switch result {
-                    case .negotiated("h2"): try addHTTP2(to: channel)
-                    case .negotiated, .fallback: try addHTTP1(to: channel)
+                    case .negotiated("h2"): try addHTTP2(streams, to: channel)
+                    case .negotiated, .fallback: try addHTTP1(streams, to: channel)
                     }
                 }
             },
         ])
     }
 
-    private func addHTTP1(to channel: any Channel) throws {
+    private func addHTTP1(_ streams: ConnectionStreams, to channel: any Channel) throws {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = server.limits.headerBytes
         limits.maxHeaderListSize = server.limits.headerBytes
@@ -47,11 +48,11 @@ struct ChannelInitializer: Sendable {
         try channel.pipeline.syncOperations.addHandlers([
             gate,
             ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
-            HTTP1Connection(server, gate, peer: channel.remoteAddress),
+            HTTP1Connection(server, gate, streams, peer: channel.remoteAddress),
         ])
     }
 
-    private func addHTTP2(to channel: any Channel) throws {
+    private func addHTTP2(_ streams: ConnectionStreams, to channel: any Channel) throws {
         let limits = server.limits
         let management = NIOHTTP2ServerConnectionManagementHandler.Configuration(
             maxIdleTime: .seconds(Int64(limits.idleSeconds)), maxAge: nil,
@@ -67,7 +68,7 @@ struct ChannelInitializer: Sendable {
         ) { [server] stream in
             stream.eventLoop.makeCompletedFuture {
                 try stream.pipeline.syncOperations.addHandlers([
-                    HTTP2FramePayloadToHTTPServerCodec(), HTTP2Stream(server, peer: peer),
+                    HTTP2FramePayloadToHTTPServerCodec(), HTTP2Stream(server, streams, peer: peer),
                 ])
             }
         }

@@ -46,6 +46,7 @@ public struct Server: Service {
                 while !state.connections.isEmpty, !Task.isCancelled {
                     // Repeated, because a connection accepted last may not have had its handlers the first time.
                     state.connections.quiesce()
+                    state.streams.finishAll()
                     try? await Task.sleep(for: Self.pollInterval)
                 }
                 // Waits also for requests of clients that have disconnected.

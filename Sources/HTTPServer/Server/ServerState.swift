@@ -7,6 +7,7 @@ final class ServerState: Sendable {
     let limits: ConnectionLimits
     let inFlight: InFlightRequests
     let budget: BufferBudget
+    let streams: OpenStreams
     let drain: Drain
     let proxies: TrustedProxies
     let scheme: Scheme
@@ -19,14 +20,16 @@ final class ServerState: Sendable {
         limits = configuration.limits
         inFlight = configuration.inFlight
         budget = configuration.budget
+        streams = configuration.streams
         drain = configuration.drain
         proxies = configuration.trustedProxies
         connections = ConnectionRegistry(maximum: configuration.maximumConnections)
         scheme = configuration.certificate == nil ? .http : .https
+        drain.onBegin { [streams] in streams.finishAll() }
     }
 
     func connectionInfo(_ peer: SocketAddress?) -> ConnectionInfo {
-        ConnectionInfo(Peer(peer), scheme, trusting: proxies, budget: budget)
+        ConnectionInfo(Peer(peer), scheme, trusting: proxies, budget: budget, streams: streams)
     }
 }
 
