@@ -43,6 +43,11 @@ import Testing
             name: "half a body, half closed", sends: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx",
             leaving: .halfClose),
         Ending(name: "a large response, unread", sends: Wire.get("/large"), leaving: .close),
+        Ending(name: "a stream", sends: Wire.get("/stream"), leaving: .close),
+        Ending(name: "a stream, half closed", sends: Wire.get("/stream"), leaving: .halfClose),
+        Ending(name: "a stream with a request behind it", sends: Wire.get("/stream") + Wire.get("/"), leaving: .halfClose),
+        Ending(name: "a stream of HTTP/1.0", sends: Wire.get("/stream", version: "1.0"), leaving: .close),
+        Ending(name: "the head of a stream", sends: "HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n", leaving: .halfClose),
     ]
 
     @Test func `a connection that its client ends in any way leaves no handler and no byte behind`() async throws {
@@ -60,6 +65,7 @@ import Testing
             }
             #expect(server.state.budget.usedBytes == 0)
             #expect(server.state.inFlight.count == 0)
+            #expect(server.state.streams.count == 0)
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct `Connections with TLS` {
     /// A configuration with a fresh certificate.
-    private static func withCertificate(
+    static func withCertificate(
         _ body: @Sendable (ServerConfiguration) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID())")

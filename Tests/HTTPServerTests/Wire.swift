@@ -17,6 +17,8 @@ enum Wire {
         Route(.get, "/large", immediately: { _, _ in Response(body: large) }),
         Route(.post, "/echo") { request, _ in Response(body: request.body) },
         Route(.get, "/task") { _, _ in Response(text: "task") },
+        // Has no end of its own.
+        Route(.get, "/stream", immediately: { _, _ in Response(stream: ResponseStream { $0.write("tick".utf8) }) }),
     ]
 
     static let router = Router(routes: routes, logger: .silent)

@@ -1,0 +1,249 @@
+import AsyncHTTPClient
+import HTTPServer
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Synchronization
+import TestHTTP
+import TestServer
+import Testing
+
+@testable import HTTPServer
+
+/// Keeps the writers of a route's streams until they end.
+private final class Producer: Sendable {
+    private let writers = Mutex<[ResponseWriter]>([])
+    private let ended = Atomic(0)
+
+    var open: [ResponseWriter] { writers.withLock { $0 } }
+    var endedCount: Int { ended.load(ordering: .relaxed) }
+
+    var router: Router {
+        let stream = Route(.get, "/stream") { [self] _, _ in Response(stream: ResponseStream(keep)) }
+        return Router(routes: Wire.routes.filter { $0.path != "/stream" } + [stream], logger: .silent)
+    }
+
+    private func keep(_ writer: ResponseWriter) {
+        writers.withLock { $0.append(writer) }
+        writer.onClose { [self] in
+            writers.withLock { $0.removeAll { $0 === writer } }
+            ended.add(1, ordering: .relaxed)
+        }
+    }
+
+    /// Waits for the first stream.
+    func writer() async throws -> ResponseWriter {
+        try await eventually("a stream") { !self.open.isEmpty }
+        return try #require(open.first)
+    }
+}
+
+@Suite struct `Streaming a response` {
+    @Test func `HTTP 1.1 gets each burst as a chunk and the last chunk at the end`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { _, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream"))
+            let writer = try await producer.writer()
+            writer.write("one".utf8)
+            let first = try await client.receive { $0.hasSuffix("\r\n\r\n3\r\none\r\n") }.text
+            #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n") && first.contains("\r\nTransfer-Encoding: chunked\r\n"), "\(first)")
+            #expect(first.contains("\r\nConnection: close\r\n") && !first.contains("Content-Length"), "\(first)")
+            writer.write(String(repeating: "x", count: 26).utf8)
+            #expect(try await client.receive { $0.hasSuffix("x\r\n") }.text == "1a\r\n\(String(repeating: "x", count: 26))\r\n")
+            writer.finish()
+            let rest = try await client.receive()
+            #expect(rest.text == "0\r\n\r\n" && rest.isEnded)
+        }
+        #expect(producer.endedCount == 1)
+    }
+
+    @Test func `HTTP 1.0 gets the bytes until the end of the connection`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { _, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream", version: "1.0"))
+            let writer = try await producer.writer()
+            writer.write("one".utf8)
+            writer.finish()
+            let received = try await client.receive()
+            #expect(received.text.hasSuffix("\r\n\r\none") && received.isEnded, "\(received.text)")
+            #expect(!received.text.contains("Transfer-Encoding"), "\(received.text)")
+        }
+    }
+
+    @Test func `HEAD gets the head without a length, and opens no stream`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { server, port in
+            let client = try RawConnection(port: port)
+            try client.send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n" + Wire.get("/"))
+            let received = try await client.receive { $0.hasSuffix("small") }
+            #expect(received.text.matches(of: /HTTP\/1\.1 200 OK/).count == 2, "\(received.text)")
+            #expect(received.text.matches(of: /Content-Length/).count == 1, "\(received.text)")
+            #expect(producer.open.isEmpty && server.state.streams.count == 0)
+        }
+    }
+
+    @Test func `a request behind a stream is not served`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { _, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream") + Wire.get("/"))
+            try await producer.writer().finish()
+            let received = try await client.receive()
+            #expect(received.text.hasSuffix("0\r\n\r\n") && received.isEnded, "\(received.text)")
+            #expect(!received.text.contains("small"))
+        }
+    }
+
+    @Test func `the producer hears of a client that has closed its connection`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { server, port in
+            do {
+                let client = try RawConnection(port: port)
+                try client.send(Wire.get("/stream"))
+                _ = try await producer.writer()
+            }
+            try await eventually("the end of the stream") { producer.endedCount == 1 }
+            #expect(server.state.streams[.disconnected] == 1 && server.state.streams.count == 0)
+        }
+    }
+
+    @Test func `a client that does not read is disconnected, and its bytes leave the budget`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { server, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream"))
+            let writer = try await producer.writer()
+            let block = [UInt8](repeating: 120, count: 200_000)
+            // The socket buffers of both sides take the first blocks.
+            try await eventually("the end of the slow reader") {
+                writer.write(block)
+                #expect(server.state.budget.usedBytes <= ResponseWriter.unsentLimitBytes + 2 * BufferBudget.trackedBytes)
+                return producer.endedCount == 1
+            }
+            #expect(server.state.streams[.slow] == 1)
+            #expect(server.state.budget.closedConnections == 1)
+            try await eventually("the release of the bytes") { server.state.budget.usedBytes == 0 }
+            #expect(try await client.receive().isEnded)
+        }
+    }
+
+    @Test func `a burst beyond the limit of unsent bytes disconnects the client`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { server, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream"))
+            try await producer.writer().write(repeatElement(120, count: ResponseWriter.unsentLimitBytes + 1))
+            #expect(try await client.receive().isEnded)
+            #expect(server.state.streams[.slow] == 1)
+        }
+    }
+
+    @Test func `the streams of a server that drains end properly, and new ones get 503`() async throws {
+        let producer = Producer()
+        let drain = Drain()
+        try await producer.router.withServer(Wire.configuration { $0.drain = drain }) { server, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream"))
+            try await producer.writer().write("one".utf8)
+            drain.begin()
+            let received = try await client.receive()
+            #expect(received.text.hasSuffix("3\r\none\r\n0\r\n\r\n") && received.isEnded, "\(received.text)")
+            let late = try RawConnection(port: port)
+            try late.send(Wire.get("/stream"))
+            let refused = try await late.receive { $0.hasSuffix("}") }.text
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\r\nRetry-After: 1\r\n"), "\(refused)")
+            #expect(server.state.streams[.drained] == 1)
+        }
+    }
+
+    @Test func `a graceful shutdown ends open streams properly`() async throws {
+        let producer = Producer()
+        let client = try await producer.router.withServer { _, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream"))
+            _ = try await producer.writer()
+            return client
+        }
+        let received = try await client.receive()
+        #expect(received.text.hasSuffix("\r\n\r\n0\r\n\r\n") && received.isEnded, "\(received.text)")
+        #expect(producer.endedCount == 1)
+    }
+
+    @Test func `streams beyond the limit get 503, and other requests are served`() async throws {
+        let producer = Producer()
+        let configuration = Wire.configuration {
+            ($0.streams, $0.inFlight) = (OpenStreams(limit: 1), InFlightRequests(waitingLimit: 1))
+        }
+        try await producer.router.withServer(configuration) { server, port in
+            let first = try RawConnection(port: port)
+            try first.send(Wire.get("/stream"))
+            let writer = try await producer.writer()
+            let second = try RawConnection(port: port)
+            // The task of the open stream has ended, so it does not count as in flight.
+            try second.send(Wire.get("/stream") + Wire.get("/task"))
+            let received = try await second.receive { $0.hasSuffix("task") }.text
+            #expect(received.hasPrefix("HTTP/1.1 503 "), "\(received)")
+            #expect(server.state.streams.refusals == 1 && server.state.inFlight.count == 0)
+            writer.finish()
+            try await eventually("the end of the first") { server.state.streams.count == 0 }
+            let third = try RawConnection(port: port)
+            try third.send(Wire.get("/stream"))
+            _ = try await producer.writer()
+        }
+    }
+
+    @Test func `a silent stream outlives the time limits of requests`() async throws {
+        let producer = Producer()
+        let configuration = Wire.configuration {
+            $0.limits = ConnectionLimits(idleSeconds: 1, arrivalSeconds: 1, responseSeconds: 1)
+        }
+        try await producer.router.withServer(configuration) { _, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream"))
+            let writer = try await producer.writer()
+            #expect(try await client.receive(within: .seconds(4)).isEnded == false)
+            writer.finish()
+            #expect(try await client.receive().text == "0\r\n\r\n")
+        }
+    }
+
+    @Test func `HTTP 2 gets the bytes as they are written, and a reset reaches the producer`() async throws {
+        let producer = Producer()
+        try await `Connections with TLS`.withCertificate { configuration in
+            try await producer.router.withServer(configuration) { server, port in
+                var tls = TLSConfiguration.makeClientConfiguration()
+                tls.certificateVerification = .none
+                let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
+                let request = HTTPClientRequest(url: "https://127.0.0.1:\(port)/stream")
+                do {
+                    let response = try await client.execute(request, timeout: .seconds(60))
+                    #expect(response.version == .http2)
+                    let writer = try await producer.writer()
+                    writer.write("one".utf8)
+                    var body = response.body.makeAsyncIterator()
+                    #expect(try await body.next().map { String(buffer: $0) } == "one")
+                    writer.finish()
+                    #expect(try await body.next() == nil)
+                    try await eventually("the end of the stream") { producer.endedCount == 1 }
+                }
+                do {
+                    let response = try await client.execute(request, timeout: .seconds(60))
+                    let writer = try await producer.writer()
+                    writer.write("two".utf8)
+                    // The end of the iteration resets the stream.
+                    for try await bytes in response.body {
+                        #expect(String(buffer: bytes) == "two")
+                        break
+                    }
+                }
+                try await client.shutdown()
+                try await eventually("the end of the reset stream") { producer.endedCount == 2 }
+                #expect(server.state.streams[.finished] == 1 && server.state.streams[.disconnected] == 1)
+                try await eventually("the end of all handlers") { server.state.handlers.load(ordering: .relaxed) == 0 }
+            }
+        }
+    }
+}
