@@ -123,7 +123,7 @@ table() {
 }
 
 start 4000
-if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v1.events')" = t ]; then
+if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v2.events')" = t ]; then
     "$humon" demo --yes --events "$events" >/dev/null 2>&1
 fi
 # Finishes the deferred work of PostgreSQL, so that no measurement contains it.
@@ -132,15 +132,15 @@ curl -s -X POST -H 'tb-app-secret: bench' -H 'tb-device-token: bench' "$base/v1/
 
 for row in near1 near5; do echo "GET /bare/$(size $row)" >bare_$row.txt; done
 
-echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events_v1.events') events, rows a second:"
-columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, x, y, z'
+echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events_v2.events') events, rows a second:"
+columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden, x, y, z'
 for _ in 1 2 3; do
     stop
     start 4000
     begin=$(date +%s%N)
-    psql -c "COPY events_v1.events ($columns) TO STDOUT (FORMAT binary)" >/dev/null
+    psql -c "COPY events_v2.events ($columns) TO STDOUT (FORMAT binary)" >/dev/null
     end=$(date +%s%N)
-    psql -At -c 'SELECT count(*) FROM events_v1.events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err | tail -1)" '
+    psql -At -c 'SELECT count(*) FROM events_v2.events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err | tail -1)" '
         { sub("events_per_second=", "", filled); copied = $1 / ns * 1e9
           printf "  COPY to psql %.0f, index ready %.0f: %.2f\n", copied, filled, filled / copied }'
 done

@@ -26,13 +26,13 @@ cat >plain.sql <<'SQL'
 DROP SCHEMA IF EXISTS plain CASCADE;
 CREATE SCHEMA plain;
 CREATE TABLE plain.users (LIKE users_v1.users);
-CREATE TABLE plain.events (LIKE events_v1.events);
+CREATE TABLE plain.events (LIKE events_v2.events);
 CREATE TABLE plain.attendances (LIKE attendances_v1.attendances);
 INSERT INTO plain.users
 SELECT split_part(stream, '-', 2)::bigint, decode(data->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
 INSERT INTO plain.events
 SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, d.name, d.address, d.lat, d.lon, d.started_at, d.ended_at,
-    floor(d.lat * 20)::smallint, cosd(d.lat) * cosd(d.lon), cosd(d.lat) * sind(d.lon), sind(d.lat)
+    floor(d.lat * 20)::smallint, cosd(d.lat) * cosd(d.lon), cosd(d.lat) * sind(d.lon), sind(d.lat), false, false
 FROM log.recorded_events AS r
 CROSS JOIN LATERAL json_to_record(r.data) AS d (
     owner bigint, name text, address text, lat float8, lon float8, started_at timestamptz, ended_at timestamptz)
@@ -47,7 +47,7 @@ DECLARE
     definition text;
 BEGIN
     FOR definition IN SELECT regexp_replace(indexdef, 'ON \w+\.', 'ON plain.') FROM pg_indexes
-        WHERE schemaname IN ('users_v1', 'events_v1', 'attendances_v1')
+        WHERE schemaname IN ('users_v1', 'events_v2', 'attendances_v1')
     LOOP
         EXECUTE definition;
     END LOOP;
@@ -55,17 +55,19 @@ END
 $$;
 ANALYZE plain.users, plain.events, plain.attendances;
 SQL
-# The last domain event of an event counts. The demo makes no updates.
+# The last domain event of an event counts. The demo cancels events and makes no updates.
 cat >updates.sql <<'SQL'
+UPDATE plain.events AS e SET version = r.version, is_cancelled = true FROM log.recorded_events AS r
+WHERE r.type = 'EventCancelled' AND e.id = split_part(r.stream, '-', 2)::bigint;
 UPDATE plain.events AS e SET version = r.version FROM log.recorded_events AS r
 WHERE r.type = 'EventUpdated' AND e.id = split_part(r.stream, '-', 2)::bigint;
 SQL
 cat >equal.sql <<'SQL'
-SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band FROM events_v1.events
-        EXCEPT SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band FROM plain.events) AS a)
+SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM events_v2.events
+        EXCEPT SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM plain.events) AS a)
     + (SELECT count(*) FROM (SELECT * FROM users_v1.users EXCEPT SELECT * FROM plain.users) AS a)
     + (SELECT count(*) FROM (SELECT * FROM attendances_v1.attendances EXCEPT SELECT * FROM plain.attendances) AS a)
-    + abs((SELECT count(*) FROM events_v1.events) - (SELECT count(*) FROM plain.events));
+    + abs((SELECT count(*) FROM events_v2.events) - (SELECT count(*) FROM plain.events));
 SQL
 
 now() { date +%s.%N; }

@@ -42,7 +42,7 @@ extension Event {
     /// - Throws: ``FormatError`` with event, version and field
     init(
         row id: EventID, owner: Int64, version: Int32, name: String, address: String?, lat: Double, lon: Double,
-        startedAt: Timestamp, endedAt: Timestamp?
+        startedAt: Timestamp, endedAt: Timestamp?, isCancelled: Bool = false, isHidden: Bool = false
     ) throws(FormatError) {
         do {
             guard id.rawValue > 0 else { throw FormatError("id is not a number from 1") }
@@ -54,7 +54,8 @@ extension Event {
             self.init(
                 id: id, owner: UserID(rawValue: owner), version: version,
                 details: try EventDetails(
-                    storedName: name, address: address, lat: lat, lon: lon, startedAt: startedAt, endedAt: endedAt))
+                    storedName: name, address: address, lat: lat, lon: lon, startedAt: startedAt, endedAt: endedAt),
+                isCancelled: isCancelled, isHidden: isHidden)
         } catch {
             throw FormatError(
                 """

@@ -14,13 +14,24 @@ public struct Event: Sendable, Hashable {
     /// The version of its stream: the number of its domain events.
     public var version: Int32
     public var details: EventDetails
+    /// The owner cancelled the event. That is final.
+    public var isCancelled: Bool
+    /// An operator hides the event. To everyone but its owner it looks as if it were not there.
+    public var isHidden: Bool
 
-    package init(id: EventID, owner: UserID, version: Int32, details: EventDetails) {
+    package init(
+        id: EventID, owner: UserID, version: Int32, details: EventDetails, isCancelled: Bool = false, isHidden: Bool = false
+    ) {
         self.id = id
         self.owner = owner
         self.version = version
         self.details = details
+        self.isCancelled = isCancelled
+        self.isHidden = isHidden
     }
+
+    /// Whether lists show the event.
+    public var isLive: Bool { !isCancelled && !isHidden }
 }
 
 /// The details of an event, all of them valid.

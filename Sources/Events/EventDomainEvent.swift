@@ -13,14 +13,29 @@ package struct EventUpdated: Sendable, Hashable {
     package var details: EventDetails
 }
 
+/// An operator hid an event from all users.
+package struct EventHidden: Sendable, Hashable {
+    /// The operator's words. Only tools show them.
+    package var reason: String
+}
+
 /// The domain events of events.
 package enum EventDomainEvent: DomainEvent, Hashable {
     case created(EventCreated)
     case updated(EventUpdated)
+    /// The owner cancelled an event, for ever.
+    case cancelled
+    case hidden(EventHidden)
+    /// An operator took ``hidden(_:)`` back.
+    case unhidden
 
     package static let category = "event"
-    package static let storedTypes = [StoredType("EventCreated"), StoredType("EventUpdated")]
-    package static let personalFields: Set<String> = ["address", "lat", "lon"]
+    package static let storedTypes = [
+        StoredType("EventCreated"), StoredType("EventUpdated"), StoredType("EventCancelled"), StoredType("EventHidden"),
+        StoredType("EventUnhidden"),
+    ]
+    /// A reason may tell about the person who complained or the person who owns the event.
+    package static let personalFields: Set<String> = ["address", "lat", "lon", "reason"]
 
     package init(type: String, data: JSON) throws {
         switch type {
@@ -28,6 +43,9 @@ package enum EventDomainEvent: DomainEvent, Hashable {
             let owner = UserID(rawValue: try data.stored("owner") { $0.storedID })
             self = .created(EventCreated(owner: owner, details: try EventDetails(stored: data)))
         case "EventUpdated": self = .updated(EventUpdated(details: try EventDetails(stored: data)))
+        case "EventCancelled": self = .cancelled
+        case "EventHidden": self = .hidden(EventHidden(reason: try data.stored("reason") { $0.storedString }))
+        case "EventUnhidden": self = .unhidden
         default: throw FormatError("no stored type \(type)")
         }
     }
@@ -37,6 +55,8 @@ package enum EventDomainEvent: DomainEvent, Hashable {
         switch self {
         case .created: guard version == 1 else { throw FormatError("an event is created at version 1 only") }
         case .updated: guard version > 1 else { throw FormatError("an event is created before it is updated") }
+        case .cancelled: guard version > 1 else { throw FormatError("an event is created before it is cancelled") }
+        case .hidden, .unhidden: guard version > 1 else { throw FormatError("an event is created before it is hidden") }
         }
     }
 
@@ -46,6 +66,9 @@ package enum EventDomainEvent: DomainEvent, Hashable {
             let owner = JSONObject.Member(name: "owner", value: JSON(created.owner.rawValue))
             return ("EventCreated", .object(JSONObject(members: [owner] + created.details.stored)))
         case .updated(let updated): return ("EventUpdated", .object(JSONObject(members: updated.details.stored)))
+        case .cancelled: return ("EventCancelled", [:])
+        case .hidden(let hidden): return ("EventHidden", ["reason": .string(hidden.reason)])
+        case .unhidden: return ("EventUnhidden", [:])
         }
     }
 }

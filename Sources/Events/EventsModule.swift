@@ -102,16 +102,17 @@ public final class EventsModule: Sendable {
     public func event(_ id: EventID) async throws -> Event? {
         let rows = try await database.query(
             """
-            SELECT owner_id, version, name, address, lat, lon, started_at, ended_at FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)
+            SELECT owner_id, version, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden
+            FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)
             """
         )
         return try rows.first.map { row in
-            let (owner, version, name, address, lat, lon, startedAt, endedAt) = try row.decode(
-                (Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?).self
+            let (owner, version, name, address, lat, lon, startedAt, endedAt, isCancelled, isHidden) = try row.decode(
+                (Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?, Bool, Bool).self
             )
             return try Event(
                 row: id, owner: owner, version: version, name: name, address: address, lat: lat, lon: lon, startedAt: startedAt,
-                endedAt: endedAt)
+                endedAt: endedAt, isCancelled: isCancelled, isHidden: isHidden)
         }
     }
 

@@ -47,9 +47,9 @@ import Testing
             result: "humon_app may not INSERT log.recorded_events", hint: "Run humon migrate.",
             cure: "GRANT INSERT ON log.recorded_events TO humon_app"),
         Ailment(
-            script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", result: "is missing",
+            script: "ALTER SCHEMA events_v2 RENAME TO mislaid", check: "read model events", result: "is missing",
             hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
-            cure: "ALTER SCHEMA mislaid RENAME TO events_v1"),
+            cure: "ALTER SCHEMA mislaid RENAME TO events_v2"),
         Ailment(
             script:
                 "SELECT log.leave_inline(ARRAY['users_v1']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v1'",
@@ -141,7 +141,7 @@ import Testing
 
                     // The read model is now wrong and the index is right, so they differ.
                     _ = try await database.withClient {
-                        try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7")
+                        try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7")
                     }
                     let (again, differing) = try await Self.screen(directory, environment)
                     #expect((again, differing["index"]?["state"]) == (2, "bad"))

@@ -84,9 +84,9 @@ import Testing
     private static func cutOff(_ node: Node) async throws {
         let read = try await node.database.withClient { client in
             try await client.withTransaction { connection in
-                try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
+                try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
                 let read = Task { try await node.send("GET", "/v1/events/9") }
-                let waiting: SQL = "SELECT 1 FROM pg_locks WHERE relation = 'events_v1.events'::regclass AND NOT granted"
+                let waiting: SQL = "SELECT 1 FROM pg_locks WHERE relation = 'events_v2.events'::regclass AND NOT granted"
                 try await eventually("the read to wait for the table") { try await !connection.query(waiting).isEmpty }
                 try await connection.query(
                     """
@@ -134,7 +134,7 @@ import Testing
             #expect(during["humon_http_requests_in_flight"] == 6)
             #expect(during["humon_log_position"] == 2)
             #expect(during[#"humon_subscription_lag_events{subscription="feed"}"#] == 1)
-            #expect(during[#"humon_read_model_lag_events{read_model="events_v1"}"#] == 0)
+            #expect(during[#"humon_read_model_lag_events{read_model="events_v2"}"#] == 0)
             // One connection listens, and one announces the formats that this program reads.
             #expect(during[#"humon_postgres_connections{client="readers",state="leased"}"#] == 2)
             #expect(after[#"humon_writer_appends_total{outcome="recorded"}"#] == 8)

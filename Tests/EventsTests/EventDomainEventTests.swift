@@ -32,6 +32,9 @@ import Users
                     + #""started_at":"2013-09-16T03:30:00.000Z","ended_at":null}"#,
                 .updated(EventUpdated(details: .concert))
             ),
+            ("EventCancelled", "{}", .cancelled),
+            ("EventHidden", #"{"reason":"Sells tickets that do not exist"}"#, .hidden(.fraud)),
+            ("EventUnhidden", "{}", .unhidden),
         ] as [(String, String, EventDomainEvent)])
     func `each event's domain event is stored as these bytes and read from them`(
         type: String, text: String, event: EventDomainEvent
@@ -55,11 +58,14 @@ import Users
 
     @Test func `the domain events of events have these stored names, all in format 1`() {
         #expect(EventDomainEvent.category == "event")
-        #expect(EventDomainEvent.storedTypes.map(\.name) == ["EventCreated", "EventUpdated"])
-        #expect(EventDomainEvent.storedTypes.map(\.currentFormat) == [1, 1])
+        #expect(
+            EventDomainEvent.storedTypes.map(\.name) == [
+                "EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden",
+            ])
+        #expect(EventDomainEvent.storedTypes.allSatisfy { $0.currentFormat == 1 && $0.writtenFormat == 1 })
     }
 
-    @Test(arguments: ["EventCreated", "EventUpdated"])
+    @Test(arguments: ["EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden"])
     func `an event's domain event in a newer format is refused`(type: String) {
         #expect(throws: FormatError("\(type) has formats 1 to 1, not 2: written by a newer humon")) {
             try EventDomainEvent.decode(type: type, format: 2, data: Array("{}".utf8))
@@ -67,8 +73,8 @@ import Users
     }
 
     @Test func `an event's domain event under an unknown name is refused`() {
-        #expect(throws: FormatError("no stored type EventCancelled in category event")) {
-            try EventDomainEvent.decode(type: "EventCancelled", format: 1, data: Array("{}".utf8))
+        #expect(throws: FormatError("no stored type EventPostponed in category event")) {
+            try EventDomainEvent.decode(type: "EventPostponed", format: 1, data: Array("{}".utf8))
         }
     }
 
@@ -88,6 +94,17 @@ import Users
         #expect(throws: FormatError("EventCreated, format 1: no usable \(name) in the stored data")) {
             try EventDomainEvent.decode(type: "EventCreated", format: 1, data: JSON.object(object).utf8)
         }
+    }
+
+    @Test(arguments: [#"{}"#, #"{"reason":null}"#, #"{"reason":1}"#])
+    func `a stored EventHidden without a text as its reason is refused`(data: String) {
+        #expect(throws: FormatError("EventHidden, format 1: no usable reason in the stored data")) {
+            try EventDomainEvent.decode(type: "EventHidden", format: 1, data: Array(data.utf8))
+        }
+    }
+
+    @Test func `tools hide the place of an event and the reason of its hiding`() {
+        #expect(EventDomainEvent.personalFields == ["address", "lat", "lon", "reason"])
     }
 
     @Test(
@@ -151,10 +168,13 @@ import Users
         arguments: [
             (.created(EventCreated(owner: .ann, details: .picnic)), "event-1", 2, "an event is created at version 1 only"),
             (.updated(EventUpdated(details: .picnic)), "event-1", 1, "an event is created before it is updated"),
+            (.cancelled, "event-1", 1, "an event is created before it is cancelled"),
+            (.hidden(.fraud), "event-1", 1, "an event is created before it is hidden"),
+            (.unhidden, "event-1", 1, "an event is created before it is hidden"),
             (.updated(EventUpdated(details: .picnic)), "event-+1", 2, "the stream is not named after an event's id"),
             (.created(EventCreated(owner: .ann, details: .picnic)), "user-1", 1, "the stream is not named after an event's id"),
         ] as [(EventDomainEvent, String, Int32, String)])
-    func `an event stream begins with EventCreated and goes on with EventUpdated`(
+    func `an event stream begins with EventCreated and goes on with other domain events`(
         event: EventDomainEvent, stream: String, version: Int32, reason: String
     ) {
         let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)

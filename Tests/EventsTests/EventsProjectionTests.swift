@@ -1,6 +1,9 @@
 import Encoding
 import EventStore
 import Foundation
+import Postgres
+import TestChance
+import TestDatabase
 import Testing
 import Users
 
@@ -13,36 +16,60 @@ import Users
 
     @Test func `EventCreated gives a new row`() {
         let changes = EventsProjection().fold([created(12, by: .ann, .picnic)])
-        #expect(changes.created == [row(12, version: 1, owner: .ann, .picnic)])
-        #expect(changes.updated.isEmpty)
+        #expect(changes.created == [event(12, version: 1, owner: .ann, .picnic)])
+        #expect(changes.changed.isEmpty)
     }
 
-    @Test func `EventUpdated gives a changed row without an owner`() {
-        let changes = EventsProjection().fold([updated(12, version: 5, .concert)])
+    @Test(
+        arguments: [
+            (.updated(EventUpdated(details: .concert)), .init(id: .twelve, version: 5, details: .concert)),
+            (.cancelled, .init(id: .twelve, version: 5, isCancelled: true)),
+            (.hidden(.fraud), .init(id: .twelve, version: 5, isHidden: true)),
+            (.unhidden, .init(id: .twelve, version: 5, isHidden: false)),
+        ] as [(EventDomainEvent, EventsProjection.Changes.Row)])
+    func `a later domain event changes its own part of the row only`(event: EventDomainEvent, row: EventsProjection.Changes.Row) {
+        let changes = EventsProjection().fold([.of(12, version: 5, event)])
         #expect(changes.created.isEmpty)
-        #expect(changes.updated == [row(12, version: 5, owner: nil, .concert)])
+        #expect(changes.changed == [row])
     }
 
     @Test func `an event that is created and updated in one batch gives one new row`() {
         let changes = EventsProjection().fold([
             created(12, by: .bob, .picnic), updated(12, version: 2, .picnic), updated(12, version: 3, .concert),
         ])
-        #expect(changes.created == [row(12, version: 3, owner: .bob, .concert)])
-        #expect(changes.updated.isEmpty)
+        #expect(changes.created == [event(12, version: 3, owner: .bob, .concert)])
+        #expect(changes.changed.isEmpty)
     }
 
-    @Test func `an event that is updated twice in one batch gives one changed row`() {
-        let changes = EventsProjection().fold([updated(12, version: 5, .picnic), updated(12, version: 6, .concert)])
-        #expect(changes.updated == [row(12, version: 6, owner: nil, .concert)])
+    @Test func `an event that is created, hidden and cancelled in one batch gives one new row with both flags`() {
+        let changes = EventsProjection().fold([
+            created(12, by: .bob, .picnic), .of(12, version: 2, .hidden(.fraud)), .of(12, version: 3, .cancelled),
+        ])
+        var expected = event(12, version: 3, owner: .bob, .picnic)
+        (expected.isCancelled, expected.isHidden) = (true, true)
+        #expect(changes == .init(created: [expected]))
+    }
+
+    @Test func `an event that is changed in several parts in one batch gives one row with these parts`() {
+        let changes = EventsProjection().fold([
+            updated(12, version: 5, .picnic), .of(12, version: 6, .hidden(.fraud)), updated(12, version: 7, .concert),
+            .of(12, version: 8, .unhidden), .of(12, version: 9, .cancelled),
+        ])
+        #expect(
+            changes == .init(changed: [.init(id: .twelve, version: 9, details: .concert, isCancelled: true, isHidden: false)]))
     }
 
     @Test func `rows of different events are separate, and each kind is sorted by id`() {
         let changes = EventsProjection().fold([
             updated(9, version: 2, .picnic), created(12, by: .ann, .picnic), created(11, by: .bob, .concert),
-            updated(12, version: 2, .concert), updated(7, version: 3, .concert),
+            updated(12, version: 2, .concert), .of(7, version: 3, .cancelled),
         ])
-        #expect(changes.created == [row(11, version: 1, owner: .bob, .concert), row(12, version: 2, owner: .ann, .concert)])
-        #expect(changes.updated == [row(7, version: 3, owner: nil, .concert), row(9, version: 2, owner: nil, .picnic)])
+        #expect(changes.created == [event(11, version: 1, owner: .bob, .concert), event(12, version: 2, owner: .ann, .concert)])
+        #expect(
+            changes.changed == [
+                .init(id: EventID(rawValue: 7), version: 3, isCancelled: true),
+                .init(id: EventID(rawValue: 9), version: 2, details: .picnic),
+            ])
     }
 
     @Test func `streams of other categories give no event rows`() {
@@ -50,29 +77,91 @@ import Users
         foreign.stream = StreamName("user-12")
         #expect(EventsProjection().fold([foreign]) == EventsProjection.Changes())
     }
+}
 
-    private func created(_ id: Int64, by owner: UserID, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
-        envelope(id, version: 1, .created(EventCreated(owner: owner, details: details)))
+@Suite struct `Writing the rows of events` {
+    /// Random histories of a few events, in the order of one log. Each begins with `EventCreated`; what follows may be anything,
+    /// because an imported log may hold what the rules of this program refuse.
+    private static func history(seed: UInt64) -> [EventEnvelope<EventDomainEvent>] {
+        var generator = SeededGenerator(seed: seed)
+        var versions: [Int64: Int32] = [:]
+        return (0..<80).map { _ in
+            let id = Int64.random(in: 1...8, using: &generator)
+            let version = versions[id, default: 0] + 1
+            versions[id] = version
+            guard version > 1 else { return created(id, by: id % 2 == 0 ? .ann : .bob, .picnic) }
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0: return .of(id, version: version, .cancelled)
+            case 1, 2: return .of(id, version: version, .hidden(.fraud))
+            case 3: return .of(id, version: version, .unhidden)
+            case 4: return updated(id, version: version, .picnic)
+            case _: return updated(id, version: version, .concert)
+            }
+        }
     }
 
-    private func updated(_ id: Int64, version: Int32, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
-        envelope(id, version: version, .updated(EventUpdated(details: details)))
+    @Test func `one batch, single domain events and batches of any size write the same rows`() async throws {
+        try await TestNode.withDatabase { database in
+            try await database.withClient(connections: 1) { client in
+                for seed in 0..<12 as Range<UInt64> {
+                    let history = Self.history(seed: seed)
+                    let whole = try await Self.rows(of: history, in: [history.count], client)
+                    let expected = history.reduce(into: [EventID: Event]()) { events, envelope in
+                        guard let id = EventID(stream: envelope.stream) else { return }
+                        if case .created(let created) = envelope.event {
+                            events[id] = Event(id: id, owner: created.owner, version: 1, details: created.details)
+                        } else {
+                            events[id]?.apply(envelope.event, version: envelope.version)
+                        }
+                    }
+                    #expect(whole == expected.values.sorted { $0.id.rawValue < $1.id.rawValue }, "seed \(seed)")
+                    for sizes in [[1], [2, 5, 13], [7, 1, 40]] {
+                        #expect(try await Self.rows(of: history, in: sizes, client) == whole, "seed \(seed), sizes \(sizes)")
+                    }
+                }
+            }
+        }
     }
 
-    private func envelope(_ id: Int64, version: Int32, _ event: EventDomainEvent) -> EventEnvelope<EventDomainEvent> {
-        EventEnvelope(
-            id: UUID(derivedFrom: "\(id) \(version)"),
-            stream: EventID(rawValue: id).stream,
-            version: version,
-            recordedAt: .startOfPicnic,
-            metadata: Metadata(requestID: "r", actor: nil, traceID: nil),
-            event: event
-        )
+    /// The rows after the history was written in batches of these sizes, in turn.
+    private static func rows(
+        of history: [EventEnvelope<EventDomainEvent>], in sizes: [Int], _ client: PostgresClient
+    ) async throws -> [Event] {
+        let schema = EventsProjection.schema
+        var statements: [SQL] = ["DELETE FROM \(identifier: schema).events"]
+        var (rest, turn) = (history[...], 0)
+        while !rest.isEmpty {
+            let batch = rest.prefix(sizes[turn % sizes.count])
+            let projection = EventsProjection()
+            statements += projection.writes(for: projection.fold(Array(batch)), in: schema).map(\.statement)
+            rest = rest.dropFirst(batch.count)
+            turn += 1
+        }
+        let written = statements
+        _ = try await client.withTransaction { try await $0.run(written) }
+        let ids = try await client.query("SELECT id FROM \(identifier: schema).events ORDER BY id").decode(Int64.self)
+        let log = EventLog(client: client, projections: [], logger: .quiet)
+        let module = EventsModule(log: log, database: client, render: TestNode.render, dependencies: .system)
+        var events: [Event] = []
+        for id in ids {
+            if let event = try await module.event(EventID(rawValue: id)) { events.append(event) }
+        }
+        return events
     }
+}
 
-    private func row(
-        _ id: Int64, version: Int32, owner: UserID?, _ details: EventDetails
-    ) -> EventsProjection.Changes.Row {
-        .init(id: EventID(rawValue: id), version: version, owner: owner, details: details)
-    }
+extension EventID {
+    fileprivate static let twelve = EventID(rawValue: 12)
+}
+
+private func created(_ id: Int64, by owner: UserID, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
+    .of(id, version: 1, .created(EventCreated(owner: owner, details: details)))
+}
+
+private func updated(_ id: Int64, version: Int32, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
+    .of(id, version: version, .updated(EventUpdated(details: details)))
+}
+
+private func event(_ id: Int64, version: Int32, owner: UserID, _ details: EventDetails) -> Event {
+    Event(id: EventID(rawValue: id), owner: owner, version: version, details: details)
 }

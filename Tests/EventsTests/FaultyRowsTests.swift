@@ -16,16 +16,16 @@ import Users
                 for _ in 0..<3 { try await node.create() }
             }
             try await database.withClient { client in
-                try await client.query(SQL(unsafeText: "CREATE TABLE sound AS SELECT * FROM events_v1.events"))
-                try await client.query(SQL(unsafeText: "UPDATE events_v1.events SET \(fault) WHERE id = 2"))
+                try await client.query(SQL(unsafeText: "CREATE TABLE sound AS SELECT * FROM events_v2.events"))
+                try await client.query(SQL(unsafeText: "UPDATE events_v2.events SET \(fault) WHERE id = 2"))
             }
             try await TestNode.with(database, isFilled: false) { node in
                 await #expect(throws: (any Error).self) { _ = try await node.index.fill() }
                 #expect(node.module.indexStatus.phase == .filling)
                 _ = try await database.withClient { client in
                     try await client.withTransaction { connection in
-                        try await connection.query("DELETE FROM events_v1.events")
-                        try await connection.query("INSERT INTO events_v1.events SELECT * FROM sound")
+                        try await connection.query("DELETE FROM events_v2.events")
+                        try await connection.query("INSERT INTO events_v2.events SELECT * FROM sound")
                     }
                 }
                 try await eventually { node.module.indexStatus.phase == .inUse }

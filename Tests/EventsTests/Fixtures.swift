@@ -1,4 +1,6 @@
 import Encoding
+import EventStore
+import Foundation
 import Users
 
 @testable import Events
@@ -25,6 +27,19 @@ extension EventDetails {
     static let concert = EventDetails(
         name: "Concert", address: nil, coordinates: Coordinates(lat: -33.5, lon: 151), startedAt: .endOfPicnic, endedAt: nil
     )
+}
+
+extension EventHidden {
+    static let fraud = EventHidden(reason: "Sells tickets that do not exist")
+}
+
+extension EventEnvelope<EventDomainEvent> {
+    /// A domain event of the event with this id.
+    static func of(_ id: Int64, version: Int32, _ event: EventDomainEvent) -> Self {
+        EventEnvelope(
+            id: UUID(derivedFrom: "\(id) \(version)"), stream: EventID(rawValue: id).stream, version: version,
+            recordedAt: .startOfPicnic, metadata: Metadata(requestID: "r", actor: nil, traceID: nil), event: event)
+    }
 }
 
 extension Event {

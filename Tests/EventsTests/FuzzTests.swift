@@ -17,7 +17,7 @@ import Users
         var mutations = Mutations(seed: seed)
         let events: [EventDomainEvent] = [
             .created(EventCreated(owner: .ann, details: .picnic)), .created(EventCreated(owner: .bob, details: .concert)),
-            .updated(EventUpdated(details: .picnic)),
+            .updated(EventUpdated(details: .picnic)), .hidden(EventHidden(reason: "Spam")),
         ]
         let index = EventIndex()
         var accepted = 0
@@ -34,14 +34,14 @@ import Users
                     id: UUID(), stream: EventID(rawValue: Int64(offset + 1)).stream, version: 1, recordedAt: .startOfPicnic,
                     metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
                 let changes = EventsProjection().fold([envelope])
-                for write in EventsProjection().writes(for: changes, in: "events_v1") { _ = write.statement }
+                for write in EventsProjection().writes(for: changes, in: "events_v2") { _ = write.statement }
                 var batch = EventIndex.Batch()
-                for row in changes.created {
-                    batch.put(row.id, owner: .ann, version: 1, coordinates: row.details.coordinates, json: "{}".utf8)
-                    let search = NearbySearch(centre: row.details.coordinates, radius: 1)
+                for created in changes.created {
+                    batch.put(created.id, owner: .ann, version: 1, coordinates: created.details.coordinates, json: "{}".utf8)
+                    let search = NearbySearch(centre: created.details.coordinates, radius: 1)
                     _ = search.query
                     index.apply(batch, position: Int64(offset))
-                    try #require(index.snapshot.event(row.id) != nil)
+                    try #require(index.snapshot.event(created.id) != nil)
                     try #require(!index.snapshot.nearest(search).isEmpty)
                 }
                 accepted += 1
@@ -109,7 +109,7 @@ import Users
                     lon: bits[1], startedAt: Timestamp(milliseconds: mutations.number(Int64.self)), endedAt: nil)
                 _ = (event.version + 1, Band(lat: event.details.coordinates.lat), event.details.startedAt.description)
             } catch {
-                try #require(error.description.contains("in the read model events_v1"))
+                try #require(error.description.contains("in the read model events_v2"))
             }
             do {
                 _ = try UnitVector(storedX: bits[2], y: bits[3], z: bits[4])

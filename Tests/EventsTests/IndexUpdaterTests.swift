@@ -140,7 +140,7 @@ import Users
                                 ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
                                 DELETE FROM log.recorded_events WHERE position > 3;
                                 ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
-                                DELETE FROM events_v1.events WHERE id > 3;
+                                DELETE FROM events_v2.events WHERE id > 3;
                                 """)
                     }
                 }
@@ -160,7 +160,7 @@ import Users
             try await TestNode.with(database) { node in
                 let (id, _) = try await node.create()
                 // A wrong value in the read model, which a new node loads.
-                _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
+                _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'Lie'") }
                 try await TestNode.with(database) { fooled in
                     #expect(try await fooled.module.view().event(id)?.text.contains("Lie") == true)
                     try await database.withClient(role: "humon_app", connections: 4) { client in
@@ -223,9 +223,9 @@ import Users
                 for number in 0..<30 { try await node.create(.at(number)) }
                 #expect(try await node.module.verifyIndex().differing == 0)
                 _ = try await database.withClient { client in
-                    try await client.query("UPDATE events_v1.events SET name = 'Lie' WHERE id = 3")
-                    try await client.query("UPDATE events_v1.events SET owner_id = 9 WHERE id = 4")
-                    try await client.query("UPDATE events_v1.events SET id = 77 WHERE id = 5")
+                    try await client.query("UPDATE events_v2.events SET name = 'Lie' WHERE id = 3")
+                    try await client.query("UPDATE events_v2.events SET owner_id = 9 WHERE id = 4")
+                    try await client.query("UPDATE events_v2.events SET id = 77 WHERE id = 5")
                 }
                 let verification = try await node.module.verifyIndex()
                 #expect(verification.events == 30)

@@ -37,9 +37,8 @@ import Users
                         name: "Event", address: nil, coordinates: places[index], startedAt: Timestamp(milliseconds: 0),
                         endedAt: nil
                     )
-                    return EventsProjection.Changes.Row(
-                        id: EventID(rawValue: Int64(index + 1)), version: 1, owner: UserID(rawValue: 1), details: details
-                    )
+                    return Event(
+                        id: EventID(rawValue: Int64(index + 1)), owner: UserID(rawValue: 1), version: 1, details: details)
                 }
                 try await connection.run(
                     projection.writes(for: .init(created: rows), in: EventsProjection.schema).map(\.statement))
@@ -76,7 +75,7 @@ import Users
             configuration.sessionSettings = ["enable_seqscan": "off"]
             try await withPostgres(configuration, logger: .quiet) { client in
                 try await Self.fill(client, Self.places())
-                if isAnalysed { try await client.query("ANALYZE events_v1.events") }
+                if isAnalysed { try await client.query("ANALYZE events_v2.events") }
                 let search = NearbySearch(centre: Coordinates(lat: 48.1, lon: 11.6), radius: 5)
                 // The generic plan of a prepared statement, which does not depend on the values.
                 try await client.query("SET plan_cache_mode = force_generic_plan")

@@ -64,7 +64,7 @@ import Users
     @Test func `an update is unavailable if the read model cannot catch up, and conflicts once only`() async throws {
         try await Self.with { module, id, client, log, waits in
             try await Self.update(id, data: #"{"unreadable":true}"#, client)
-            await #expect(throws: ReadModelError.behind("events_v1")) {
+            await #expect(throws: ReadModelError.behind("events_v2")) {
                 _ = try await module.update(Self.command(id), context: CommandContext(requestID: "test"))
             }
             let count = waits.count.withLock(\.self)

@@ -51,12 +51,15 @@ extension IndexUpdater {
 }
 
 extension EventsProjection {
-    /// Copies all events of the read model with the vectors that the writer computed. Another processor may compute another last
+    /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another processor may compute another last
     /// bit.
     static func copyRows(
         _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
-        let columns = ["id", "version", "owner_id", "name", "address", "lat", "lon", "started_at", "ended_at", "x", "y", "z"]
+        let columns = [
+            "id", "version", "owner_id", "name", "address", "lat", "lon", "started_at", "ended_at", "is_cancelled", "is_hidden",
+            "x", "y", "z",
+        ]
         try await connection.copyRows(of: "events", in: schema, columns: columns, atOnce: 1_000, body)
     }
 }
@@ -69,7 +72,7 @@ extension CopiedRow {
         let version: Int32 = try next()
         let event = try Event(
             row: id, owner: try next(), version: version, name: try next(), address: try next(), lat: try next(), lon: try next(),
-            startedAt: try next(), endedAt: try next())
+            startedAt: try next(), endedAt: try next(), isCancelled: try next(), isHidden: try next())
         return (event, try UnitVector(storedX: try next(), y: try next(), z: try next()))
     }
 }
@@ -112,6 +115,7 @@ private final class CopiedEvents: Sendable {
                     for await rows in handover.rows {
                         try rows.forEach { row in
                             let (event, vector) = try row.event()
+                            guard event.isLive else { return }
                             json.removeAll(keepingCapacity: true)
                             self.render(event, &json)
                             batch.put(event.id, owner: event.owner, version: event.version, vector: vector, json: json)
@@ -159,11 +163,23 @@ extension EventIndex.Batch {
     init(_ changes: EventsProjection.Changes, on snapshot: EventIndex.Snapshot, render: EventRendering) throws {
         self.init()
         var json: [UInt8] = []
-        for row in changes.created + changes.updated {
-            guard let owner = row.owner ?? snapshot.event(row.id)?.owner else { throw UnknownEvent(id: row.id) }
+        func put(_ event: Event) {
             json.removeAll(keepingCapacity: true)
-            render(Event(id: row.id, owner: owner, version: row.version, details: row.details), &json)
-            put(row.id, owner: owner, version: row.version, coordinates: row.details.coordinates, json: json)
+            render(event, &json)
+            self.put(
+                event.id, owner: event.owner, version: event.version, coordinates: event.details.coordinates, json: json)
+        }
+        for event in changes.created where event.isLive { put(event) }
+        for row in changes.changed {
+            if row.isCancelled == true || row.isHidden == true {
+                remove(row.id)
+            } else {
+                // A new load gives the details of an event that is not hidden any more.
+                guard let details = row.details, row.isHidden == nil, let owner = snapshot.event(row.id)?.owner else {
+                    throw UnknownEvent(id: row.id)
+                }
+                put(Event(id: row.id, owner: owner, version: row.version, details: details))
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 public struct IndexVerification: Sendable, Hashable {
     /// The position at which both were compared.
     public let position: Int64
-    /// Number of events in the read model.
+    /// Number of events in the read model that are neither cancelled nor hidden.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
     /// The first differences, one sentence each. A sentence may name an event and its version, never the event's details.
@@ -131,6 +131,7 @@ private final class RowComparison: Sendable {
 
     func take(_ row: inout CopiedRow) throws {
         let (event, _) = try row.event()
+        guard event.isLive else { return }
         state.withLock { state in
             let isSearched = state.verification.events % Self.searched == offset
             state.verification.events += 1
