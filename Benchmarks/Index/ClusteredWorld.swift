@@ -11,7 +11,7 @@ struct ClusteredWorld: Sendable {
     struct Gathering {
         var id: EventID
         var owner: UserID
-        var place: Coordinates
+        var place: EventPlace
         var json: [UInt8]
     }
 
@@ -58,14 +58,14 @@ struct ClusteredWorld: Sendable {
 
     mutating func put(_ id: EventID, version: Int32, in batch: inout EventIndex.Batch) {
         let event = gathering(id)
-        batch.put(id, owner: event.owner, version: version, coordinates: event.place, json: event.json)
+        batch.put(id, owner: event.owner, version: version, place: event.place, json: event.json)
     }
 
     mutating func gathering(_ id: EventID) -> Gathering {
         let event = event(id)
         var json: [UInt8] = []
         event.writeJSON(into: &json)
-        return Gathering(id: id, owner: event.owner, place: event.details.coordinates, json: json)
+        return Gathering(id: id, owner: event.owner, place: event.details.place, json: json)
     }
 
     mutating func event(_ id: EventID) -> Event {

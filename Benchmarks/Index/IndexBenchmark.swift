@@ -69,7 +69,7 @@ struct IndexBenchmark: ParsableCommand {
             let clock = ThreadClock()
             for event in some {
                 jsonBytes += event.json.count
-                bulkLoad.put(event.id, owner: event.owner, version: 1, coordinates: event.place, json: event.json)
+                bulkLoad.put(event.id, owner: event.owner, version: 1, place: event.place, json: event.json)
             }
             seconds += clock.seconds
         }

@@ -1,6 +1,6 @@
 extension PointIndex {
     /// Changes of points, in the order in which they happened. All payloads are copied into one array.
-    public struct Batch: Sendable {
+    public struct Batch: PointCollector, Sendable {
         struct Change: Sendable {
             var id: Int64
             /// nil if the point is removed.
@@ -10,7 +10,7 @@ extension PointIndex {
         struct Row: Sendable {
             var tag: Int64
             var version: Int32
-            var vector: UnitVector
+            var location: Location
             var payload: Range<Int>
         }
 
@@ -28,25 +28,12 @@ extension PointIndex {
         public var payloadBytes: Int { payloads.count }
 
         /// Adds a point or replaces it, unless the index holds a later version of it.
-        /// - Parameters:
-        ///   - tag: a number of the caller's, stored beside the payload
-        ///   - payload: copied into the batch
-        @inlinable
         public mutating func put(
-            _ id: Int64, tag: Int64 = 0, version: Int32, at vector: UnitVector, payload: some Sequence<UInt8>
+            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: UnsafeRawBufferPointer
         ) {
-            let isCopied: Void? = payload.withContiguousStorageIfAvailable {
-                put(id, tag: tag, version: version, at: vector, bytes: UnsafeRawBufferPointer($0))
-            }
-            guard isCopied == nil else { return }
-            Array(payload).withUnsafeBytes { put(id, tag: tag, version: version, at: vector, bytes: $0) }
-        }
-
-        @usableFromInline
-        mutating func put(_ id: Int64, tag: Int64, version: Int32, at vector: UnitVector, bytes: UnsafeRawBufferPointer) {
             let start = payloads.count
             payloads.append(contentsOf: bytes)
-            let row = Row(tag: tag, version: version, vector: vector, payload: start..<payloads.count)
+            let row = Row(tag: tag, version: version, location: location, payload: start..<payloads.count)
             changes.append(Change(id: id, row: row))
         }
 

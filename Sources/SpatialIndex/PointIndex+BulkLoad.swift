@@ -3,7 +3,7 @@ extension PointIndex {
     ///
     /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:)`` then makes the leaves of one
     /// region after another, and frees each region. So sorting and copying stay within the processor's cache.
-    public struct BulkLoad: Sendable {
+    public struct BulkLoad: PointCollector, Sendable {
         /// The number of leading bits of a cell that choose the region: three bits for each level, some 400 km on the Earth.
         private static let regionBits: UInt64 = 15
 
@@ -15,26 +15,12 @@ extension PointIndex {
         /// Number of points.
         public var count: Int { cells.count }
 
-        /// Adds a point.
-        /// - Parameters:
-        ///   - tag: a number of the caller's, stored beside the payload
-        ///   - payload: copied into the bulk load
-        @inlinable
         public mutating func put(
-            _ id: Int64, tag: Int64 = 0, version: Int32, at vector: UnitVector, payload: some Sequence<UInt8>
+            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: UnsafeRawBufferPointer
         ) {
-            let isCopied: Void? = payload.withContiguousStorageIfAvailable {
-                put(id, tag: tag, version: version, at: vector, bytes: UnsafeRawBufferPointer($0))
-            }
-            guard isCopied == nil else { return }
-            Array(payload).withUnsafeBytes { put(id, tag: tag, version: version, at: vector, bytes: $0) }
-        }
-
-        @usableFromInline
-        mutating func put(_ id: Int64, tag: Int64, version: Int32, at vector: UnitVector, bytes: UnsafeRawBufferPointer) {
-            let cell = OctreeCell(vector)
+            let cell = OctreeCell(location.vector)
             cells.append((id, cell))
-            regions[cell.leading(bits: Self.regionBits)].put(id, tag: tag, version: version, at: vector, bytes: bytes)
+            regions[cell.leading(bits: Self.regionBits)].put(id, tag: tag, version: version, at: location, bytes: bytes)
         }
 
         /// Adds every point that a batch adds. Removals have no effect.
@@ -43,7 +29,7 @@ extension PointIndex {
                 for change in batch.changes {
                     guard let row = change.row else { continue }
                     put(
-                        change.id, tag: row.tag, version: row.version, at: row.vector,
+                        change.id, tag: row.tag, version: row.version, at: row.location,
                         bytes: UnsafeRawBufferPointer(rebasing: payloads[row.payload]))
                 }
             }

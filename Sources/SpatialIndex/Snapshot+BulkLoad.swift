@@ -42,7 +42,7 @@ extension PointIndex.Snapshot {
 extension Leaf.Row {
     init(_ id: Int64, _ row: PointIndex.Batch.Row, payloads: UnsafeRawBufferPointer) {
         self.init(
-            id: id, tag: row.tag, version: row.version, vector: row.vector,
+            id: id, tag: row.tag, version: row.version, location: row.location,
             payload: UnsafeRawBufferPointer(rebasing: payloads[row.payload])
         )
     }

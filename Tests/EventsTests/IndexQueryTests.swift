@@ -44,13 +44,15 @@ extension `Nearby search on 100,000 events` {
 
     private static func batch(_ client: PostgresClient) async throws -> EventIndex.Batch {
         let rows = try await client.query(
-            "SELECT id, owner_id, version, x, y, z FROM \(identifier: EventsProjection.schema).events"
+            "SELECT id, owner_id, version, lat, lon, started_at, ended_at, x, y, z FROM \(identifier: EventsProjection.schema).events"
         )
-        .decode((Int64, Int64, Int32, Double, Double, Double).self)
+        .decode((Int64, Int64, Int32, Double, Double, Timestamp, Timestamp?, Double, Double, Double).self)
         return rows.reduce(into: EventIndex.Batch()) { batch, row in
-            let vector = UnitVector(x: row.3, y: row.4, z: row.5)
+            let place = EventPlace(
+                coordinates: Coordinates(lat: row.3, lon: row.4), startedAt: row.5, endsAt: max(row.5, row.6 ?? row.5))
+            let vector = UnitVector(x: row.7, y: row.8, z: row.9)
             let (id, owner) = (EventID(rawValue: row.0), UserID(rawValue: row.1))
-            batch.put(id, owner: owner, version: row.2, vector: vector, json: "{}".utf8)
+            batch.put(id, owner: owner, version: row.2, place: place, vector: vector, json: "{}".utf8)
         }
     }
 }

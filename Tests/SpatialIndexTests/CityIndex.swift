@@ -11,8 +11,8 @@ enum CityIndex {
         let index = PointIndex()
         var batch = PointIndex.Batch()
         for city in cities {
-            let place = UnitVector(latitude: city.latitude, longitude: city.longitude)
-            batch.put(Int64(city.id), version: 1, at: place, payload: city.name.utf8)
+            let location = PointIndex.Location(latitude: city.latitude, longitude: city.longitude)
+            batch.put(Int64(city.id), version: 1, at: location, payload: city.name.utf8)
         }
         index.apply(batch, position: 1)
         let earthRadius = 6_371.0088

@@ -109,13 +109,13 @@ import Testing
     @Test func `points in one place are found in the order of their ids`() {
         let index = PointIndex()
         var batch = PointIndex.Batch()
-        let place = UnitVector(latitude: 52.5200066, longitude: 13.404954)
+        let location = PointIndex.Location(latitude: 52.5200066, longitude: 13.404954)
         for id in (1...5_000).reversed() {
             let id = Int64(id)
-            batch.put(id, version: 1, at: place, payload: "{}".utf8)
+            batch.put(id, version: 1, at: location, payload: "{}".utf8)
         }
         index.apply(batch, position: 1)
-        let page = index.snapshot.nearest(NearestQuery(centre: place, radius: 0))
+        let page = index.snapshot.nearest(NearestQuery(centre: location.vector, radius: 0))
         #expect(page.ids == Array(1...1_000))
         #expect(page.next == NearestQuery.Cursor(squaredChord: 0, id: 1_000))
     }

@@ -12,7 +12,7 @@ import Testing
         for (id, held) in world.points {
             held.payload.utf8CString.withUnsafeBytes { payload in
                 let row = Leaf.Row(
-                    id: id, tag: held.tag, version: held.version, vector: held.vector,
+                    id: id, tag: held.tag, version: held.version, location: held.location,
                     payload: UnsafeRawBufferPointer(rebasing: payload.dropLast()))
                 leaves.append(Child([row], low: row.key, &blocks))
                 cells.apply([(id, row.key.cell)], &blocks)

@@ -12,7 +12,9 @@ struct PointWorld {
     struct Held: Hashable {
         var tag: Int64
         var version: Int32
-        var vector: UnitVector
+        var location: PointIndex.Location
+
+        var vector: UnitVector { location.vector }
 
         var payload: String { "version \(version) at \(vector.x) \(vector.y) \(vector.z)" }
     }
@@ -29,24 +31,28 @@ struct PointWorld {
         self.generator = generator
     }
 
-    mutating func place() -> UnitVector {
+    mutating func place() -> UnitVector { location().vector }
+
+    mutating func location() -> PointIndex.Location {
         let little = pow(10, Double.random(in: -9...0, using: &generator))
         let anywhere = Self.anywhere(using: &generator)
         let sign = Bool.random(using: &generator) ? 1.0 : -1.0
         let city = cities[Int.random(in: 0..<cities.count, using: &generator)]
         switch spread {
-        case .uniform: return UnitVector(latitude: anywhere.latitude, longitude: anywhere.longitude)
+        case .uniform: return PointIndex.Location(latitude: anywhere.latitude, longitude: anywhere.longitude)
         case .clustered:
             let bearing = Double.random(in: 0..<2 * .pi, using: &generator)
             // At most 20 km away.
-            return UnitVector(
+            return PointIndex.Location(
                 latitude: min(max(-90, city.latitude + little * 0.18 * cos(bearing)), 90),
                 longitude: city.longitude + little * 0.18 * sin(bearing))
         case .dateLine:
-            return UnitVector(latitude: little * 10, longitude: sign * (Bool.random(using: &generator) ? 180 : 180 - little))
+            return PointIndex.Location(
+                latitude: little * 10, longitude: sign * (Bool.random(using: &generator) ? 180 : 180 - little))
         case .poles:
-            return UnitVector(latitude: sign * (Bool.random(using: &generator) ? 90 : 90 - little), longitude: anywhere.longitude)
-        case .fewCursors: return UnitVector(latitude: city.latitude, longitude: city.longitude)
+            return PointIndex.Location(
+                latitude: sign * (Bool.random(using: &generator) ? 90 : 90 - little), longitude: anywhere.longitude)
+        case .fewCursors: return PointIndex.Location(latitude: city.latitude, longitude: city.longitude)
         }
     }
 
@@ -77,10 +83,10 @@ struct PointWorld {
                 points[id] = nil
             } else {
                 // Every third point keeps its place.
-                let vector = id % 3 == 0 ? points[id]?.vector ?? place() : place()
+                let location = id % 3 == 0 ? points[id]?.location ?? location() : location()
                 let tag = Int64.random(in: .min ... .max, using: &generator)
-                let held = Held(tag: tag, version: (points[id]?.version ?? 0) + 1, vector: vector)
-                batch.put(id, tag: tag, version: held.version, at: vector, payload: held.payload.utf8)
+                let held = Held(tag: tag, version: (points[id]?.version ?? 0) + 1, location: location)
+                batch.put(id, tag: tag, version: held.version, at: location, payload: held.payload.utf8)
                 points[id] = held
             }
         }
@@ -91,7 +97,7 @@ struct PointWorld {
     var bulkLoad: PointIndex.BulkLoad {
         points.reduce(into: PointIndex.BulkLoad()) { bulkLoad, point in
             let (id, held) = point
-            bulkLoad.put(id, tag: held.tag, version: held.version, at: held.vector, payload: held.payload.utf8)
+            bulkLoad.put(id, tag: held.tag, version: held.version, at: held.location, payload: held.payload.utf8)
         }
     }
 

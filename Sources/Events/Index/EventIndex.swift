@@ -1,31 +1,37 @@
+internal import Encoding
 public import SpatialIndex
-public import Users
+package import Users
 
 /// The in-memory index of events. The tag of a point is the event's owner, and the version is the stream's version. The payload
 /// is the event's JSON as the API shows it. The position is the position in the log.
 public typealias EventIndex = PointIndex
 
-extension EventIndex.Batch {
-    /// Adds an event or replaces it, unless the index holds a later version of it.
-    public mutating func put(
-        _ id: EventID, owner: UserID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>
+extension PointCollector {
+    /// Adds an event. A batch replaces the event, unless the index holds a later version of it.
+    package mutating func put(
+        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, json: some Sequence<UInt8>
     ) {
-        put(id, owner: owner, version: version, vector: UnitVector(coordinates), json: json)
+        put(id, owner: owner, version: version, place: place, vector: UnitVector(place.coordinates), json: json)
     }
 
     /// Adds an event with the vector from the read model, because another processor may compute another last bit.
-    mutating func put(_ id: EventID, owner: UserID, version: Int32, vector: UnitVector, json: some Sequence<UInt8>) {
-        put(id.rawValue, tag: owner.rawValue, version: version, at: vector, payload: json)
+    mutating func put(
+        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, vector: UnitVector, json: some Sequence<UInt8>
+    ) {
+        put(
+            id.rawValue, tag: owner.rawValue, version: version, at: PointIndex.Location(place, vector: vector), payload: json)
     }
+}
 
+extension EventIndex.Batch {
     public mutating func remove(_ id: EventID) { remove(id.rawValue) }
 }
 
-extension EventIndex.BulkLoad {
-    public mutating func put(
-        _ id: EventID, owner: UserID, version: Int32, coordinates: Coordinates, json: some Sequence<UInt8>
-    ) {
-        put(id.rawValue, tag: owner.rawValue, version: version, at: UnitVector(coordinates), payload: json)
+extension PointIndex.Location {
+    fileprivate init(_ place: EventPlace, vector: UnitVector) {
+        self.init(
+            latitude: place.coordinates.lat, longitude: place.coordinates.lon, vector: vector,
+            span: place.startedAt.milliseconds...place.endsAt.milliseconds)
     }
 }
 
@@ -45,6 +51,13 @@ extension EventIndex.Snapshot {
 
 extension EventIndex.Entry {
     var owner: UserID { UserID(rawValue: tag) }
+
+    package var place: EventPlace {
+        EventPlace(
+            coordinates: Coordinates(lat: location.latitude, lon: location.longitude),
+            startedAt: Timestamp(milliseconds: location.span.lowerBound),
+            endsAt: Timestamp(milliseconds: location.span.upperBound))
+    }
 }
 
 extension EventIndex.Page {

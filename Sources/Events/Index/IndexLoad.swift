@@ -118,7 +118,9 @@ private final class CopiedEvents: Sendable {
                             guard event.isLive else { return }
                             json.removeAll(keepingCapacity: true)
                             self.render(event, &json)
-                            batch.put(event.id, owner: event.owner, version: event.version, vector: vector, json: json)
+                            batch.put(
+                                event.id, owner: event.owner, version: event.version, place: event.details.place, vector: vector,
+                                json: json)
                         }
                         try self.take(batch)
                         batch.removeAll()
@@ -165,21 +167,8 @@ extension EventIndex.Batch {
         var json: [UInt8] = []
         func put(_ event: Event) {
             json.removeAll(keepingCapacity: true)
-            render(event, &json)
-            self.put(
-                event.id, owner: event.owner, version: event.version, coordinates: event.details.coordinates, json: json)
-        }
-        for event in changes.created where event.isLive { put(event) }
-        for row in changes.changed {
-            if row.isCancelled == true || row.isHidden == true {
-                remove(row.id)
-            } else {
-                // A new load gives the details of an event that is not hidden any more.
-                guard let details = row.details, row.isHidden == nil, let owner = snapshot.event(row.id)?.owner else {
-                    throw UnknownEvent(id: row.id)
-                }
-                put(Event(id: row.id, owner: owner, version: row.version, details: details))
-            }
+            render(Event(id: row.id, owner: owner, version: row.version, details: row.details), &json)
+            put(row.id, owner: owner, version: row.version, place: row.details.place, json: json)
         }
     }
 }

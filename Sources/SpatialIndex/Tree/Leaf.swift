@@ -14,13 +14,14 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         var id: Int64
         var tag: Int64
         var version: Int32
-        var vector: UnitVector
+        var location: PointIndex.Location
         var payload: UnsafeRawBufferPointer
 
-        var key: LeafKey { LeafKey(cell: OctreeCell(vector), id: id) }
+        var key: LeafKey { LeafKey(cell: OctreeCell(location.vector), id: id) }
     }
 
-    /// The count, then one column after another: x, y, z, ids, tags, versions, ends of the payloads; then the payloads.
+    /// The count, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids, tags, versions, ends of
+    /// the payloads; then the payloads.
     let block: UnsafeMutableRawPointer
 
     /// Allocates a leaf. The caller then writes each row, from the first to the last.
@@ -36,13 +37,13 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
 
     private static let headBytes = MemoryLayout<Int>.stride
     /// Bytes of one row in all columns, without the payload.
-    private static let columnBytes = 48
+    private static let columnBytes = 80
 
-    func id(_ row: Int) -> Int64 { column(24, Int64.self)[row] }
+    func id(_ row: Int) -> Int64 { column(56, Int64.self)[row] }
 
-    func tag(_ row: Int) -> Int64 { column(32, Int64.self)[row] }
+    func tag(_ row: Int) -> Int64 { column(64, Int64.self)[row] }
 
-    func version(_ row: Int) -> Int32 { column(40, Int32.self)[row] }
+    func version(_ row: Int) -> Int32 { column(72, Int32.self)[row] }
 
     func payload(_ row: Int) -> UnsafeRawBufferPointer { payload(row..<row + 1) }
 
@@ -53,14 +54,14 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     }
 
     func payloadRange(_ rows: Range<Int>) -> Range<Int> {
-        let ends = column(44, UInt32.self)
+        let ends = column(76, UInt32.self)
         func start(_ row: Int) -> Int { row == 0 ? 0 : Int(ends[row - 1]) }
         return start(rows.lowerBound)..<start(rows.upperBound)
     }
 
     /// The first row at or after `start` whose id is at least `id`.
     func firstRow(from start: Int = 0, notBefore id: Int64) -> Int {
-        let ids = column(24, Int64.self)
+        let ids = column(56, Int64.self)
         return (start..<count).partitioningIndex { ids[$0] >= id }
     }
 
@@ -70,11 +71,17 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     }
 
     subscript(row: Int) -> Row {
-        Row(id: id(row), tag: tag(row), version: version(row), vector: vector(row), payload: payload(row))
+        Row(id: id(row), tag: tag(row), version: version(row), location: location(row), payload: payload(row))
     }
 
     func vector(_ row: Int) -> UnitVector {
         UnitVector(x: column(0, Double.self)[row], y: column(8, Double.self)[row], z: column(16, Double.self)[row])
+    }
+
+    func location(_ row: Int) -> PointIndex.Location {
+        PointIndex.Location(
+            latitude: column(24, Double.self)[row], longitude: column(32, Double.self)[row], vector: vector(row),
+            span: column(40, Int64.self)[row]...column(48, Int64.self)[row])
     }
 
     /// Computes one number for each row. The loop has no condition, so that the compiler can vectorise it.
@@ -98,14 +105,18 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
 /// Writing, only while the leaf is made, and in the order of the rows: each payload follows the payload of the row before.
 extension Leaf {
     func write(_ new: Row, at row: Int) {
-        column(0, Double.self)[row] = new.vector.x
-        column(8, Double.self)[row] = new.vector.y
-        column(16, Double.self)[row] = new.vector.z
-        column(24, Int64.self)[row] = new.id
-        column(32, Int64.self)[row] = new.tag
-        column(40, Int32.self)[row] = new.version
+        column(0, Double.self)[row] = new.location.vector.x
+        column(8, Double.self)[row] = new.location.vector.y
+        column(16, Double.self)[row] = new.location.vector.z
+        column(24, Double.self)[row] = new.location.latitude
+        column(32, Double.self)[row] = new.location.longitude
+        column(40, Int64.self)[row] = new.location.span.lowerBound
+        column(48, Int64.self)[row] = new.location.span.upperBound
+        column(56, Int64.self)[row] = new.id
+        column(64, Int64.self)[row] = new.tag
+        column(72, Int32.self)[row] = new.version
         let start = payloadRange(0..<row).upperBound
-        column(44, UInt32.self)[row] = UInt32(start + new.payload.count)
+        column(76, UInt32.self)[row] = UInt32(start + new.payload.count)
         UnsafeMutableRawBufferPointer(start: payloads + start, count: new.payload.count).copyMemory(from: new.payload)
     }
 
@@ -117,12 +128,16 @@ extension Leaf {
         copy(0, Double.self)
         copy(8, Double.self)
         copy(16, Double.self)
-        copy(24, Int64.self)
-        copy(32, Int64.self)
-        copy(40, Int32.self)
+        copy(24, Double.self)
+        copy(32, Double.self)
+        copy(40, Int64.self)
+        copy(48, Int64.self)
+        copy(56, Int64.self)
+        copy(64, Int64.self)
+        copy(72, Int32.self)
         let start = payloadRange(0..<row).upperBound
         let from = other.payload(rows)
-        let (ends, otherEnds) = (column(44, UInt32.self) + row, other.column(44, UInt32.self) + rows.lowerBound)
+        let (ends, otherEnds) = (column(76, UInt32.self) + row, other.column(76, UInt32.self) + rows.lowerBound)
         // Modulo 2³², because a payload may move towards the beginning of the leaf.
         let shift = UInt32(truncatingIfNeeded: start - other.payloadRange(rows).lowerBound)
         for index in 0..<rows.count { ends[index] = otherEnds[index] &+ shift }
