@@ -28,6 +28,7 @@ import Testing
         for id in Int64(1)...6_000 {
             try #require(snapshot.entry(id)?.text == world.points[id]?.payload, "\(id)")
         }
+        try `The bounds that nodes store`.expectBounds(in: snapshot)
         for _ in 0..<10 {
             let radius = world.radius()
             let search = NearestQuery(centre: world.place(), radius: radius, limit: 400)

@@ -34,6 +34,23 @@ struct PointWorld {
     mutating func place() -> UnitVector { location().vector }
 
     mutating func location() -> PointIndex.Location {
+        var location = somewhere()
+        location.span = span()
+        return location
+    }
+
+    /// Most spans are moments or short, and many share an end.
+    mutating func span() -> ClosedRange<Int64> {
+        let start = Int64.random(in: -50...50, using: &generator)
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0: return .min ... .max
+        case 1: return start...start + Int64.random(in: 0...1_000, using: &generator)
+        case 2, 3: return start...start
+        case _: return start...start + Int64.random(in: 0...5, using: &generator)
+        }
+    }
+
+    private mutating func somewhere() -> PointIndex.Location {
         let little = pow(10, Double.random(in: -9...0, using: &generator))
         let anywhere = Self.anywhere(using: &generator)
         let sign = Bool.random(using: &generator) ? 1.0 : -1.0

@@ -92,6 +92,6 @@ extension Children<OuterNode> {
 
 extension Child {
     init<Grandchild>(_ children: Children<Grandchild>) where Node == Children<Grandchild> {
-        self.init(node: children, low: children.low(0), box: children.box)
+        self.init(node: children, low: children.low(0), bounds: children.bounds)
     }
 }

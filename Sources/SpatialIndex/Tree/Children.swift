@@ -21,20 +21,21 @@ typealias InnerNode = Children<Leaf>
 /// A node whose children are inner nodes. Its siblings are the children of the root: some fifty for ten million points.
 typealias OuterNode = Children<InnerNode>
 
-/// A node with its low key and its box, which its parent stores.
+/// A node with its low key and its bounds, which its parent stores.
 struct Child<Node: TreeNode> {
     var node: Node
     /// No key of the node is below this key, and all keys of the siblings before are below it.
     var low: LeafKey
-    var box: Box
+    var bounds: Bounds
 }
 
-/// Nodes in the order of their keys, in one block. Low keys and boxes are in the parent's block, so that a search reads only the
+/// Nodes in the order of their keys, in one block. Low keys and bounds are in the parent's block, so that a search reads only the
 /// children that it needs.
 ///
 /// `@unchecked`: one thread writes the block before any other thread sees it; then it never changes.
 struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
-    /// The count, then one column after another: nodes, low keys, and the six sides of the boxes.
+    /// The count, then one column after another: nodes, low keys, the six sides of the boxes, the four sides of the boxes in degrees,
+    /// the limits of the first and of the last moments, and the counts of points.
     let block: UnsafeMutableRawPointer
 
     init(_ children: some Collection<Child<Node>>, _ blocks: inout RetiredBlocks) {
@@ -52,21 +53,35 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
     func write(_ child: Child<Node>, at index: Int) {
         nodes[index] = child.node
         lows[index] = child.low
-        sides(0)[index] = child.box.low.x
-        sides(1)[index] = child.box.low.y
-        sides(2)[index] = child.box.low.z
-        sides(3)[index] = child.box.high.x
-        sides(4)[index] = child.box.high.y
-        sides(5)[index] = child.box.high.z
+        let bounds = child.bounds
+        sides(0)[index] = bounds.box.low.x
+        sides(1)[index] = bounds.box.low.y
+        sides(2)[index] = bounds.box.low.z
+        sides(3)[index] = bounds.box.high.x
+        sides(4)[index] = bounds.box.high.y
+        sides(5)[index] = bounds.box.high.z
+        sides(6)[index] = bounds.degrees.south
+        sides(7)[index] = bounds.degrees.west
+        sides(8)[index] = bounds.degrees.north
+        sides(9)[index] = bounds.degrees.east
+        moments(0)[index] = bounds.starts.low
+        moments(1)[index] = bounds.starts.high
+        moments(2)[index] = bounds.ends.low
+        moments(3)[index] = bounds.ends.high
+        counts[index] = bounds.count
     }
 
     var count: Int { block.load(as: Int.self) }
     var bytes: Int { Self.bytes(count: count) }
 
-    /// The box around all children.
-    var box: Box { (0..<count).reduce(into: .empty) { $0.cover(box($1)) } }
+    /// The bounds of all children together.
+    var bounds: Bounds {
+        var bounds = Bounds()
+        for index in 0..<count { bounds.cover(self.bounds(index)) }
+        return bounds
+    }
 
-    subscript(index: Int) -> Child<Node> { Child(node: node(index), low: lows[index], box: box(index)) }
+    subscript(index: Int) -> Child<Node> { Child(node: node(index), low: lows[index], bounds: bounds(index)) }
 
     func node(_ index: Int) -> Node { nodes[index] }
 
@@ -85,7 +100,18 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
         )
     }
 
-    private static func bytes(count: Int) -> Int { headBytes + count * (nodeBytes + lowBytes + MemoryLayout<Box>.stride) }
+    func bounds(_ index: Int) -> Bounds {
+        Bounds(
+            count: counts[index], box: box(index), degrees: degrees(index),
+            starts: Limits(low: moments(0)[index], high: moments(1)[index]),
+            ends: Limits(low: moments(2)[index], high: moments(3)[index]))
+    }
+
+    func degrees(_ index: Int) -> DegreeBox {
+        DegreeBox(south: sides(6)[index], west: sides(7)[index], north: sides(8)[index], east: sides(9)[index])
+    }
+
+    private static func bytes(count: Int) -> Int { headBytes + count * (nodeBytes + lowBytes + MemoryLayout<Bounds>.stride) }
 
     private static var headBytes: Int { MemoryLayout<Int>.stride }
     private static var nodeBytes: Int { MemoryLayout<Node>.stride }
@@ -99,9 +125,16 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
         (block + Self.headBytes + count * Self.nodeBytes).assumingMemoryBound(to: LeafKey.self)
     }
 
-    private func sides(_ side: Int) -> UnsafeMutablePointer<Double> {
-        let offset = Self.nodeBytes + Self.lowBytes + side * MemoryLayout<Double>.stride
-        return (block + Self.headBytes + count * offset).assumingMemoryBound(to: Double.self)
+    private func sides(_ side: Int) -> UnsafeMutablePointer<Double> { column(side) }
+
+    private func moments(_ side: Int) -> UnsafeMutablePointer<Int64> { column(10 + side) }
+
+    private var counts: UnsafeMutablePointer<Int> { column(14) }
+
+    /// - Parameter number: the number of a column of 8-byte values, after the low keys
+    private func column<Value>(_ number: Int) -> UnsafeMutablePointer<Value> {
+        let offset = Self.nodeBytes + Self.lowBytes + number * 8
+        return (block + Self.headBytes + count * offset).assumingMemoryBound(to: Value.self)
     }
 }
 

@@ -14,8 +14,7 @@ extension Child<Leaf> {
     }
 
     fileprivate init(_ leaf: Leaf, low: LeafKey) {
-        let box = (0..<leaf.count).reduce(into: Box.empty) { $0.cover(leaf.vector($1)) }
-        self.init(node: leaf, low: low, box: box)
+        self.init(node: leaf, low: low, bounds: leaf.bounds)
     }
 
     /// Makes as many leaves as the rows need. Each has at least one row.

@@ -80,8 +80,22 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
 
     func location(_ row: Int) -> PointIndex.Location {
         PointIndex.Location(
-            latitude: column(24, Double.self)[row], longitude: column(32, Double.self)[row], vector: vector(row),
-            span: column(40, Int64.self)[row]...column(48, Int64.self)[row])
+            latitude: latitudes[row], longitude: longitudes[row], vector: vector(row), span: starts[row]...ends[row])
+    }
+
+    var latitudes: UnsafeMutablePointer<Double> { column(24, Double.self) }
+    var longitudes: UnsafeMutablePointer<Double> { column(32, Double.self) }
+    var starts: UnsafeMutablePointer<Int64> { column(40, Int64.self) }
+    var ends: UnsafeMutablePointer<Int64> { column(48, Int64.self) }
+
+    /// The leaf has at least one row.
+    var bounds: Bounds {
+        func limits(_ offset: Int) -> Limits<Double> { Limits(column(offset, Double.self), count: count) }
+        let (latitude, longitude) = (limits(24), limits(32))
+        return Bounds(
+            count: count, box: Box(x: limits(0), y: limits(8), z: limits(16)),
+            degrees: DegreeBox(south: latitude.low, west: longitude.low, north: latitude.high, east: longitude.high),
+            starts: Limits(starts, count: count), ends: Limits(ends, count: count))
     }
 
     /// Computes one number for each row. The loop has no condition, so that the compiler can vectorise it.
@@ -108,10 +122,10 @@ extension Leaf {
         column(0, Double.self)[row] = new.location.vector.x
         column(8, Double.self)[row] = new.location.vector.y
         column(16, Double.self)[row] = new.location.vector.z
-        column(24, Double.self)[row] = new.location.latitude
-        column(32, Double.self)[row] = new.location.longitude
-        column(40, Int64.self)[row] = new.location.span.lowerBound
-        column(48, Int64.self)[row] = new.location.span.upperBound
+        latitudes[row] = new.location.latitude
+        longitudes[row] = new.location.longitude
+        starts[row] = new.location.span.lowerBound
+        ends[row] = new.location.span.upperBound
         column(56, Int64.self)[row] = new.id
         column(64, Int64.self)[row] = new.tag
         column(72, Int32.self)[row] = new.version

@@ -1,0 +1,52 @@
+/// The number of points of a node and the limits of their columns. The parent stores it, so that a search reads only the nodes that
+/// it needs.
+struct Bounds: Sendable, Hashable {
+    var count = 0
+    var box = Box.empty
+    /// It does not cross the date line: a node with points on both sides of it has a wide box.
+    var degrees = DegreeBox.empty
+    /// The earliest and the latest first moment.
+    var starts = Limits<Int64>(low: .max, high: .min)
+    /// The earliest and the latest last moment.
+    var ends = Limits<Int64>(low: .max, high: .min)
+
+    mutating func cover(_ other: Self) {
+        count += other.count
+        box.cover(other.box)
+        degrees.cover(other.degrees)
+        starts.cover(other.starts)
+        ends.cover(other.ends)
+    }
+
+    /// Whether no moment of the window belongs to a point.
+    func isOutside(_ window: ClosedRange<Int64>) -> Bool { starts.low > window.upperBound || ends.high < window.lowerBound }
+
+    /// Whether each point overlaps the window.
+    func isInside(_ window: ClosedRange<Int64>) -> Bool { starts.high <= window.upperBound && ends.low >= window.lowerBound }
+}
+
+/// The smallest and the largest number of some numbers.
+struct Limits<Number: Comparable & BitwiseCopyable & Sendable & Hashable>: Sendable, Hashable {
+    var low: Number
+    var high: Number
+
+    init(low: Number, high: Number) {
+        self.low = low
+        self.high = high
+    }
+
+    /// - Parameter count: at least 1
+    init(_ numbers: UnsafeMutablePointer<Number>, count: Int) {
+        (low, high) = (numbers[0], numbers[0])
+        for index in 1..<count {
+            let number = numbers[index]
+            low = number < low ? number : low
+            high = high < number ? number : high
+        }
+    }
+
+    mutating func cover(_ other: Self) {
+        low = min(low, other.low)
+        high = max(high, other.high)
+    }
+}
