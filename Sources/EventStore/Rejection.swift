@@ -4,19 +4,30 @@
 public protocol Rejection: Error, Sendable {
     var kind: RejectionKind { get }
 
+    /// The reason, for programs, if the kind does not name it; `nil` for the name of the kind.
+    var code: RejectionCode? { get }
+
     /// The sentence for the caller; `nil` for the usual sentence of the kind. A rejection of the kind `invalid` or `keyReused` has none:
     /// its validation errors are the sentences.
     var message: String? { get }
 }
 
 extension Rejection {
+    public var code: RejectionCode? { nil }
     public var message: String? { nil }
+}
+
+/// The stable name of a reason, in snake case, as in `event_cancelled`. `docs/clients.md` lists all.
+public struct RejectionCode: Sendable, Hashable {
+    public let name: String
+
+    public init(_ name: String) { self.name = name }
 }
 
 /// The kinds of rejections. HTTP maps each to one status.
 public enum RejectionKind: Sendable, Hashable {
-    /// Fields of the request cannot be used: one sentence for each validation error, all of them at once.
-    case invalid(errors: [String])
+    /// Fields of the request cannot be used: all validation errors at once.
+    case invalid(errors: [FieldError])
     /// The caller is not known.
     case unauthorized
     /// The caller is known and may not do this.

@@ -1,7 +1,8 @@
 internal import Encoding
+internal import EventStore
 
-/// Reads the fields of an event or of a search as a client sent them, one by one. Collects the validation errors, one sentence each,
-/// in the order of reading.
+/// Reads the fields of an event or of a search as a client sent them, one by one. Collects the validation errors in the order of
+/// reading.
 ///
 /// A number may come as a string. Tests pin the sentences, which are part of the v1 API.
 struct EventFields {
@@ -11,7 +12,7 @@ struct EventFields {
     static let textLimit = 255
 
     private let fields: JSON
-    private(set) var errors: [String] = []
+    private(set) var errors: [FieldError] = []
 
     init(_ fields: JSON) { self.fields = fields }
 
@@ -26,27 +27,24 @@ struct EventFields {
         case unusable
     }
 
-    mutating func number(_ name: String, label: String, in range: ClosedRange<Double>) -> Field<Double> {
+    mutating func number(_ name: String, in range: ClosedRange<Double>) -> Field<Double> {
         let value: Double
         switch fields[name] {
         case nil: return .absent
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
         case .string(let text), .number(let text):
-            guard let number = Double(parsing: text) else { return unusable("\(label) is not a number") }
+            guard let number = Double(parsing: text) else { return unusable(.notANumber(name)) }
             value = number
-        case .bool, .array, .object: return unusable("\(label) is not a number")
+        case .bool, .array, .object: return unusable(.notANumber(name))
         }
-        guard range.contains(value) else {
-            return unusable("\(label) must be between \(Int(range.lowerBound)) and \(Int(range.upperBound))")
-        }
-        return .value(value)
+        return range.contains(value) ? .value(value) : unusable(.outOfRange(name, range))
     }
 
-    mutating func wholeNumber(_ name: String, label: String, in range: ClosedRange<Double>) -> Field<Double> {
-        let field = number(name, label: label, in: range)
+    mutating func wholeNumber(_ name: String, in range: ClosedRange<Double>) -> Field<Double> {
+        let field = number(name, in: range)
         guard case .value(let value) = field, value.rounded() != value else { return field }
-        return unusable("\(label) is not a whole number")
+        return unusable(.notAWholeNumber(name))
     }
 
     mutating func name() -> Field<String> {
@@ -54,8 +52,8 @@ struct EventFields {
         case nil: return .absent
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
-        case .string(let text): return self.text(text, label: "Name")
-        case .bool, .number, .array, .object: return unusable("Name is not a text")
+        case .string(let text): return self.text(text, of: "name")
+        case .bool, .number, .array, .object: return unusable(.notAText("name"))
         }
     }
 
@@ -63,20 +61,20 @@ struct EventFields {
         switch fields["address"] {
         case nil: return .absent
         case .null: return .blank
-        case .string(let text): return self.text(text, label: "Address")
-        case .bool, .number, .array, .object: return unusable("Address is not a text")
+        case .string(let text): return self.text(text, of: "address")
+        case .bool, .number, .array, .object: return unusable(.notAText("address"))
         }
     }
 
-    mutating func time(_ name: String, label: String) -> Field<Timestamp> {
+    mutating func time(_ name: String) -> Field<Timestamp> {
         switch fields[name] {
         case nil: return .absent
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
         case .string(let text):
-            guard let time = Timestamp(rfc3339: text) else { return unusable("\(label) is not a valid time") }
+            guard let time = Timestamp(rfc3339: text) else { return unusable(.notATime(name)) }
             return .value(time)
-        case .bool, .number, .array, .object: return unusable("\(label) is not a valid time")
+        case .bool, .number, .array, .object: return unusable(.notATime(name))
         }
     }
 
@@ -86,34 +84,34 @@ struct EventFields {
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
         case .string(let text):
-            guard let cursor = NearbySearch.Cursor(text) else { return unusable("After is not a valid cursor") }
+            guard let cursor = NearbySearch.Cursor(text) else { return unusable(.notACursor("after")) }
             return .value(cursor)
-        case .bool, .number, .array, .object: return unusable("After is not a valid cursor")
+        case .bool, .number, .array, .object: return unusable(.notACursor("after"))
         }
     }
 
     /// The value of a required field; `nil` after a validation error.
-    mutating func required<Value>(_ label: String, _ field: Field<Value>) -> Value? {
+    mutating func required<Value>(_ name: String, _ field: Field<Value>) -> Value? {
         switch field {
         case .value(let value): return value
         case .unusable: return nil
         case .absent, .blank:
-            isBlank(label)
+            isBlank(name)
             return nil
         }
     }
 
-    mutating func isBlank(_ label: String) { errors.append("\(label) can't be blank") }
+    mutating func isBlank(_ name: String) { errors.append(.blank(name)) }
 
-    private mutating func text(_ text: String, label: String) -> Field<String> {
+    private mutating func text(_ text: String, of name: String) -> Field<String> {
         guard text.utf8.count <= Self.textLimit || text.unicodeScalars.count <= Self.textLimit else {
-            return unusable("\(label) is too long (maximum is \(Self.textLimit) characters)")
+            return unusable(.tooLong(name, maximum: Self.textLimit, "characters"))
         }
-        guard !text.utf8.contains(0) else { return unusable("\(label) contains a null character") }
+        guard !text.utf8.contains(0) else { return unusable(.nullCharacter(name)) }
         return .value(text)
     }
 
-    private mutating func unusable<Value>(_ error: String) -> Field<Value> {
+    private mutating func unusable<Value>(_ error: FieldError) -> Field<Value> {
         errors.append(error)
         return .unusable
     }

@@ -4,8 +4,7 @@ public import Users
 
 /// Why a command on events is refused.
 public enum EventRejection: Rejection, Hashable {
-    /// One sentence for each validation error.
-    case invalid(errors: [String])
+    case invalid(errors: [FieldError])
     case notFound
     /// The caller is not the owner.
     case forbidden
@@ -26,12 +25,12 @@ extension EventDetails {
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
-        let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
-        let lon = fields.required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
-        let name = fields.required("Name", fields.name())
-        let startedAt = fields.required("Started at", fields.time("started_at", label: "Started at"))
+        let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
+        let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))
+        let name = fields.required("name", fields.name())
+        let startedAt = fields.required("started_at", fields.time("started_at"))
         let address = fields.address().optional
-        let endedAt = fields.time("ended_at", label: "Ended at").optional
+        let endedAt = fields.time("ended_at").optional
         guard fields.errors.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(errors: fields.errors) }
         self.init(
             name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
@@ -56,12 +55,12 @@ public struct EventPatch: Sendable, Hashable {
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors, also if a required field is null
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
-        func required<Value>(_ label: String, _ field: EventFields.Field<Value>) -> Change<Value> {
+        func required<Value>(_ name: String, _ field: EventFields.Field<Value>) -> Change<Value> {
             switch field {
             case .absent, .unusable: return .keep
             case .value(let value): return .set(value)
             case .blank:
-                fields.isBlank(label)
+                fields.isBlank(name)
                 return .keep
             }
         }
@@ -72,12 +71,12 @@ public struct EventPatch: Sendable, Hashable {
             case .blank: .set(nil)
             }
         }
-        lat = required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
-        lon = required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
-        name = required("Name", fields.name())
-        startedAt = required("Started at", fields.time("started_at", label: "Started at"))
+        lat = required("lat", fields.number("lat", in: EventFields.latitudes))
+        lon = required("lon", fields.number("lon", in: EventFields.longitudes))
+        name = required("name", fields.name())
+        startedAt = required("started_at", fields.time("started_at"))
         address = clearable(fields.address())
-        endedAt = clearable(fields.time("ended_at", label: "Ended at"))
+        endedAt = clearable(fields.time("ended_at"))
         guard fields.errors.isEmpty else { throw .invalid(errors: fields.errors) }
     }
 

@@ -59,10 +59,10 @@ extension NearbySearch {
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
-        let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
-        let lon = fields.required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
-        let radius = fields.number("radius", label: "Radius", in: 0...Self.radiusLimit).optional
-        let limit = fields.wholeNumber("limit", label: "Limit", in: 1...Double(Self.maximumLimit)).optional
+        let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
+        let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))
+        let radius = fields.number("radius", in: 0...Self.radiusLimit).optional
+        let limit = fields.wholeNumber("limit", in: 1...Double(Self.maximumLimit)).optional
         let after = fields.cursor().optional
         guard fields.errors.isEmpty, let lat, let lon else { throw .invalid(errors: fields.errors) }
         self.init(

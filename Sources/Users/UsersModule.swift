@@ -88,5 +88,8 @@ public enum UserRejection: Rejection, Hashable {
     /// The token is not well formed: ``DeviceToken/isWellFormed``.
     case malformedToken
 
-    public var kind: RejectionKind { .invalid(errors: ["Device token must consist of printable ASCII characters"]) }
+    public var kind: RejectionKind {
+        let error = FieldError("device_token", .invalidCharacters, "must consist of printable ASCII characters")
+        return .invalid(errors: [error])
+    }
 }

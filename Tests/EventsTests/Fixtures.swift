@@ -1,6 +1,5 @@
 import Encoding
 import EventStore
-import Foundation
 import Users
 
 @testable import Events
@@ -44,4 +43,15 @@ extension EventEnvelope<EventDomainEvent> {
 
 extension Event {
     static let picnicOfAnn = Event(id: EventID(rawValue: 12), owner: .ann, version: 1, details: .picnic)
+}
+
+/// The sentences of the validation errors that the body throws; empty if it throws nothing.
+func sentences<Value>(_ body: () throws -> Value) -> [String] {
+    do {
+        _ = try body()
+        return []
+    } catch {
+        guard case EventRejection.invalid(let errors) = error else { return ["\(error)"] }
+        return errors.map(\.detail)
+    }
 }

@@ -9,13 +9,14 @@ import Testing
 @Suite struct `Responding to a rejection` {
     private struct Refused: Rejection {
         var kind: RejectionKind
+        var code: RejectionCode?
         var message: String?
     }
 
     @Test(
         arguments: [
             (
-                .invalid(errors: ["Name can't be blank"]), 422,
+                .invalid(errors: [.blank("name")]), 422,
                 #"{"message":"Validation Failed","errors":["Name can't be blank"]}"#
             ),
             (.unauthorized, 401, ""),

@@ -13,8 +13,8 @@ extension Request {
         guard let header = headers.value(of: .idempotencyKey) else { return nil }
         guard let text = Self.key(in: header), (1...Self.keyLengthLimit).contains(text.utf8.count) else {
             throw .badRequest(
-                "The Idempotency-Key must be 1 to \(Self.keyLengthLimit) visible ASCII characters without a comma, or a string in quotes"
-            )
+                "The Idempotency-Key must be 1 to \(Self.keyLengthLimit) visible ASCII characters without a comma, or a string in quotes",
+                code: .malformedIdempotencyKey)
         }
         let request = Array("\(method.rawValue) \(path)\n\(fields.format.contentType)\n".utf8) + fields.body.readableBytesView
         return IdempotencyKey(text, request: request)

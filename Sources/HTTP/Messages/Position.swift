@@ -9,7 +9,9 @@ extension Request {
     /// - Throws: `HTTPError.badRequest(_:)`
     func position() throws(HTTPError) -> Int64? {
         guard let text = headers.value(of: .humonPosition) else { return nil }
-        guard let position = Int64(text), position >= 0 else { throw .badRequest("Humon-Position is not a position") }
+        guard let position = Int64(text), position >= 0 else {
+            throw .badRequest("Humon-Position is not a position", code: .malformedPosition)
+        }
         return position
     }
 }

@@ -49,11 +49,15 @@ enum FieldsFormat: Sendable, Hashable, CaseIterable {
         let bytes = body.getBytes(at: body.readerIndex, length: body.readableBytes) ?? []
         switch self {
         case .form:
-            do { return try JSON(form: bytes) } catch { throw .badRequest("The body is not a form: \(error)") }
+            do { return try JSON(form: bytes) } catch {
+                throw .badRequest("The body is not a form: \(error)", code: .malformedBody)
+            }
         case .json, .mergePatch:
             let fields: JSON
-            do { fields = try JSON(utf8: bytes) } catch { throw .badRequest("The body is not JSON: \(error)") }
-            guard case .object = fields else { throw .badRequest("The body must be a JSON object") }
+            do { fields = try JSON(utf8: bytes) } catch {
+                throw .badRequest("The body is not JSON: \(error)", code: .malformedBody)
+            }
+            guard case .object = fields else { throw .badRequest("The body must be a JSON object", code: .malformedBody) }
             return fields
         }
     }
@@ -84,6 +88,8 @@ extension Request {
     /// Reads the fields in the query.
     /// - Throws: `HTTPError.badRequest(_:)`
     func queryFields() throws(HTTPError) -> JSON {
-        do { return try JSON(query: (query ?? "").utf8) } catch { throw .badRequest("The query is not readable: \(error)") }
+        do { return try JSON(query: (query ?? "").utf8) } catch {
+            throw .badRequest("The query is not readable: \(error)", code: .malformedQuery)
+        }
     }
 }

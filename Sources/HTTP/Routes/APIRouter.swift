@@ -31,7 +31,8 @@ public struct APIRouter: Sendable {
                     exposedHeaders: Self.exposedHeaders),
                 Compression(), NoStoreByDefault(), RequestIDs(),
             ],
-            observers: observers.compactMap(\.self), targetLimitBytes: api.settings.targetLimitBytes
+            observers: observers.compactMap(\.self), targetLimitBytes: api.settings.targetLimitBytes,
+            problemTypePrefix: "/docs#error-"
         ) { error, request, context in
             api.httpError(error, request, context, logger)
         }
@@ -62,7 +63,7 @@ extension API {
         _ error: any Error, _ request: Request, _ context: RequestContext, _ logger: Logger
     ) -> HTTPError {
         if let rejection = error as? any Rejection { return HTTPError(rejection) }
-        if error is PositionNotReachedError { return .unavailable }
+        if error is PositionNotReachedError { return .unavailable(.positionNotReached) }
         let metadata: Logger.Metadata = [
             "request_id": "\(context.requestID)", "method": "\(request.method)",
             "route": "\(context.route?.template ?? "-")", "error": "\(error)",
@@ -72,7 +73,7 @@ extension API {
             return .internalServerError
         }
         logger.warning("a request could not be served now", metadata: metadata)
-        return .unavailable
+        return .unavailable(.databaseUnavailable)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Attendances
 internal import Encoding
+internal import EventStore
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
@@ -29,16 +30,17 @@ private struct AttendanceRoutes: Sendable {
     /// The event that the body names; `nil` for a number that no event can have.
     /// - Throws: `HTTPError.invalid(errors:)`
     private func attendedEvent(_ id: JSON?) throws(HTTPError) -> EventID? {
+        let pointer = "/event/id"
         switch id {
-        case nil, .null: throw .invalid(errors: ["Event can't be blank"])
-        case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(errors: ["Event can't be blank"])
+        case nil, .null: throw .invalid(errors: [.blank("event", at: pointer)])
+        case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(errors: [.blank("event", at: pointer)])
         case .string(let text), .number(let text):
             if let number = Int64(parsing: text) { return EventID(rawValue: number) }
             guard let number = Double(parsing: text), number.isInfinite || number.rounded() == number else {
-                throw .invalid(errors: ["Event is not a number"])
+                throw .invalid(errors: [.notANumber("event", at: pointer)])
             }
             return Int64(exactly: number).map(EventID.init(rawValue:))
-        case .bool, .array, .object: throw .invalid(errors: ["Event is not a number"])
+        case .bool, .array, .object: throw .invalid(errors: [.notANumber("event", at: pointer)])
         }
     }
 }

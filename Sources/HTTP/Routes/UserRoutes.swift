@@ -1,4 +1,5 @@
 internal import Encoding
+internal import EventStore
 internal import HTTPServer
 internal import HTTPTypes
 internal import Users
@@ -24,7 +25,7 @@ private struct UserRoutes: Sendable {
         guard request.carries(appSecret) else { throw HTTPError.hidden }
         let sent = request.deviceToken
         guard sent?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
-            throw HTTPError.invalid(errors: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
+            throw HTTPError.invalid(errors: [.tooLong("device_token", maximum: DeviceToken.lengthLimit, "bytes")])
         }
         let allowance = try signUps?.take(context.sender(of: request).address?.subscriber)
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))

@@ -1,4 +1,3 @@
-internal import Encoding
 internal import NIOCore
 
 /// A coding of a response's body. Source: RFC 9110, section 8.4.1; RFC 8878 for zstd.
@@ -20,23 +19,10 @@ public enum ContentCoding: String, CaseIterable, Sendable {
 
 /// The codings that a client accepts, by its `Accept-Encoding`. Source: RFC 9110, section 12.5.3.
 struct AcceptedCodings {
-    /// The weights by name, from 0 (not accepted) to 1.
-    private var weights: [String: Double] = [:]
+    private let weights: AcceptedWeights
 
     /// - Parameter header: `nil` if the client sent none; it then gets plain bytes
-    init(_ header: String?) {
-        for member in (header ?? "").split(separator: ",") {
-            let parts = member.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
-            guard let name = parts.first, let weight = Self.weight(parts.dropFirst()) else { continue }
-            weights[name == "x-gzip" ? "gzip" : name] = weight
-        }
-    }
-
-    /// - Returns: `nil` for a text that is not a weight
-    private static func weight(_ parameters: ArraySlice<String>) -> Double? {
-        guard let parameter = parameters.first(where: { $0.hasPrefix("q=") }) else { return 1 }
-        return Double(parsing: String(parameter.dropFirst(2))).flatMap { (0...1).contains($0) ? $0 : nil }
-    }
+    init(_ header: String?) { weights = AcceptedWeights(header) }
 
     func accepts(_ coding: ContentCoding) -> Bool { weight(coding) > 0 }
 
@@ -49,6 +35,6 @@ struct AcceptedCodings {
 
     /// `*` stands for gzip and deflate, which every client knows, and not for zstd.
     private func weight(_ coding: ContentCoding) -> Double {
-        weights[coding.rawValue] ?? (coding == .zstd ? 0 : weights["*"] ?? 0)
+        weights[coding.rawValue] ?? (coding == .gzip ? weights["x-gzip"] : nil) ?? (coding == .zstd ? 0 : weights["*"] ?? 0)
     }
 }

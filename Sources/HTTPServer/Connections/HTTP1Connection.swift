@@ -141,7 +141,7 @@ extension HTTP1Connection {
             case .bodyLimit: pass(context)
             case .budget:
                 isEnding = true
-                refuse(.unavailable, current?.request, context)
+                refuse(.overloaded, current?.request, context)
             }
         }
     }
@@ -223,7 +223,7 @@ extension HTTP1Connection {
     }
 
     private func start(_ task: Router.RequestTask, _ request: Request, _ context: ChannelHandlerContext) {
-        guard server.inFlight.begin(task.limit) else { return refuse(.unavailable, request.head, context) }
+        guard server.inFlight.begin(task.limit) else { return refuse(.overloaded, request.head, context) }
         phase.responseBegins(at: .now())
         context.eventLoop.makeFutureWithTask { [server] in
             defer { server.inFlight.end(task.limit) }
@@ -294,7 +294,7 @@ extension HTTP1Connection {
             isEnding = true
             phase.responseEnds(at: now)
             // The task is not cancelled. It counts as in flight until it ends.
-            refuse(.unavailable, current?.request, context)
+            refuse(.responseTimeout, current?.request, context)
         }
     }
 }

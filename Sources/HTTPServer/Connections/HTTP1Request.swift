@@ -26,10 +26,10 @@ struct HTTP1Request {
         var request = HTTPRequest(
             method: method, scheme: scheme.rawValue, authority: target.authority ?? fields.host, path: target.path)
         isHTTP10 = head.version.minor == 0
+        swap(&request.headerFields, &fields.others)
         if let error = fields.violation(isHTTP10: isHTTP10) ?? target.violation(of: method) {
             throw Refused(error: error, request: request)
         }
-        swap(&request.headerFields, &fields.others)
         self.request = request
         isLast = !head.isKeepAlive || fields.hasUpgrade || method == .connect
         expectsContinue = fields.expectsContinue && !isHTTP10 && (fields.announcedBytes > 0 || fields.isChunked)
@@ -66,7 +66,7 @@ private struct RequestTarget {
     }
 
     func violation(of method: HTTPRequest.Method) -> HTTPError? {
-        if let authority, !authority.isHost { return .badRequest("The host of the target is not valid") }
+        if let authority, !authority.isHost { return .malformed("The host of the target is not valid") }
         let isUsable = path.utf8.first == UInt8(ascii: "/") || (path == "*" && method == .options) || method == .connect
         return isUsable ? nil : .malformed
     }
@@ -127,9 +127,9 @@ private struct HTTP1Fields {
         // HTTP/1.0 has no transfer codings: the framing is in doubt. Source: RFC 9112, section 6.1.
         if isHTTP10, isChunked { return .malformed }
         // Source: RFC 9112, section 3.2.
-        if hosts == 0 { return isHTTP10 ? nil : .badRequest("The request has no Host") }
-        if hosts > 1 { return .badRequest("The request has more than one Host") }
-        return host?.isHost == true ? nil : .badRequest("Host is not valid")
+        if hosts == 0 { return isHTTP10 ? nil : .malformed("The request has no Host") }
+        if hosts > 1 { return .malformed("The request has more than one Host") }
+        return host?.isHost == true ? nil : .malformed("Host is not valid")
     }
 }
 

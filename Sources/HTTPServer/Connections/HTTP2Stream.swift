@@ -75,7 +75,7 @@ final class HTTP2Stream: ChannelInboundHandler {
         // Source: RFC 9113, section 8.3.1.
         guard let authority = head.authority ?? head.headerFields[Self.host], authority.isHost else {
             phase.bodyIsCutOff()
-            return refuse(.badRequest("The request has no valid authority"), context)
+            return refuse(.malformed("The request has no valid authority"), context)
         }
         let announcedBytes = head.headerFields.value(of: .contentLength).flatMap(Int.init) ?? 0
         if announcedBytes > server.limits.bodyBytes {
@@ -91,7 +91,7 @@ final class HTTP2Stream: ChannelInboundHandler {
             phase.bodyIsCutOff()
             switch error {
             case .bodyLimit: pass(context)
-            case .budget: refuse(.unavailable, context)
+            case .budget: refuse(.overloaded, context)
             }
         }
     }
@@ -106,7 +106,7 @@ final class HTTP2Stream: ChannelInboundHandler {
     }
 
     private func start(_ task: Router.RequestTask, _ context: ChannelHandlerContext) {
-        guard server.inFlight.begin(task.limit) else { return refuse(.unavailable, context) }
+        guard server.inFlight.begin(task.limit) else { return refuse(.overloaded, context) }
         phase.responseBegins(at: .now())
         context.eventLoop.makeFutureWithTask { [server] in
             defer { server.inFlight.end(task.limit) }
@@ -170,7 +170,7 @@ final class HTTP2Stream: ChannelInboundHandler {
             hasEnded ? context.close(promise: nil) : refuse(.requestTimeout, context)
         case .refuseSlowResponse:
             phase.responseEnds(at: now)
-            refuse(.unavailable, context)
+            refuse(.responseTimeout, context)
             checkTimers(context)
         }
     }

@@ -2,24 +2,40 @@ public import Encoding
 public import HTTPTypes
 internal import NIOCore
 
-/// An error that is a response: a status, the fields it needs, and a JSON body. A handler throws it; the router sends it.
+/// An error that is a response: a status, the fields it needs, and a body. A handler throws it; the router sends it.
+///
+/// Clients that ask for problem details (RFC 9457) get the code, the detail and the extensions. All other clients get the plain body.
 public struct HTTPError: Error, Hashable, Sendable {
     public var status: HTTPResponse.Status
-    /// `nil` for an empty body.
+    public var code: ErrorCode
+    /// The plain body, as JSON; `nil` for an empty one.
     public var body: JSON?
     public var headers: HTTPFields
+    /// A sentence about this occurrence. Problem details omit it if it says no more than the code and the status.
+    public var detail: String?
+    /// Further members of the problem details.
+    public var extensions: JSONObject
 
-    public init(_ status: HTTPResponse.Status, body: JSON?, headers: HTTPFields = [:]) {
+    /// - Parameter code: `nil` for the code of the status
+    public init(
+        _ status: HTTPResponse.Status, code: ErrorCode? = nil, body: JSON?, headers: HTTPFields = [:], detail: String? = nil,
+        extensions: JSONObject = JSONObject()
+    ) {
         self.status = status
+        self.code = code ?? ErrorCode(status)
         self.body = body
         self.headers = headers
+        self.detail = detail
+        self.extensions = extensions
     }
 
-    /// The body is `{"message": …}`.
-    public init(_ status: HTTPResponse.Status, _ message: String, headers: HTTPFields = [:]) {
-        self.init(status, body: ["message": .string(message)], headers: headers)
+    /// The plain body is `{"message": …}`. The message is the detail, too.
+    /// - Parameter code: `nil` for the code of the status
+    public init(_ status: HTTPResponse.Status, code: ErrorCode? = nil, _ message: String, headers: HTTPFields = [:]) {
+        self.init(status, code: code, body: ["message": .string(message)], headers: headers, detail: message)
     }
 
+    /// The response with the plain body.
     public var response: Response {
         var response = body.map { Response(status: status, json: $0) } ?? Response(status: status)
         response.headers.append(contentsOf: headers)
@@ -31,9 +47,12 @@ extension HTTPError {
     /// The value of `Retry-After` in a 503.
     public static let retryAfterSeconds = 1
 
-    public static func badRequest(_ message: String) -> HTTPError { HTTPError(.badRequest, message) }
+    public static func badRequest(_ message: String, code: ErrorCode? = nil) -> HTTPError {
+        HTTPError(.badRequest, code: code, message)
+    }
     /// 400: the bytes are not HTTP, or break a rule that makes their meaning unsure.
-    public static let malformed = HTTPError(.badRequest, "The request is not HTTP")
+    public static let malformed = malformed("The request is not HTTP")
+    static func malformed(_ message: String) -> HTTPError { .badRequest(message, code: .malformedRequest) }
     public static let notFound = HTTPError(.notFound, "Not Found")
     public static func methodNotAllowed(allowed: [HTTPRequest.Method]) -> HTTPError {
         HTTPError(.methodNotAllowed, "Method Not Allowed", headers: [.allow: allowed.map(\.rawValue).joined(separator: ", ")])
@@ -45,7 +64,7 @@ extension HTTPError {
         HTTPError(.contentTooLarge, "The body is larger than \(limitBytes) bytes")
     }
     public static func targetTooLong(limitBytes: Int) -> HTTPError {
-        HTTPError(.uriTooLong, "The path and the query are longer than \(limitBytes) bytes")
+        HTTPError(.uriTooLong, code: .targetTooLong, "The path and the query are longer than \(limitBytes) bytes")
     }
     public static func unsupportedMediaType(_ message: String) -> HTTPError { HTTPError(.unsupportedMediaType, message) }
     /// 417: `Expect` names something other than `100-continue`.
@@ -57,14 +76,24 @@ extension HTTPError {
         return error
     }
     public static func headersTooLarge(limitBytes: Int) -> HTTPError {
-        HTTPError(.requestHeaderFieldsTooLarge, "The request line and the header fields are larger than \(limitBytes) bytes")
+        HTTPError(
+            .requestHeaderFieldsTooLarge, code: .headersTooLarge,
+            "The request line and the header fields are larger than \(limitBytes) bytes")
     }
     public static let internalServerError = HTTPError(.internalServerError, "Internal Server Error")
     /// 501: no route and no standard knows the method or the transfer coding.
     public static let notImplemented = HTTPError(.notImplemented, "Not Implemented")
-    /// 503: the same request may succeed later. Also the response of an overloaded server.
-    public static let unavailable = HTTPError(
-        .serviceUnavailable, "Service Unavailable", headers: [.retryAfter: String(retryAfterSeconds)])
+    /// 503: the same request may succeed later.
+    /// - Parameter code: why it cannot succeed now
+    public static func unavailable(_ code: ErrorCode? = nil) -> HTTPError {
+        HTTPError(
+            .serviceUnavailable, code: code, "Service Unavailable", headers: [.retryAfter: String(retryAfterSeconds)])
+    }
+    /// 503: the request is beyond a limit of the server.
+    public static let overloaded = unavailable(.overloaded)
+    /// 503: the response was not ready in time.
+    public static let responseTimeout = unavailable(.responseTimeout)
     /// 505
-    public static let versionNotSupported = HTTPError(.httpVersionNotSupported, "HTTP Version Not Supported")
+    public static let versionNotSupported = HTTPError(
+        .httpVersionNotSupported, code: .versionNotSupported, "HTTP Version Not Supported")
 }

@@ -16,20 +16,23 @@ public struct Router: Sendable {
     private let middleware: [any Middleware]
     private let observers: [any RequestObserver]
     private let targetLimitBytes: Int
+    private let problems: ProblemDetails
     private let mapError: ErrorMapping
 
     /// - Parameters:
     ///   - observers: count, trace or log requests; the last of them ends first
     ///   - targetLimitBytes: the longest path and query; a longer one is refused with 414
+    ///   - problemTypePrefix: with the code of an error behind it, it is the URI of a page about that error
     ///   - mapError: called for errors that are not ``HTTPError``
     public init(
         routes: [Route], middleware: [any Middleware] = [], observers: [any RequestObserver] = [],
-        targetLimitBytes: Int = 8 * 1024, mapError: @escaping ErrorMapping
+        targetLimitBytes: Int = 8 * 1024, problemTypePrefix: String? = nil, mapError: @escaping ErrorMapping
     ) {
         self.routes = RouteTable(routes)
         self.middleware = middleware
         self.observers = observers
         self.targetLimitBytes = targetLimitBytes
+        problems = ProblemDetails(typePrefix: problemTypePrefix)
         self.mapError = mapError
     }
 
@@ -83,7 +86,7 @@ extension Router {
                 }
             }
         } catch {
-            response = self.error(error, request, context).response
+            response = self.response(to: request, error, context)
         }
         if middleware.contains(where: { $0.finishNeedsTask(response, for: request) }) {
             return .needsTask(
@@ -109,7 +112,7 @@ extension Router {
                 return await task(request, context, try route(of: request, context)).run()
             }
         } catch {
-            response = self.error(error, request, context).response
+            response = self.response(to: request, error, context)
         }
         begin(request, &context)
         return end(response, request, context)
@@ -122,7 +125,7 @@ extension Router {
         var context = RequestContext(request, from: connection)
         if head != nil { _ = try? prepare(&request, &context) }
         begin(request, &context)
-        return end(error.response, request, context)
+        return end(response(to: request, error, context), request, context)
     }
 
     private static let unreadable = HTTPRequest(method: .unreadable, scheme: nil, authority: nil, path: nil)
@@ -141,7 +144,7 @@ extension Router {
                     response = try await route.respond(request, context)
                 }
             } catch {
-                response = self.error(error, request, context).response
+                response = self.response(to: request, error, context)
             }
             return end(response, request, context)
         }
@@ -176,8 +179,9 @@ extension Router {
         return HTTPError(.noContent, body: nil, headers: [.allow: methods.map(\.rawValue).joined(separator: ", ")])
     }
 
-    private func error(_ error: any Error, _ request: Request, _ context: RequestContext) -> HTTPError {
-        error as? HTTPError ?? mapError(error, request, context)
+    private func response(to request: Request, _ error: any Error, _ context: RequestContext) -> Response {
+        let error = error as? HTTPError ?? mapError(error, request, context)
+        return problems.response(to: request, error, requestID: context.requestID)
     }
 
     private func begin(_ request: Request, _ context: inout RequestContext) {
@@ -186,9 +190,7 @@ extension Router {
 
     private func end(_ response: consuming Response, _ request: Request, _ context: RequestContext) -> Response {
         var response = response
-        if request.method == .head { response.removeStream() }
-        let isAdmitted = context.connection.admits(response) && context.connection.permitStream(of: &response)
-        if !isAdmitted { response = HTTPError.unavailable.response }
+        if !context.connection.admits(response) { response = self.response(to: request, HTTPError.overloaded, context) }
         for middleware in middleware.reversed() { middleware.finish(&response, for: request, context) }
         if request.method == .head { response.removeBody() }
         for observer in observers.reversed() { observer.requestEnded(request, context, response) }

@@ -1,0 +1,25 @@
+internal import Encoding
+
+/// The weights in a field such as `Accept`, from 0 (not accepted) to 1, by name. Source: RFC 9110, section 12.4.2.
+struct AcceptedWeights {
+    private var weights: [String: Double] = [:]
+
+    /// Ignores members with a weight that cannot be read.
+    init(_ header: String?) {
+        for member in (header ?? "").split(separator: ",") {
+            let parts = member.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
+            guard let name = parts.first, let weight = Self.weight(parts.dropFirst()) else { continue }
+            weights[name] = weight
+        }
+    }
+
+    /// - Parameter name: in lower case
+    /// - Returns: `nil` if the field does not have the name
+    subscript(name: String) -> Double? { weights[name] }
+
+    /// - Returns: `nil` for a text that is not a weight
+    private static func weight(_ parameters: ArraySlice<String>) -> Double? {
+        guard let parameter = parameters.first(where: { $0.hasPrefix("q=") }) else { return 1 }
+        return Double(parsing: String(parameter.dropFirst(2))).flatMap { (0...1).contains($0) ? $0 : nil }
+    }
+}
