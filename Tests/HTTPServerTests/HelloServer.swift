@@ -14,7 +14,7 @@ struct Hello {
                 immediately: { _, context in Response(text: "Hello, \(context.parameter)!") }),
             // Responds in a task.
             Route(.post, "/echo") { request, _ in
-                guard request.body.readableBytes > 0 else { throw HTTPError.badRequest("There is no body") }
+                guard request.body.readableBytes > 0 else { throw HTTPError(.badRequest, "There is no body") }
                 return Response(body: request.body)
             },
         ]

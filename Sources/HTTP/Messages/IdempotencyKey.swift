@@ -8,7 +8,7 @@ extension Request {
     static let keyLengthLimit = 255
 
     /// The idempotency key of the request. The same key with another method, path, format or body belongs to another request.
-    /// - Throws: `HTTPError.badRequest(_:)` if the key cannot be used
+    /// - Throws: `HTTPError.badRequest(_:code:)` if the key cannot be used
     func idempotencyKey(_ fields: RequestFields) throws(HTTPError) -> IdempotencyKey? {
         guard let header = headers.value(of: .idempotencyKey) else { return nil }
         guard let text = Self.key(in: header), (1...Self.keyLengthLimit).contains(text.utf8.count) else {

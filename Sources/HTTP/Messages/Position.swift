@@ -6,7 +6,7 @@ internal import HTTPTypes
 /// `Humon-Position`: the position of the log that a response shows.
 extension Request {
     /// The position that the response must show at least; `nil` without the header. A client sends the position of its last write.
-    /// - Throws: `HTTPError.badRequest(_:)`
+    /// - Throws: `HTTPError.badRequest(_:code:)`
     func position() throws(HTTPError) -> Int64? {
         guard let text = headers.value(of: .humonPosition) else { return nil }
         guard let position = Int64(text), position >= 0 else {

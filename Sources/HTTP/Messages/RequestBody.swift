@@ -86,7 +86,7 @@ extension Request {
     }
 
     /// Reads the fields in the query.
-    /// - Throws: `HTTPError.badRequest(_:)`
+    /// - Throws: `HTTPError.badRequest(_:code:)`
     func queryFields() throws(HTTPError) -> JSON {
         do { return try JSON(query: (query ?? "").utf8) } catch {
             throw .badRequest("The query is not readable: \(error)", code: .malformedQuery)

@@ -73,7 +73,17 @@ extension API {
             return .internalServerError
         }
         logger.warning("a request could not be served now", metadata: metadata)
-        return .unavailable(.databaseUnavailable)
+        return .unavailable(unavailabilityCode(error))
+    }
+
+    private func unavailabilityCode(_ error: any Error) -> ErrorCode {
+        switch error {
+        case EventLogError.overloaded: .overloaded
+        case EventLogError.closed: .stopping
+        // Near its end, a draining node closes its connections to the database.
+        case _ where drain.hasBegun: .stopping
+        default: .databaseUnavailable
+        }
     }
 }
 

@@ -47,7 +47,7 @@ extension HTTPError {
     /// The value of `Retry-After` in a 503.
     public static let retryAfterSeconds = 1
 
-    public static func badRequest(_ message: String, code: ErrorCode? = nil) -> HTTPError {
+    public static func badRequest(_ message: String, code: ErrorCode) -> HTTPError {
         HTTPError(.badRequest, code: code, message)
     }
     /// 400: the bytes are not HTTP, or break a rule that makes their meaning unsure.
@@ -85,7 +85,7 @@ extension HTTPError {
     public static let notImplemented = HTTPError(.notImplemented, "Not Implemented")
     /// 503: the same request may succeed later.
     /// - Parameter code: why it cannot succeed now
-    public static func unavailable(_ code: ErrorCode? = nil) -> HTTPError {
+    public static func unavailable(_ code: ErrorCode) -> HTTPError {
         HTTPError(
             .serviceUnavailable, code: code, "Service Unavailable", headers: [.retryAfter: String(retryAfterSeconds)])
     }
