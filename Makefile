@@ -55,6 +55,6 @@ docs:
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 
-## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|rebuild|search, ARGUMENTS="5 2"
+## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|rebuild|search|servers, ARGUMENTS="5 2"
 bench:
 	@scripts/bench $(NAME) $(ARGUMENTS)

@@ -119,7 +119,11 @@ let package = Package(
         .executableTarget(name: "humon", dependencies: ["App"]),
         .executableTarget(
             name: "BareServer",
-            dependencies: ["CJemalloc", .argumentParser, .product(name: "Hummingbird", package: "hummingbird"), .logging],
+            dependencies: [
+                "App", "HTTP", "HTTPServer", "Events", "Users", "EventStore", "Encoding", "CJemalloc", .argumentParser,
+                .httpTypes,
+                .product(name: "Hummingbird", package: "hummingbird"), .logging, .nioCore,
+            ],
             path: "Benchmarks/Bare"
         ),
         .executableTarget(

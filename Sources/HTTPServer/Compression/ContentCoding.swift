@@ -1,4 +1,4 @@
-internal import NIOCore
+package import NIOCore
 
 /// A coding of a response's body. Source: RFC 9110, section 8.4.1; RFC 8878 for zstd.
 public enum ContentCoding: String, CaseIterable, Sendable {
@@ -8,7 +8,7 @@ public enum ContentCoding: String, CaseIterable, Sendable {
     case deflate
 
     /// - Returns: `nil` if memory is missing
-    func compress(_ plain: ByteBuffer) -> ByteBuffer? {
+    package func compress(_ plain: ByteBuffer) -> ByteBuffer? {
         switch self {
         case .zstd: ZstdCompressor.compress(plain)
         case .gzip: DeflateCompressor.compress(plain, format: .gzip)

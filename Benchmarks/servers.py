@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Compares humon with plain Hummingbird (BareServer --modules): the router and the middleware of Hummingbird around the same modules.
+
+Both servers run on one PostgreSQL, each with an index of its own. In each round each row is measured on both servers, in turns.
+
+Usage: Benchmarks/servers.py [ROUNDS [SECONDS-A-ROW]], EVENTS=100000, PLACE=DIRECTORY to keep and reuse the events (that of
+Benchmarks/http.sh will do). Needs Python 3, wrk, .build/release/humon and BareServer.
+"""
+import gzip, http.client, json, os, random, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RELEASE = ROOT + "/.build/release/"
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+EVENTS = int(os.environ.get("EVENTS", 100_000))
+PORT = int(os.environ.get("BENCH_PORT", 18341))
+# Maximum seconds until a server serves: it loads its index first.
+START_SECONDS = 300
+# The share of humon's requests a second from which on plain Hummingbird is the better house (decision 29).
+ENOUGH = 0.9
+
+# Makes all requests before the run, because wrk shares the machine with the server.
+WRK = """
+local requests, number = {}, 0
+init = function()
+    local headers = { ["content-type"] = "application/json", ["tb-device-token"] = "bench" }
+    for line in io.lines(os.getenv("REQUESTS")) do
+        local method, path, body = line:match("^(%S+) (%S+) ?(.*)")
+        local own = method == "POST" and headers or { ["accept-encoding"] = "gzip" }
+        table.insert(requests, wrk.format(method, path, own, body ~= "" and body or nil))
+    end
+end
+request = function()
+    number = number % #requests + 1
+    return requests[number]
+end
+"""
+
+
+class Server:
+    def __init__(self, name, place, port, command, **settings):
+        self.name, self.port, self.errors = name, port, f"{place}/err.{name}"
+        environment = dict(
+            os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(port), HUMON_ADMIN_PORT="0", TB_APP_SECRET="bench",
+            HUMON_INDEX_MEGABYTES="4000", HUMON_LOG_LEVEL="notice", **settings)
+        self.process = subprocess.Popen(
+            command, env=environment, cwd=place, stdout=subprocess.DEVNULL, stderr=open(self.errors, "w"))
+
+    def until(self, what, is_true):
+        end = time.monotonic() + START_SECONDS
+        while not is_true():
+            if self.process.poll() is not None or time.monotonic() > end:
+                sys.exit(f"{self.name}: {what} failed\n{open(self.errors).read()}")
+            time.sleep(0.1)
+
+    def send(self, method, path, body=None, headers={}):
+        """Status, headers and body; status 0 if the server does not listen yet."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        own = {"tb-device-token": "bench", "tb-app-secret": "bench", "content-type": "application/json"}
+        try:
+            connection.request(method, path, body, own | headers)
+            response = connection.getresponse()
+            return response.status, response, response.read()
+        except ConnectionError:
+            return 0, None, b""
+        finally:
+            connection.close()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def cities():
+    for line in open(ROOT + "/Sources/App/Demo/cities.tsv"):
+        fields = line.rstrip("\n").split("\t")
+        if len(fields) == 5 and re.fullmatch(r"-?[\d.]+", fields[2]):
+            yield float(fields[2]), float(fields[3])
+
+
+def write_requests(place):
+    chance, places = random.Random(7), list(cities())
+    rows = {
+        "get": [f"GET /v1/events/{chance.randint(1, EVENTS)}" for _ in range(5_000)],
+        "list": [f"GET /v1/events/nearests?lat={lat:.6f}&lon={lon:.6f}&radius=5" for lat, lon in places],
+        "post": [],
+    }
+    for lat, lon in places:
+        # Writes go farther out than searches, so that searches find the same events in each round.
+        event = {"name": "Party at the park", "address": "85 2nd Street", "lat": round(min(89, lat + 0.2), 6), "lon": lon,
+                 "started_at": "2013-09-16T00:00:00.000Z"}
+        rows["post"].append("POST /v1/events " + json.dumps(event, separators=(",", ":")))
+    for row, lines in rows.items():
+        open(f"{place}/{row}.txt", "w").write("\n".join(lines) + "\n")
+    open(place + "/requests.lua", "w").write(WRK)
+    return rows
+
+
+def check_equal(servers, rows):
+    """Both servers must send the same bytes for the same request."""
+    for row in ("get", "list"):
+        for line in rows[row][:50]:
+            path, found = line.split(" ")[1], []
+            for server in servers:
+                status, response, body = server.send("GET", path, headers={"accept-encoding": "gzip"})
+                is_compressed = response.getheader("content-encoding") == "gzip"
+                tag = response.getheader("etag") if row == "get" else None
+                plain = gzip.decompress(body) if is_compressed else body
+                found.append((status, is_compressed, response.getheader("content-type"), tag, plain))
+            if found[0] != found[1]:
+                sys.exit(f"The servers differ for {path}: {found}")
+    line = rows["post"][0].split(" ", 2)
+    for server in servers:
+        status, response, body = server.send("POST", line[1], line[2])
+        if status != 200 or not re.fullmatch(rb'\{"id":\d+\}', body) or not response.getheader("humon-position"):
+            sys.exit(f"{server.name}: POST got {status} {body}")
+
+
+def measure(place, server, row):
+    """Requests a second, median and 99th percentile in milliseconds."""
+    result = subprocess.run(
+        ["wrk", "-t1", "-c64", f"-d{SECONDS}s", "--latency", "-s", place + "/requests.lua", f"http://127.0.0.1:{server.port}"],
+        env=dict(os.environ, REQUESTS=f"{place}/{row}.txt"), capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in result:
+        sys.exit(f"{server.name} refused requests:\n{result}")
+
+    def milliseconds(percentile):
+        number, unit = re.search(rf"{percentile}%\s+([\d.]+)(us|ms|s)", result).groups()
+        return float(number) * {"us": 0.001, "ms": 1, "s": 1_000}[unit]
+
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", result)[1]), milliseconds(50), milliseconds(99)
+
+
+def main():
+    place = os.environ.get("PLACE") or tempfile.mkdtemp()
+    os.makedirs(place, exist_ok=True)
+    os.chmod(place, 0o755)
+    servers = []
+    try:
+        humon = Server("humon", place, PORT, [RELEASE + "humon", "serve"])
+        servers.append(humon)
+        humon.until("the start", lambda: humon.send("GET", "/health")[0] == 200)
+        if humon.send("GET", f"/v1/events/{EVENTS}")[0] != 200:
+            subprocess.run(
+                [RELEASE + "humon", "demo", "--yes", "--events", str(EVENTS)], env=dict(os.environ, HUMON_DATA=place + "/data"),
+                cwd=place, check=True, capture_output=True)
+        humon.send("POST", "/v1/users")
+        url = f"postgresql:///postgres?host={place}/data/socket&user=humon"
+        plain = Server("hummingbird", place, PORT + 1, [RELEASE + "BareServer", "--modules", str(PORT + 1)], DATABASE_URL=url)
+        servers.append(plain)
+        plain.until("the start", lambda: plain.send("GET", "/v1/events/1")[0] == 200)
+        rows = write_requests(place)
+        # The index of each server is loaded when its lists have a tag: the position of the index.
+        for server in servers:
+            path = rows["list"][0].split(" ")[1]
+            server.until("the load of the index", lambda: server.send("GET", path)[1].getheader("etag"))
+        check_equal(servers, rows)
+        print(f"{EVENTS:,} events, 64 connections, {ROUNDS} rounds of {SECONDS} s a row; medians of the rounds\n")
+        report(measure_all(place, servers))
+    finally:
+        # humon owns the database, so it stops last.
+        for server in reversed(servers):
+            server.stop()
+        if "PLACE" not in os.environ:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def measure_all(place, servers):
+    found = {}
+    # The first round warms up.
+    for number in range(ROUNDS + 1):
+        for row in ("get", "list", "post"):
+            for server in servers if number % 2 else reversed(servers):
+                result = measure(place, server, row)
+                if number > 0:
+                    found.setdefault((row, server.name), []).append(result)
+    return found
+
+
+def report(found):
+    names = {"get": "`GET /v1/events/{id}`", "list": "`nearests`, 5 km, gzip", "post": "`POST /v1/events`"}
+    print("| request | server | per s | lowest–highest | p50 | p99 |\n|---|---|---:|---:|---:|---:|")
+    for (row, name), results in sorted(found.items(), key=lambda item: (list(names).index(item[0][0]), item[0][1] != "humon")):
+        rates = [rate for rate, _, _ in results]
+        print(f"| {names[row]} | {name} | {statistics.median(rates):.0f} | {min(rates):.0f}–{max(rates):.0f} "
+              f"| {statistics.median(r[1] for r in results):.1f} ms | {statistics.median(r[2] for r in results):.1f} ms |")
+    print()
+    for row, label in names.items():
+        ratios = [plain[0] / own[0] for own, plain in zip(found[row, "humon"], found[row, "hummingbird"])]
+        median = statistics.median(ratios)
+        print(f"{label}: Hummingbird makes {median:.2f} of humon's requests a second ({min(ratios):.2f}–{max(ratios):.2f}), "
+              f"{'at least' if median >= ENOUGH else 'less than'} {ENOUGH}")
+
+
+main()
