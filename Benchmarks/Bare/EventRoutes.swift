@@ -10,8 +10,6 @@ internal import Users
 struct EventRoutes: Sendable {
     /// The body limit of `humon serve`.
     private static let bodyLimitBytes = 64 * 1_024
-    private static let deviceToken = HTTPField.Name("tb-device-token")!
-    private static let position = HTTPField.Name("humon-position")!
 
     let events: EventsModule
     let users: UsersModule
@@ -62,7 +60,7 @@ struct EventRoutes: Sendable {
     }
 
     @Sendable private func create(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-        guard let secret = request.headers[Self.deviceToken] else { throw HTTPError(.unauthorized) }
+        guard let secret = request.headers[.deviceToken] else { throw HTTPError(.unauthorized) }
         let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
         let details = try EventDetails(try JSON(utf8: Array(body.readableBytesView)))
         guard let owner = try await users.user(of: DeviceToken(secret: secret)) else { throw HTTPError(.unauthorized) }
@@ -72,7 +70,7 @@ struct EventRoutes: Sendable {
         return Response(
             status: .ok,
             headers: [
-                .contentType: "application/json; charset=utf-8", Self.position: "\(position)", .cacheControl: "no-store",
+                .contentType: "application/json; charset=utf-8", .humonPosition: "\(position)", .cacheControl: "no-store",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.utf8)))
     }

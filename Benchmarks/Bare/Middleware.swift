@@ -2,16 +2,20 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Hummingbird
 
+extension HTTPField.Name {
+    static let deviceToken = HTTPField.Name(literal: "tb-device-token")
+    static let humonPosition = HTTPField.Name(literal: "humon-position")
+    static let requestID = HTTPField.Name(literal: "x-request-id")
+}
+
 /// Sends Hummingbird's id of each request back, as humon does.
 struct RequestIDs: RouterMiddleware {
-    private static let header = HTTPField.Name("x-request-id")!
-
     func handle(
         _ request: Hummingbird.Request, context: BasicRequestContext,
         next: (Hummingbird.Request, BasicRequestContext) async throws -> Hummingbird.Response
     ) async throws -> Hummingbird.Response {
         var response = try await next(request, context)
-        response.headers[Self.header] = context.id
+        response.headers[.requestID] = context.id
         return response
     }
 }
