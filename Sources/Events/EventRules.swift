@@ -10,6 +10,10 @@ public enum EventRejection: Rejection, Hashable {
     case forbidden
     /// The event has another version than the command expects.
     case changedMeanwhile
+    /// The owner cancelled the event.
+    case cancelled
+    /// An operator hides the event. Only its owner learns this; to others the event is not found.
+    case hidden
 
     public var kind: RejectionKind {
         switch self {
@@ -17,6 +21,15 @@ public enum EventRejection: Rejection, Hashable {
         case .notFound: .notFound
         case .forbidden: .forbidden
         case .changedMeanwhile: .preconditionFailed
+        case .cancelled, .hidden: .gone
+        }
+    }
+
+    public var message: String? {
+        switch self {
+        case .cancelled: "Event Cancelled"
+        case .hidden: "Event Hidden"
+        case .invalid, .notFound, .forbidden, .changedMeanwhile: nil
         }
     }
 }
@@ -165,8 +178,8 @@ func decide(_ command: CreateEvent) -> EventCreated {
 /// Only the owner may change an event, and only in a version that the owner expects. A change to equal details is recorded too.
 /// - Throws: ``EventRejection``
 func decide(_ command: UpdateEvent, on event: Event?) throws(EventRejection) -> EventUpdated {
-    guard let event else { throw .notFound }
-    guard event.owner == command.by else { throw .forbidden }
+    let event = try event.owned(by: command.by)
+    guard !event.isCancelled else { throw .cancelled }
     guard command.condition.holds(for: event.version) else { throw .changedMeanwhile }
     switch command.change {
     case .replace(let details): return EventUpdated(details: details)

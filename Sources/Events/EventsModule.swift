@@ -3,7 +3,7 @@ public import EventStore
 internal import Foundation
 internal import Logging
 internal import Postgres
-internal import Users
+public import Users
 
 extension Module {
     /// The gatherings that people attend.
@@ -71,12 +71,63 @@ public final class EventsModule: Sendable {
     ///   `EventLog.append(_:)`
     public func update(_ command: UpdateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
         try await once(context.recordKey(actor: command.by.rawValue)) { key in
-            try await retry.run { conflict in
-                let event = try await event(command.id, atLeast: conflict?.actual ?? 0)
-                let updated = try decide(command, on: event)
-                return try await append(
-                    .updated(updated), to: command.id, version: event?.version ?? 0, by: command.by, key: key, context: context)
+            try await change(command.id, by: command.by, key: key, context: context) { .updated(try decide(command, on: $0)) }
+        }
+    }
+
+    /// Cancels an event for ever. A repetition changes nothing.
+    /// - Returns: the event, and a position from which on the cancellation is in the log
+    /// - Throws: what ``update(_:context:)`` throws
+    public func cancel(_ command: CancelEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+        try await once(context.recordKey(actor: command.by.rawValue)) { key in
+            try await change(command.id, by: command.by, key: key, context: context) { try decide(command, on: $0) }
+        }
+    }
+
+    /// Hides an event from all users, on behalf of an operator. A repetition changes nothing.
+    /// - Returns: the place of the recorded event, or of an earlier one with ``AppendResult/isRepeat``
+    /// - Throws: ``EventRejection/notFound``, and what ``update(_:context:)`` throws
+    public func hide(_ command: HideEvent, context: CommandContext) async throws -> AppendResult {
+        try await operate(on: command.id, context: context) { try decide(command, on: $0) }
+    }
+
+    /// Shows a hidden event again, on behalf of an operator. A repetition changes nothing.
+    /// - Returns: the place of the recorded event, or of an earlier one with ``AppendResult/isRepeat``
+    /// - Throws: ``EventRejection/notFound``, and what ``update(_:context:)`` throws
+    public func unhide(_ command: UnhideEvent, context: CommandContext) async throws -> AppendResult {
+        try await operate(on: command.id, context: context) { try decide(command, on: $0) }
+    }
+
+    /// Checks that a user may attend an event. The event may be cancelled or hidden before the attendance is recorded.
+    /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden`` for the owner, ``EventRejection/cancelled``, `PostgresError`
+    public func checkAttendable(_ id: EventID, by user: UserID) async throws {
+        _ = try await event(id).live(for: user)
+    }
+
+    /// Carries out a command of an operator, who has no user and no idempotency key.
+    private func operate(
+        on id: EventID, context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
+    ) async throws -> AppendResult {
+        let appended = try await change(id, by: nil, key: nil, context: context, decide)
+        await index?.show(appended.position)
+        return appended
+    }
+
+    /// Appends what the rule decides on the present event. If another writer is faster, the rule decides again.
+    /// - Parameter decide: returns `nil` if the event already is as the command wants it
+    private func change(
+        _ id: EventID, by actor: UserID?, key: IdempotencyRecordKey?, context: CommandContext,
+        _ decide: (Event?) throws -> EventDomainEvent?
+    ) async throws -> AppendResult {
+        try await retry.run { conflict in
+            let event = try await event(id, atLeast: conflict?.actual ?? 0)
+            let version = event?.version ?? 0
+            if let change = try decide(event) {
+                return try await append(change, to: id, version: version, by: actor, key: key, context: context)
             }
+            try await idempotency.remember(key, recordedAs: id.stream, version: version)
+            let tail = try await LogReader(client: database).tail()
+            return AppendResult(position: tail, stream: id.stream, version: version, isRepeat: true)
         }
     }
 
@@ -98,6 +149,7 @@ public final class EventsModule: Sendable {
         return event
     }
 
+    /// Returns an event, a cancelled or hidden one too.
     /// - Throws: `PostgresError`
     public func event(_ id: EventID) async throws -> Event? {
         let rows = try await database.query(
@@ -116,12 +168,15 @@ public final class EventsModule: Sendable {
         }
     }
 
+    /// Whether an event is there and neither cancelled nor hidden.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func exists(_ id: EventID) async throws -> Bool {
         try await database.query(
-            "SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)"
-        )
-        .isEmpty == false
+            """
+            SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events
+            WHERE id = \(id.rawValue) AND NOT (is_cancelled OR is_hidden)
+            """
+        ).isEmpty == false
     }
 
     /// - Throws: ``PostgresError``, or `CancellationError`
@@ -156,7 +211,7 @@ public final class EventsModule: Sendable {
     }
 
     private func append(
-        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID, key: IdempotencyRecordKey?,
+        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID?, key: IdempotencyRecordKey?,
         context: CommandContext
     ) async throws -> AppendResult {
         try await log.append(
@@ -166,7 +221,7 @@ public final class EventsModule: Sendable {
                 stream: id.stream,
                 expectedVersion: version,
                 recordedAt: dependencies.now(),
-                metadata: context.metadata(actor: actor.rawValue),
+                metadata: context.metadata(actor: actor?.rawValue),
                 event: event
             )
         )

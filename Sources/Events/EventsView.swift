@@ -1,6 +1,7 @@
 internal import EventStore
 internal import Postgres
 internal import SpatialIndex
+public import Users
 
 /// Appends an event to the bytes, as the API shows it.
 public typealias EventRendering = @Sendable (Event, inout [UInt8]) -> Void
@@ -17,12 +18,15 @@ public struct EventsView: Sendable {
     public var position: Int64? { snapshot?.position }
 
     /// Returns an event; `nil` if neither the index nor PostgreSQL has it.
-    /// - Throws: `PostgresError`, `FormatError`
-    public func event(_ id: EventID) async throws -> RenderedEvent? {
+    /// - Parameter caller: finds the caller, on whom the rejection of a hidden event depends; `nil` if the caller is not known
+    /// - Throws: ``EventRejection/cancelled``, ``EventRejection/hidden`` for the owner of a hidden event and
+    ///   ``EventRejection/notFound`` for others, `PostgresError`, `FormatError`, and what `caller` throws
+    public func event(_ id: EventID, for caller: () async throws -> UserID? = { nil }) async throws -> RenderedEvent? {
         if let held = indexedEvent(id) { return held }
-        return try await module.event(id).map { event in
-            RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
-        }
+        // The index holds live events only.
+        guard let found = try await module.event(id) else { return nil }
+        let event = try Optional(found).live(for: found.isHidden ? await caller() : nil)
+        return RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
     }
 
     /// Returns an event of the index; `nil` if the index does not have it.

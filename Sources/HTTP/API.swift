@@ -84,6 +84,13 @@ extension API {
         return AuthenticatedDevice(token: token, allowance: try writes?.take(token.secret))
     }
 
+    /// The user who reads; `nil` if the request has no token or an unknown one.
+    /// - Throws: `PostgresError`
+    func reader(_ request: Request) async throws -> UserID? {
+        guard let token = request.deviceToken else { return nil }
+        return try await users.user(of: token)
+    }
+
     /// Lets everyone read, or devices only, as the settings say.
     /// - Throws: what ``caller(_:)`` throws
     func requireReader(_ request: Request) async throws {

@@ -158,7 +158,15 @@ private func picnic(_ changes: [(name: String, value: JSON)]) throws(EventReject
 }
 
 private func faults(_ changes: (name: String, value: JSON)...) -> [String] {
-    sentences { try picnic(changes) }
+    do throws(EventRejection) {
+        _ = try EventDetails(sent(with: changes))
+        return []
+    } catch {
+        return switch error {
+        case .invalid(let errors): errors
+        case .notFound, .forbidden, .changedMeanwhile, .cancelled, .hidden: ["\(error)"]
+        }
+    }
 }
 
 private func sent(with changes: [(name: String, value: JSON)]) -> JSON {

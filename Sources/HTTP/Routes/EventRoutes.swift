@@ -22,6 +22,7 @@ private struct EventRoutes: Sendable {
             Route(.get, "/v1/events/{id}", "getEvent", immediately: getEventFromIndex, getEvent),
             Route(.patch, "/v1/events/{id}", "updateEvent", updateEvent),
             Route(.put, "/v1/events/{id}", "replaceEvent", updateEvent),
+            Route(.delete, "/v1/events/{id}", "cancelEvent", cancelEvent),
         ]
     }
 
@@ -52,11 +53,23 @@ private struct EventRoutes: Sendable {
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
 
+    private func cancelEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let device = try api.requireDevice(request)
+        // The body says nothing. It counts for the idempotency key.
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
+        let caller = try await api.caller(device.token)
+        let command = CancelEvent(id: EventID(rawValue: try context.id()), by: caller, condition: request.versionCondition)
+        let (id, position) = try await events.cancel(command, context: commandContext)
+        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
+    }
+
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await api.requireReader(request)
         let id = EventID(rawValue: try context.id())
         let reading = try await events.view(atLeast: try request.position())
-        guard let event = try await reading.event(id) else { throw HTTPError.notFound }
+        let found = try await reading.event(id) { try await api.reader(request) }
+        guard let event = found else { throw HTTPError.notFound }
         return try response(event, to: request, reading)
     }
 
