@@ -63,7 +63,7 @@ import Testing
     private func cursor(_ position: Int64) -> LogCursor { LogCursor(position: position, id: nil) }
 
     private func versions(_ segment: LogSegment, after position: Int64) -> [Int32] {
-        segment.envelopes(after: position).map(\.version)
+        segment.events(after: position).map(\.envelope.version)
     }
 }
 

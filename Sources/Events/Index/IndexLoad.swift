@@ -13,6 +13,8 @@ struct IndexLoad: Sendable {
     var cursor: LogCursor
     /// The generation of the log before the load read anything.
     var generation: LogGeneration
+    /// The events that come back into the index if operators unhide them.
+    var hidden: [EventID: HeldEvent]
 }
 
 extension IndexUpdater {
@@ -30,7 +32,8 @@ extension IndexUpdater {
             try await connection.withoutTimeout { try await rows.copy($0) }
             let log = LogReader(client: connection)
             let filled = IndexLoad(
-                tableGeneration: state.tableGeneration, cursor: try await log.cursor(at: state.position), generation: generation)
+                tableGeneration: state.tableGeneration, cursor: try await log.cursor(at: state.position), generation: generation,
+                hidden: rows.hidden)
             return (filled, try await log.tail(), rows)
         }
         guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == filled.tableGeneration else {
@@ -81,6 +84,7 @@ extension CopiedRow {
 private final class CopiedEvents: Sendable {
     private struct State: Sendable {
         var bulkLoad = EventIndex.BulkLoad()
+        var hidden: [EventID: HeldEvent] = [:]
         var bytes = 0
         var saidAt = ContinuousClock.now
     }
@@ -111,19 +115,26 @@ private final class CopiedEvents: Sendable {
             for _ in 0..<Self.readers {
                 group.addTask {
                     defer { handover.stop() }
-                    var (batch, json) = (EventIndex.Batch(), [UInt8]())
+                    var (batch, hidden, json) = (EventIndex.Batch(), [EventID: HeldEvent](), [UInt8]())
                     for await rows in handover.rows {
                         try rows.forEach { row in
                             let (event, vector) = try row.event()
-                            guard event.isLive else { return }
+                            guard !event.isCancelled else { return }
                             json.removeAll(keepingCapacity: true)
                             self.render(event, &json)
+                            if event.isHidden {
+                                hidden[event.id] = HeldEvent(
+                                    owner: event.owner, version: event.version, place: event.details.place, json: json,
+                                    isHidden: true)
+                                return
+                            }
                             batch.put(
                                 event.id, owner: event.owner, version: event.version, place: event.details.place, vector: vector,
                                 json: json)
                         }
-                        try self.take(batch)
+                        try self.take(batch, hidden)
                         batch.removeAll()
+                        hidden.removeAll()
                         handover.wasTaken()
                     }
                 }
@@ -141,10 +152,14 @@ private final class CopiedEvents: Sendable {
         }
     }
 
-    private func take(_ batch: EventIndex.Batch) throws {
+    var hidden: [EventID: HeldEvent] { state.withLock(\.hidden) }
+
+    private func take(_ batch: EventIndex.Batch, _ hidden: [EventID: HeldEvent]) throws {
         try state.withLock { state in
             state.bulkLoad.put(batch)
+            state.hidden.merge(hidden) { _, new in new }
             state.bytes += batch.payloadBytes + Self.bytesPerRow * batch.count
+            state.bytes += hidden.values.reduce(0) { $0 + $1.json.count + Self.bytesPerRow }
             guard state.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
@@ -157,24 +172,4 @@ private final class CopiedEvents: Sendable {
     func fill(_ index: EventIndex, position: Int64) {
         state.withLock { index.fill(from: &$0.bulkLoad, position: position) }
     }
-}
-
-extension EventIndex.Batch {
-    /// Turns changes of the read model into changes of the index.
-    /// - Throws: ``UnknownEvent``
-    init(_ changes: EventsProjection.Changes, on snapshot: EventIndex.Snapshot, render: EventRendering) throws {
-        self.init()
-        var json: [UInt8] = []
-        func put(_ event: Event) {
-            json.removeAll(keepingCapacity: true)
-            render(Event(id: row.id, owner: owner, version: row.version, details: row.details), &json)
-            put(row.id, owner: owner, version: row.version, place: row.details.place, json: json)
-        }
-    }
-}
-
-/// A recorded event changes an event that the index does not hold.
-struct UnknownEvent: Error, Hashable, CustomStringConvertible {
-    var id: EventID
-    var description: String { "event \(id.rawValue) is changed and was never created" }
 }

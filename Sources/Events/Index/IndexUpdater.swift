@@ -27,20 +27,31 @@ package final class IndexUpdater: Service {
     let logger: Logger
     let examining = Mutex(false)
     let notifier: LogNotifier
+    private let listener: (any EventChangeListener)?
     private let waiters = PositionWaiters()
     /// The lock of the index's writers: commits of this process, and the task that reads the log.
-    private let buffer = Mutex(ReorderBuffer())
+    private let writer = Mutex(Writer())
+
+    private struct Writer: Sendable {
+        var buffer = ReorderBuffer()
+        var absent = AbsentEvents()
+    }
 
     /// - Parameters:
     ///   - notifier: must run
     ///   - limitBytes: the largest size of the index; if the events need more, requests read PostgreSQL instead
+    ///   - render: writes an event as the API shows it. The bytes must depend on nothing but id, owner and details, because the index
+    ///     keeps them while an event is hidden
+    ///   - listener: learns every change of the index
     package init(
-        client: PostgresClient, notifier: LogNotifier, limitBytes: Int, render: @escaping EventRendering, logger: Logger
+        client: PostgresClient, notifier: LogNotifier, limitBytes: Int, render: @escaping EventRendering,
+        listener: (any EventChangeListener)? = nil, logger: Logger
     ) {
         self.client = client
         self.notifier = notifier
         self.limitBytes = limitBytes
         self.render = render
+        self.listener = listener
         self.logger = logger
     }
 
@@ -76,7 +87,11 @@ package final class IndexUpdater: Service {
 
     private func keep() async throws {
         let filled = try await fill()
-        buffer.withLock { $0.open(at: filled.cursor) }
+        writer.withLock { writer in
+            writer.buffer.open(at: filled.cursor)
+            writer.absent = AbsentEvents(hidden: filled.hidden)
+            listener?.indexLoaded(at: filled.cursor.position)
+        }
         var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
             do { try await follow(filled) } catch let error as FormatError {
@@ -96,18 +111,17 @@ package final class IndexUpdater: Service {
 
     /// Empties the index. Requests read PostgreSQL from now on.
     private func leave(_ phase: IndexStatus.Phase) {
-        buffer.withLock { buffer in
-            buffer.close()
-            state.enter(phase)
+        writer.withLock { writer in
+            close(&writer, phase)
             index.removeAll()
         }
     }
 
     private func follow(_ filled: IndexLoad) async throws {
         let feed = LogTail(
-            client: client, notifier: notifier, after: buffer.withLock { $0.reached } ?? filled.cursor,
+            client: client, notifier: notifier, after: reached ?? filled.cursor,
             filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
-            reached: { [self] in buffer.withLock { $0.reached } })
+            reached: { [self] in reached })
         var checkedAt: ContinuousClock.Instant?
         for try await page in feed {
             if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
@@ -116,15 +130,15 @@ package final class IndexUpdater: Service {
                 guard current.tableGeneration == filled.tableGeneration else { throw ReadModelReplacedError() }
             }
             let isSameLog = notifier.history.generation == filled.generation
-            guard isSameLog, buffer.withLock({ $0.reached != nil }) else { throw ReadModelReplacedError() }
+            guard isSameLog, reached != nil else { throw ReadModelReplacedError() }
             try take(LogSegment(page))
             if page.through - page.after.position < Self.pageLimit { sawEnd(page) }
         }
     }
 
     private func sawEnd(_ page: LogPage) {
-        let isNew = buffer.withLock { buffer in
-            guard let reached = buffer.reached, reached.position >= page.through else { return false }
+        let isNew = writer.withLock { writer in
+            guard let reached = writer.buffer.reached, reached.position >= page.through else { return false }
             state.isInStep(at: page.askedAt)
             guard !state.isInUse else { return false }
             state.enter(.inUse)
@@ -142,26 +156,33 @@ package final class IndexUpdater: Service {
     /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits
     /// until the missing part is read from the log.
     private func take(_ segment: LogSegment) throws {
-        let snapshot = try buffer.withLock { buffer in
+        let (position, bytes) = writer.withLock { writer in
+            if let joined = writer.buffer.join(segment) { apply(joined, &writer) }
             let snapshot = index.snapshot
-            guard let joined = buffer.join(segment) else { return snapshot }
-            do {
-                let changes = EventsProjection().fold(joined.envelopes(after: snapshot.position))
-                index.apply(try EventIndex.Batch(changes, on: snapshot, render: render), position: joined.through)
-            } catch {
-                giveUp(&buffer)
-                throw error
-            }
-            return index.snapshot
+            return (snapshot.position, snapshot.bytes + writer.absent.bytes)
         }
-        guard snapshot.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
-        waiters.reached(snapshot.position)
+        guard bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
+        waiters.reached(position)
     }
 
+    private func apply(_ segment: LogSegment, _ writer: inout Writer) {
+        let snapshot = index.snapshot
+        let changes = IndexChanges(segment.events(after: snapshot.position), render: render) { id in
+            writer.absent.hidden[id] ?? snapshot.event(id).map(HeldEvent.init)
+        }
+        index.apply(EventIndex.Batch(changes), position: segment.through)
+        writer.absent.apply(changes)
+        listener?.indexApplied(changes.changes, through: segment.through)
+    }
+
+    /// The end of the log in the index; `nil` while the index loads, and after it was given up.
+    private var reached: LogCursor? { writer.withLock { $0.buffer.reached } }
+
     /// Closes the index for readers and writers. The task that reads the log loads it again.
-    private func giveUp(_ buffer: inout ReorderBuffer) {
-        buffer.close()
-        state.enter(.interrupted)
+    private func close(_ writer: inout Writer, _ phase: IndexStatus.Phase) {
+        if writer.buffer.reached != nil { listener?.indexClosed() }
+        writer = Writer()
+        state.enter(phase)
     }
 }
 
@@ -172,12 +193,21 @@ extension IndexUpdater: CommitListener {
             // The task that reads the log gets the same error, and handles it.
             return logger.warning("the index reads a commit from the log", metadata: ["error": "\(error)"])
         }
-        buffer.withLock { buffer in
-            guard let reached = buffer.reached, reached.position >= segment.through else { return }
+        writer.withLock { writer in
+            guard let reached = writer.buffer.reached, reached.position >= segment.through else { return }
             // If the index holds another event at this position, the log lost its end, for example in a fail-over. The log then
             // continued from an earlier position.
-            let isHeld = reached.position == segment.through ? reached == segment.end : index.snapshot.holds(segment)
-            if !isHeld { giveUp(&buffer) }
+            let isHeld = reached.position == segment.through ? reached == segment.end : isHeld(segment, writer)
+            if !isHeld { close(&writer, .interrupted) }
+        }
+    }
+
+    /// Whether the index holds all changes of a segment.
+    private func isHeld(_ segment: LogSegment, _ writer: Writer) -> Bool {
+        let snapshot = index.snapshot
+        return segment.events(after: 0).allSatisfy { _, envelope in
+            guard let id = EventID(stream: envelope.stream) else { return false }
+            return snapshot.event(id)?.version ?? writer.absent.version(of: id) ?? 0 >= envelope.version
         }
     }
 }
@@ -217,15 +247,6 @@ struct IndexLimitError: Error, Hashable, CustomStringConvertible {
 /// The read model's tables or the log were replaced after the index was loaded.
 struct ReadModelReplacedError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model or the log is not the one that the index was filled from" }
-}
-
-extension EventIndex.Snapshot {
-    /// Whether the snapshot holds all changes of a segment.
-    fileprivate func holds(_ segment: LogSegment) -> Bool {
-        segment.envelopes(after: 0).allSatisfy { envelope in
-            EventID(stream: envelope.stream).flatMap { event($0)?.version } ?? 0 >= envelope.version
-        }
-    }
 }
 
 private func untilCancelled() async { while (try? await Task.sleep(for: .seconds(3_600))) != nil {} }

@@ -8,7 +8,8 @@ internal import Synchronization
 public struct IndexVerification: Sendable, Hashable {
     /// The position at which both were compared.
     public let position: Int64
-    /// Number of events in the read model that are neither cancelled nor hidden.
+    /// Number of events that were compared: those in the read model that are neither cancelled nor hidden, and those that became so
+    /// meanwhile.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
     /// The first differences, one sentence each. A sentence may name an event and its version, never the event's details.
@@ -82,23 +83,33 @@ extension IndexUpdater {
         return comparison?.result()
     }
 
-    /// Finds the events that changed in a range of the log, each with its version before the first change; 0 for a new event.
+    /// Finds the events that changed in a range of the log.
     private func changes(
         after position: Int64, through end: Int64, _ connection: LeasedConnection
-    ) async throws -> [EventID: Int32] {
+    ) async throws -> [EventID: RangeOfChanges] {
         let (reader, filter) = (LogReader(client: connection), LogFilter(categories: [EventDomainEvent.category]))
-        var (position, before) = (position, [EventID: Int32]())
+        var (position, changes) = (position, [EventID: RangeOfChanges]())
         while position < end {
             let page = try await reader.page(after: position, limit: min(LogTail.pageLimit, end - position), filter: filter)
             guard page.through > position else { throw LogTruncatedError(position: end) }
-            for envelope in page.events.map(\.envelope) {
-                guard let id = EventID(stream: envelope.stream), before[id] == nil else { continue }
-                before[id] = envelope.version - 1
+            for envelope: EventEnvelope<EventDomainEvent> in try page.events.map({ try $0.decoded() }) {
+                guard let id = EventID(stream: envelope.stream) else { continue }
+                var changed = changes[id] ?? RangeOfChanges(versionBefore: envelope.version - 1)
+                if envelope.event == .unhidden { changed.hasUnhidden = true }
+                changes[id] = changed
             }
             position = page.through
         }
-        return before
+        return changes
     }
+}
+
+/// The changes of one event after the snapshot of a comparison.
+private struct RangeOfChanges {
+    /// 0 for a new event.
+    var versionBefore: Int32
+    /// The event may have been hidden before.
+    var hasUnhidden = false
 }
 
 /// Compares the rows of the read model with a snapshot of the index, on the connection's thread.
@@ -114,14 +125,15 @@ private final class RowComparison: Sendable {
     private static let (searched, searchRadius) = (16, 0.001)
 
     private let snapshot: EventIndex.Snapshot
-    private let changed: [EventID: Int32]
+    private let changed: [EventID: RangeOfChanges]
     private let render: EventRendering
     private let state: Mutex<State>
     private let offset = Int.random(in: 0..<searched)
 
-    /// - Parameter changed: the events that changed after the snapshot, with their versions before
+    /// - Parameter changed: the events that changed after the snapshot
     init(
-        with snapshot: EventIndex.Snapshot, changed: [EventID: Int32], at position: Int64, render: @escaping EventRendering
+        with snapshot: EventIndex.Snapshot, changed: [EventID: RangeOfChanges], at position: Int64,
+        render: @escaping EventRendering
     ) {
         self.snapshot = snapshot
         self.changed = changed
@@ -131,14 +143,16 @@ private final class RowComparison: Sendable {
 
     func take(_ row: inout CopiedRow) throws {
         let (event, _) = try row.event()
-        guard event.isLive else { return }
         state.withLock { state in
+            let held = snapshot.event(event.id)
+            let before = changed[event.id]
+            if held != nil, event.isLive || before != nil { state.held += 1 }
+            // The snapshot holds the event if it was live then.
+            guard event.isLive || held != nil && before != nil else { return }
             let isSearched = state.verification.events % Self.searched == offset
             state.verification.events += 1
-            let held = snapshot.event(event.id)
-            if held != nil { state.held += 1 }
-            let before = changed[event.id]
-            let version = before ?? event.version
+            if held == nil, before?.hasUnhidden == true { return }
+            let version = before?.versionBefore ?? event.version
             if (held?.version ?? 0) != version {
                 state.verification.note("event \(event.id.rawValue) is held with version \(held?.version ?? 0), not \(version)")
             } else if let held, before == nil {

@@ -32,8 +32,10 @@ struct LogSegment: Sendable {
     }
 
     /// The recorded events after a position, in order.
-    func envelopes(after position: Int64) -> [EventEnvelope<EventDomainEvent>] {
-        events.drop { $0.position <= position }.map(\.envelope)
+    func events(
+        after position: Int64
+    ) -> ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)> {
+        events.drop { $0.position <= position }
     }
 
     /// Adds the recorded events that a later segment has beyond the end of this one.

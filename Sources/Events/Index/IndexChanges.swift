@@ -1,0 +1,129 @@
+internal import EventStore
+internal import SpatialIndex
+internal import Users
+
+/// An event as the index and the table of ``AbsentEvents`` keep it.
+struct HeldEvent: Sendable, Hashable {
+    var owner: UserID
+    var version: Int32
+    var place: EventPlace
+    /// The event as the API shows it.
+    var json: [UInt8]
+    /// A hidden event is kept beside the index.
+    var isHidden = false
+
+    /// Where lists show the event; `nil` if they do not show it.
+    var shownPlace: EventPlace? { isHidden ? nil : place }
+}
+
+/// The changes of a segment of the log, computed from its recorded events and the events before it.
+struct IndexChanges: Sendable {
+    /// One for each recorded event, in order.
+    private(set) var changes: [EventChange] = []
+    /// The changed events as the segment leaves them.
+    private(set) var events: [EventID: Outcome] = [:]
+
+    struct Outcome: Sendable, Hashable {
+        var version: Int32
+        /// `nil` for a cancelled event.
+        var event: HeldEvent?
+    }
+
+    /// A change of an event that is not held changes nothing, as an UPDATE without a row: the event is cancelled, because every stream
+    /// begins with `EventCreated`. The rules refuse such changes, but an imported log may have them.
+    /// - Parameter before: returns the event before the segment; `nil` for a cancelled or unknown one
+    init(
+        _ recorded: some Sequence<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>, render: EventRendering,
+        before: (EventID) -> HeldEvent?
+    ) {
+        for (position, envelope) in recorded {
+            guard let id = EventID(stream: envelope.stream) else { continue }
+            let old = if let known = events[id] { known.event } else { before(id) }
+            let new = Self.apply(envelope.event, of: id, version: envelope.version, to: old, render)
+            events[id] = Outcome(version: envelope.version, event: new)
+            let after = new?.shownPlace
+            changes.append(
+                EventChange(
+                    position: position, id: id, before: old?.shownPlace, after: after, json: after == nil ? [] : new?.json ?? []))
+        }
+    }
+
+    private static func apply(
+        _ domainEvent: EventDomainEvent, of id: EventID, version: Int32, to old: HeldEvent?, _ render: EventRendering
+    ) -> HeldEvent? {
+        func held(_ details: EventDetails, owner: UserID) -> HeldEvent {
+            var json: [UInt8] = []
+            render(Event(id: id, owner: owner, version: version, details: details), &json)
+            return HeldEvent(owner: owner, version: version, place: details.place, json: json)
+        }
+        var new = old
+        switch domainEvent {
+        case .created(let created): return held(created.details, owner: created.owner)
+        case .updated(let updated):
+            new = old.map { held(updated.details, owner: $0.owner) }
+            new?.isHidden = old?.isHidden == true
+        case .cancelled: return nil
+        case .hidden: new?.isHidden = true
+        case .unhidden: new?.isHidden = false
+        }
+        new?.version = version
+        return new
+    }
+}
+
+extension EventIndex.Batch {
+    init(_ changes: IndexChanges) {
+        self.init()
+        for (id, outcome) in changes.events {
+            if let event = outcome.event, !event.isHidden {
+                put(id, owner: event.owner, version: event.version, place: event.place, json: event.json)
+            } else {
+                remove(id)
+            }
+        }
+    }
+}
+
+extension HeldEvent {
+    init(_ entry: EventIndex.Entry) {
+        self.init(
+            owner: entry.owner, version: entry.version, place: entry.place, json: entry.withPayload { Array($0) })
+    }
+}
+
+/// The events that the index leaves out and its writer needs.
+struct AbsentEvents: Sendable {
+    /// Maximum number of cancelled events whose versions are kept.
+    static let cancelledLimit = 1_000
+
+    /// The hidden events, each as it comes back into the index. There are few: operators hide events one by one.
+    private(set) var hidden: [EventID: HeldEvent] = [:]
+    /// Bytes of memory that the JSON of the hidden events takes.
+    private(set) var bytes = 0
+    /// The last versions of the events that were cancelled lately.
+    private var cancelled: [EventID: Int32] = [:]
+
+    init(hidden: [EventID: HeldEvent] = [:]) {
+        self.hidden = hidden
+        bytes = hidden.values.reduce(0) { $0 + $1.json.count }
+    }
+
+    mutating func apply(_ changes: IndexChanges) {
+        for (id, outcome) in changes.events {
+            let event = outcome.event
+            let old = hidden.removeValue(forKey: id)
+            bytes -= old?.json.count ?? 0
+            if let event, event.isHidden {
+                hidden[id] = event
+                bytes += event.json.count
+            } else if event == nil {
+                // Versions are compared shortly after the change only.
+                if cancelled.count == Self.cancelledLimit { cancelled.removeAll() }
+                cancelled[id] = outcome.version
+            }
+        }
+    }
+
+    /// The version of a hidden event, or of one that was cancelled lately.
+    func version(of id: EventID) -> Int32? { hidden[id]?.version ?? cancelled[id] }
+}
