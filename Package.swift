@@ -182,8 +182,8 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "Telemetry", "TestChance", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes, .logging,
-                .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
+                "HTTPServer", "Telemetry", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes,
+                .logging, .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
                 .unixSignals,
             ]
         ),

@@ -2,6 +2,7 @@ import HTTPServer
 import NIOCore
 import NIOEmbedded
 import Synchronization
+import TestDatabase
 import TestHTTP
 import TestServer
 import Testing

@@ -1,5 +1,6 @@
 import HTTPServer
 import Synchronization
+import TestDatabase
 import TestHTTP
 import TestServer
 import Testing

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import Synchronization
+import TestDatabase
 import TestHTTP
 import TestServer
 import Testing

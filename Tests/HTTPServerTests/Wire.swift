@@ -42,16 +42,6 @@ extension Logger {
     }()
 }
 
-/// Waits until a condition is true.
-/// - Throws: an issue if the condition stays false for a minute; what the condition throws
-func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while try await !condition() {
-        try #require(.now < end, "\(what) did not happen within a minute")
-        try await Task.sleep(for: .milliseconds(10))
-    }
-}
-
 /// The resident memory of this process in bytes.
 func residentBytes() throws -> Int {
     let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
