@@ -46,7 +46,7 @@ struct LogAppends: Sendable {
 
     /// Measures on a running log, through its connection.
     func measure(_ log: EventLog, commands: Int, workload: Workload = .creations) async throws -> Measurement {
-        progress("\(commands) commands at once, \(projections.count) projections")
+        progress("\(commands) concurrent commands, \(projections.count) projections")
         _ = try await append(to: log, commands: commands, seconds: Self.warmUpSeconds, workload: workload)
         let before = try await Observation(of: database)
         let began = ContinuousClock.now

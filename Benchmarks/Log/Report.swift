@@ -42,7 +42,7 @@ struct Report: Sendable {
 
     var text: String {
         let heads = [
-            "", "at once", "events a second", "p50, ms", "p99, ms", "events a commit", "waiting for fsync", "CPU of humon",
+            "", "concurrent", "events a second", "p50, ms", "p99, ms", "events a commit", "waiting for fsync", "CPU of humon",
         ]
         let rows = Subject.allCases.flatMap { subject in
             (measurements[subject] ?? []).map { measurement in

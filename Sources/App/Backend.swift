@@ -44,9 +44,9 @@ struct Backend: Sendable {
         var context = ModuleContext(log: log, database: readers, dependencies: dependencies)
         if let index { context.add(index) }
         modules = ComposedModules(Modules.all, in: context)
-        let keeper = ProjectionRunner(readModels, notifier: notifier, logger: logger)
+        let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
-        services = database.services + [readers, writer, notifier, formats, keeper] + (index.map { [$0] } ?? []) + [log]
+        services = database.services + [readers, writer, notifier, formats, runner] + (index.map { [$0] } ?? []) + [log]
     }
 
     static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {
@@ -76,7 +76,7 @@ struct Backend: Sendable {
             do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
                 throw UnreadableLog(reason: error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {
-                throw UnreadableLog(reason: "a read model cannot hold what it says: \(refusal)")
+                throw UnreadableLog(reason: "a read model cannot hold its values: \(refusal)")
             }
         }
     }

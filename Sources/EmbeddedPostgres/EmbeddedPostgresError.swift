@@ -1,4 +1,4 @@
-/// The reason why an embedded cluster cannot start. Each description names the remedy.
+/// The reason why an embedded cluster cannot start. Each description has a hint.
 public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case noPrograms(wanted: Int?, lookedIn: [String])
     /// Another process uses the directory; `byProcess` is nil if that process is unknown.

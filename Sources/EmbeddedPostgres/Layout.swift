@@ -123,7 +123,7 @@ struct Layout: Sendable {
         return names.filter { $0.hasPrefix(Self.unfinishedPrefix) }.map { "\(directory)/\($0)" }
     }
 
-    /// The directory becomes the cluster, as a whole and at once.
+    /// The directory becomes the cluster, as a whole and in one step.
     func install(_ unfinished: String) throws(EmbeddedPostgresError) {
         guard rename(unfinished, cluster) == 0 else { throw .fileSystem(doing: "rename to", path: cluster) }
         try DirectoryHandle(path: directory).synchronise()

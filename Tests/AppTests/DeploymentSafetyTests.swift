@@ -101,7 +101,7 @@ import Yams
         for rule in rules { #expect(seen.contains(rule), "no test sees \(rule) fire") }
     }
 
-    @Test func `no unit is restarted for ever at once, and its documentation is installed`() throws {
+    @Test func `no unit is restarted for ever without pauses, and its documentation is installed`() throws {
         let folder = Repository.root.appending(path: "deploy/systemd")
         let guide = try Repository.text("docs/deploying.md")
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)

@@ -153,7 +153,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         }
     }
 
-    @Test func `a server does not start, and names the position and the remedy`() async throws {
+    @Test func `a server does not start, and names the position and gives a hint`() async throws {
         let hostile = Hostile.all[0]
         try await TestDatabase.with { database in
             try await database.withClient { client in try await Self.insert(hostile.lines, client) }

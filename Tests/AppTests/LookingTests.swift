@@ -175,7 +175,7 @@ private struct Tool: Sendable {
 }
 
 @Suite struct `A database that cannot be read` {
-    @Test func `an unreadable database gives a message with the remedy`() async throws {
+    @Test func `an unreadable database gives a message with a hint`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let none = try await HumonProcess.run(["log", "tail"], in: directory)

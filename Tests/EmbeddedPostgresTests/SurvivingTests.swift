@@ -6,7 +6,7 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite struct `Recovering a private PostgreSQL` {
-    @Test func `a postmaster that dies is started again at once`() async throws {
+    @Test func `a postmaster that dies is started again immediately`() async throws {
         try await withClusterDirectory { directory in
             let cluster = try await start(in: directory)
             _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")

@@ -280,7 +280,7 @@ extension SubscriptionRunner.Timing {
         }
     }
 
-    @Test func `a leader that stops hands its lease over at once`() async throws {
+    @Test func `a leader that stops hands its lease over immediately`() async throws {
         try await TestStore.withDiary { store in
             var patient = SubscriptionRunner.Timing.test
             patient.leaseSeconds = 3_600

@@ -40,7 +40,7 @@ final class Fleet: Sendable {
         let free = try Self.freePorts(4)
         (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))
         var configuration = HTTPClient.Configuration()
-        // The client must notice a node that is down at once.
+        // The client must notice immediately that a node is down.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(2)
         http = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)

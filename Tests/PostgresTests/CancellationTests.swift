@@ -4,7 +4,8 @@ import Testing
 @testable import Postgres
 
 @Suite struct `Cancelling a task` {
-    @Test func `a task that is cancelled during its statement returns at once, and the connection stays usable`() async throws {
+    @Test func `a task that is cancelled during its statement returns immediately, and the connection stays usable`() async throws
+    {
         try await withClientAndLock(connections: 1) { client, lock in
             let before = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
             let waiting = Task { try await client.query(AdvisoryLock.wait) }
@@ -31,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a task that is cancelled while it waits for a connection returns at once`() async throws {
+    @Test func `a task that is cancelled while it waits for a connection returns immediately`() async throws {
         try await withClient(connections: 1) { client in
             try await client.withConnection { _ in
                 let waiting = Task { try await client.withConnection { _ in } }

@@ -54,7 +54,7 @@ def curl(server, version, path, *more):
 
 
 def curl_expectations(server):
-    """A client that sends Expect gets 100 Continue or 413 at once."""
+    """A client that sends Expect gets 100 Continue or 413 immediately."""
     for size, status in ((2_000, 400), (5_000_000, 413)):
         body = server.sandbox.write(f"body-{size}", "x" * size)
         begin = time.monotonic()

@@ -10,7 +10,7 @@ public enum LogArchive {
     /// The most recorded events, and the most commands, that a header may announce: more than a file can hold, and so few that no sum
     /// of them overflows.
     static let countLimit = LogReader.positionLimit
-    /// How much is handed on at once, in bytes.
+    /// The size of a piece, in bytes.
     static let pieceSize = 128 * 1_024
 
     /// The first line.

@@ -60,7 +60,7 @@ public struct ReadModels: Sendable {
                 try await missing.rebuild { _ in }
             } catch ReadModelError.underWay(let schema) {
                 // Another server started at the same moment and was faster, or an operator rebuilds it.
-                logger.notice("waiting for a read model that somebody else builds", metadata: ["schema": "\(schema)"])
+                logger.notice("waiting for a read model that another process builds", metadata: ["schema": "\(schema)"])
                 return try await prepare()
             }
         }
@@ -192,11 +192,11 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
             "The read model \(schema) is at position \(position), but the log ends at \(tail): the log has lost its end. If that "
                 + "is as it should be, after a restore say, run humon projections rebuild --all."
         case .underWay(let schema):
-            "Somebody else is filling \(schema): humon projections rebuild --all --status shows how far they are."
-        case .aborted(let schema): "The work on \(schema) was aborted, and what there was of it dropped."
+            "Another process is filling \(schema): humon projections rebuild --all --status shows its progress."
+        case .aborted(let schema): "The work on \(schema) was aborted, and its tables were dropped."
         case .noPreviousTables(let name): "The read model \(name) has no tables to go back to."
         case .busy:
-            "Somebody else is replacing or dropping tables of read models, and waits for whoever reads them: try again later."
+            "Another process is replacing or dropping tables of read models, and waits for their readers: try again later."
         case .served(let schema):
             "A server answers from the read model \(schema): stop the servers of that version. Behind a pooler, wait 20 minutes then."
         case .missing: "A read model is missing: run humon projections rebuild --all."

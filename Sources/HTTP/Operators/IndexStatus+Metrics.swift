@@ -6,9 +6,9 @@ extension IndexStatus {
         [
             .gauge(
                 "humon_index_phase",
-                "1 for the phase that the node's memory of events is in, 0 for the others: only in_use is read from.",
+                "1 for the phase of the node's index, 0 for the other phases: an index answers requests only in the phase in_use.",
                 Phase.allCases.map { (["phase": $0.rawValue], $0 == phase ? 1 : 0) }),
-            .gauge("humon_index_events", "Events held in memory.", Double(events)),
+            .gauge("humon_index_events", "Events in the index.", Double(events)),
             .gauge("humon_index_bytes", "Bytes held for them.", Double(bytes)),
             .gauge("humon_index_limit_bytes", "Bytes that they may take.", Double(limitBytes)),
             .gauge("humon_index_position", "Position of the log that the index stands at.", Double(position)),

@@ -129,7 +129,7 @@ final class ConnectionThread: Sendable {
         wakePipe.wake()
     }
 
-    /// Calls the handler when the connection has been closed or has broken; at once if that is so already.
+    /// Calls the handler when the connection has been closed or has broken; immediately if that was earlier.
     func whenEnded(_ handler: @escaping @Sendable () -> Void) {
         let hasEnded = endHandlers.withLock { handlers in
             handlers?.append(handler)

@@ -82,7 +82,7 @@ public final class LogSink: @unchecked Sendable {
     }
 
     private static func notice(_ format: LogFormat, dropped: Int) -> [UInt8] {
-        var line = LogLine(format, .warning, "lines of the log were dropped, since nobody read them in time")
+        var line = LogLine(format, .warning, "lines of the log were dropped, because they could not be written in time")
         line.add("lines", dropped)
         return line.finished()
     }
