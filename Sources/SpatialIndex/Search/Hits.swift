@@ -22,26 +22,27 @@ extension [PointIndex.Page.Hit] {
 }
 
 extension [PointIndex.Page.Hit] {
-    /// Sorts by distance, then id: a bucket sort by squared chord, then an insertion sort.
+    /// Sorts by rank, then id: a bucket sort by rank, then an insertion sort.
     ///
     /// The squared chord grows with the area. So hits that are spread over an area fill the buckets evenly, about one hit in each
     /// bucket. If many hits share few places, the standard library sorts them.
-    mutating func sortByDistance() {
+    mutating func sortByRank() {
         guard count > 32 else { return withUnsafeMutableBufferPointer { $0.sortNearlySorted() } }
-        let farthest = reduce(0) { Swift.max($0, $1.squaredChord) }
-        let scale = Double(count - 1) / farthest
+        let least = reduce(Double.infinity) { Swift.min($0, $1.rank) }
+        let most = reduce(-Double.infinity) { Swift.max($0, $1.rank) }
+        let scale = Double(count - 1) / (most - least)
         guard scale.isFinite else { return sort() }
-        func bucket(_ hit: PointIndex.Page.Hit) -> Int { Int(hit.squaredChord * scale) }
+        func bucket(_ hit: PointIndex.Page.Hit) -> Int { Int((hit.rank - least) * scale) }
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: count + 1) { ends in
             ends.initialize(repeating: 0)
             for hit in self { ends[bucket(hit)] += 1 }
-            var (sum, most) = (Int32(0), Int32(0))
+            var (sum, fullest) = (Int32(0), Int32(0))
             for index in 0..<count {
-                most = Swift.max(most, ends[index])
+                fullest = Swift.max(fullest, ends[index])
                 sum += ends[index]
                 ends[index] = sum
             }
-            guard most <= 32 else { return sort() }
+            guard fullest <= 32 else { return sort() }
             self = Self(unsafeUninitializedCapacity: count) { sorted, initialized in
                 for hit in self {
                     ends[bucket(hit)] -= 1

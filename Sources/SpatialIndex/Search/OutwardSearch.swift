@@ -17,7 +17,10 @@ private struct OutwardSearch {
         enum Node {
             case outer(OuterNode)
             case inner(InnerNode)
+            /// All points of the leaf overlap the window.
             case leaf(Leaf)
+            /// Some points of the leaf may overlap the window.
+            case mixedLeaf(Leaf)
         }
 
         var nearest: Double
@@ -28,6 +31,7 @@ private struct OutwardSearch {
     }
 
     private let centre: UnitVector
+    private let window: ClosedRange<Int64>?
     private let limit: Int
     /// Results come after this place. No point has a squared chord below 0.
     private let after: (squaredChord: Double, id: Int64)
@@ -39,6 +43,7 @@ private struct OutwardSearch {
 
     init(_ query: NearestQuery) {
         centre = query.centre
+        window = query.window
         limit = query.limit
         after = query.after.map { ($0.squaredChord, $0.id) } ?? (-1, 0)
         bound = query.squaredChord
@@ -50,48 +55,69 @@ private struct OutwardSearch {
     mutating func page(of snapshot: PointIndex.Snapshot) -> PointIndex.Page {
         let room = max(snapshot.root.count, OuterNode.capacity, InnerNode.capacity, Leaf.capacity)
         withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
-            consider(snapshot.root, chords) { .outer($0) }
+            consider(snapshot.root, chords) { node, _ in .outer(node) }
             while let next = candidates.popMin(), next.nearest <= bound {
                 switch next.node {
-                case .outer(let outer): consider(outer, chords) { .inner($0) }
-                case .inner(let inner): consider(inner, chords) { .leaf($0) }
+                case .outer(let outer): consider(outer, chords) { node, _ in .inner(node) }
+                case .inner(let inner): consider(inner, chords) { leaf, isMixed in isMixed ? .mixedLeaf(leaf) : .leaf(leaf) }
                 case .leaf(let leaf): look(into: leaf, chords)
+                case .mixedLeaf(let leaf): look(intoMixed: leaf)
                 }
             }
         }
-        hits.sortByDistance()
-        let isLast = hits.count <= limit
-        if !isLast { hits.removeLast(hits.count - limit) }
-        let cursor = hits.last.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id) }
-        return PointIndex.Page(snapshot: snapshot, hits: hits, leaves: leaves, next: isLast ? nil : cursor)
+        return PointIndex.Page(snapshot: snapshot, hits: hits, leaves: leaves, limit: limit)
     }
 
+    /// - Parameter candidate: gets a node, and whether it may have points outside of the window
     private mutating func consider<Node>(
-        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Node) -> Candidate.Node
+        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Node, Bool) -> Candidate.Node
     ) {
         children.nearest(to: centre, into: chords)
         for index in 0..<children.count where chords[index] <= bound {
             if after.squaredChord > 0, children.farthest(index, from: centre) < after.squaredChord { continue }
-            candidates.insert(Candidate(nearest: chords[index], node: candidate(children.node(index))))
+            var isMixed = false
+            if let window {
+                if children.isOutside(window, index) { continue }
+                isMixed = !children.isInside(window, index)
+            }
+            candidates.insert(Candidate(nearest: chords[index], node: candidate(children.node(index), isMixed)))
         }
     }
 
     private mutating func look(into leaf: Leaf, _ chords: UnsafeMutableBufferPointer<Double>) {
         leaf.squaredChords(to: centre, into: chords)
-        let number = Int32(leaves.count)
         let before = hits.count
         for row in 0..<leaf.count where chords[row] <= bound && chords[row] >= after.squaredChord {
-            let hit = PointIndex.Page.Hit(squaredChord: chords[row], id: leaf.id(row), leaf: number, row: Int32(row))
-            if (hit.squaredChord, hit.id) > after { hits.append(hit) }
+            add(row, of: leaf, chords[row])
         }
-        guard hits.count > before else { return }
+        if hits.count > before { keep(leaf) }
+    }
+
+    /// Computes chords only for the rows that overlap the window, because often these are few.
+    private mutating func look(intoMixed leaf: Leaf) {
+        guard let window else { return }
+        let before = hits.count
+        leaf.forEachRow(overlapping: window) { row in
+            let chord = leaf.vector(row).squaredChord(to: centre)
+            if chord <= bound && chord >= after.squaredChord { add(row, of: leaf, chord) }
+        }
+        if hits.count > before { keep(leaf) }
+    }
+
+    private mutating func add(_ row: Int, of leaf: Leaf, _ chord: Double) {
+        let hit = PointIndex.Page.Hit(rank: chord, id: leaf.id(row), leaf: Int32(leaves.count), row: Int32(row))
+        if (hit.rank, hit.id) > after { hits.append(hit) }
+    }
+
+    /// Keeps a leaf with hits, and drops the hits that are surely behind the page.
+    private mutating func keep(_ leaf: Leaf) {
         leaves.append(leaf)
         // One hit more than the limit tells whether there is another page. The selection runs only when there are twice as many,
         // which costs a few comparisons for each hit.
         let enough = limit + 1
         if hits.count >= 2 * enough {
             hits.keepSmallest(enough)
-            bound = hits.reduce(0) { max($0, $1.squaredChord) }
+            bound = hits.reduce(0) { max($0, $1.rank) }
         }
     }
 }

@@ -17,12 +17,6 @@ struct Bounds: Sendable, Hashable {
         starts.cover(other.starts)
         ends.cover(other.ends)
     }
-
-    /// Whether no moment of the window belongs to a point.
-    func isOutside(_ window: ClosedRange<Int64>) -> Bool { starts.low > window.upperBound || ends.high < window.lowerBound }
-
-    /// Whether each point overlaps the window.
-    func isInside(_ window: ClosedRange<Int64>) -> Bool { starts.high <= window.upperBound && ends.low >= window.lowerBound }
 }
 
 /// The smallest and the largest number of some numbers.

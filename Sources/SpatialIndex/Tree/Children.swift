@@ -11,6 +11,10 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
     /// Makes the nodes that replace this one: none, one or several. The edits are ordered by key.
     func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Self>]
 
+    /// Continues a walk in this node.
+    /// - Parameter step: what the visitor chose for this node
+    func accept(_ visitor: inout some TreeVisitor, _ step: TreeStep)
+
     /// Joins this node and the next one to one node.
     func joined(with next: Self, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Self>
 }
@@ -105,6 +109,18 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
             count: counts[index], box: box(index), degrees: degrees(index),
             starts: Limits(low: moments(0)[index], high: moments(1)[index]),
             ends: Limits(low: moments(2)[index], high: moments(3)[index]))
+    }
+
+    func count(_ index: Int) -> Int { counts[index] }
+
+    /// Whether no point of a child overlaps the window.
+    func isOutside(_ window: ClosedRange<Int64>, _ index: Int) -> Bool {
+        moments(0)[index] > window.upperBound || moments(3)[index] < window.lowerBound
+    }
+
+    /// Whether all points of a child overlap the window.
+    func isInside(_ window: ClosedRange<Int64>, _ index: Int) -> Bool {
+        moments(1)[index] <= window.upperBound && moments(2)[index] >= window.lowerBound
     }
 
     func degrees(_ index: Int) -> DegreeBox {

@@ -28,6 +28,25 @@ struct IDTable: @unchecked Sendable {
         }
     }
 
+    /// Calls a closure with the ids after an id and their cells, in the order of the ids, until it returns false.
+    /// - Parameter after: nil begins with the first id
+    /// - Returns: whether the closure got all of these ids
+    func forEach(after: Int64?, _ body: (Int64, OctreeCell) -> Bool) -> Bool {
+        guard after != .max else { return true }
+        let first = after.map { $0 + 1 } ?? .min
+        for number in volumes.keys.sorted() where number >= Self.volume(first) {
+            for (index, page) in UnsafeMutableBufferPointer(start: volumes[number], count: Self.pagesOfVolume).enumerated() {
+                let page = page.map { UnsafeMutableBufferPointer(start: $0, count: Self.idsOfPage) }
+                let start = (number << Self.bitsOfVolume + Int64(index)) << Self.bitsOfPage
+                for (slot, cell) in (page ?? .init(start: nil, count: 0)).enumerated() where cell != .none {
+                    let id = start + Int64(slot)
+                    if id >= first, !body(id, cell) { return false }
+                }
+            }
+        }
+        return true
+    }
+
     /// Retires all blocks.
     func retire(_ blocks: inout RetiredBlocks) {
         for volume in volumes.values {

@@ -98,6 +98,17 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
             starts: Limits(starts, count: count), ends: Limits(ends, count: count))
     }
 
+    func overlaps(_ window: ClosedRange<Int64>, _ row: Int) -> Bool {
+        starts[row] <= window.upperBound && ends[row] >= window.lowerBound
+    }
+
+    /// Calls a closure with each row whose span overlaps a window.
+    @inline(__always)
+    func forEachRow(overlapping window: ClosedRange<Int64>, _ body: (Int) -> Void) {
+        let (starts, ends) = (starts, ends)
+        for row in 0..<count where ends[row] >= window.lowerBound && starts[row] <= window.upperBound { body(row) }
+    }
+
     /// Computes one number for each row. The loop has no condition, so that the compiler can vectorise it.
     func squaredChords(to centre: UnitVector, into chords: UnsafeMutableBufferPointer<Double>) {
         guard let chords = chords.baseAddress else { return }

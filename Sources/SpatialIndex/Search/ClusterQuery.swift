@@ -1,0 +1,106 @@
+/// A search for the numbers of points in the cells of a grid.
+public struct ClusterQuery: Sendable, Hashable {
+    /// Only points in the box are counted. It must not cross the date line.
+    public var box: DegreeBox
+    /// Only points whose spans overlap the window are counted; nil counts points of any time.
+    public var window: ClosedRange<Int64>?
+    /// The latitudes between two rows, from south to north. A point on such a latitude is in the northern row.
+    public var latitudes: [Double]
+    /// The longitudes between two columns, from west to east. A point on such a longitude is in the eastern column.
+    public var longitudes: [Double]
+
+    public init(box: DegreeBox, window: ClosedRange<Int64>? = nil, latitudes: [Double], longitudes: [Double]) {
+        self.box = box
+        self.window = window
+        self.latitudes = latitudes
+        self.longitudes = longitudes
+    }
+}
+
+extension PointIndex {
+    /// The points of a cell.
+    public struct Cluster: Sendable, Hashable {
+        /// The number of the row, from the south; 0 for the first.
+        public var row: Int
+        /// The number of the column, from the west; 0 for the first.
+        public var column: Int
+        /// Number of points.
+        public var count: Int
+        /// The smallest box around the points.
+        public var box: DegreeBox
+    }
+}
+
+extension PointIndex.Snapshot {
+    /// Counts the points in each cell.
+    /// - Returns: the cells with points, from south to north, and then from west to east
+    public func clusters(_ query: ClusterQuery) -> [PointIndex.Cluster] {
+        var search = ClusterSearch(query, visits: .max)
+        withExtendedLifetime(self) { root.accept(&search) }
+        return search.clusters
+    }
+
+    /// Counts the points in each cell.
+    /// - Parameter visits: the largest number of leaves that the search may read
+    /// - Returns: nil if the search needs more visits; its work until then is in proportion to them
+    public func clusters(_ query: ClusterQuery, visits: Int) -> [PointIndex.Cluster]? {
+        var search = ClusterSearch(query, visits: visits)
+        withExtendedLifetime(self) { root.accept(&search) }
+        return search.isStopped ? nil : search.clusters
+    }
+}
+
+/// The state of one search. A node whose points all pass the filter and are in one cell is counted without a look at its points.
+private struct ClusterSearch: TreeVisitor {
+    private let filter: PointFilter
+    private let latitudes: [Double]
+    private let longitudes: [Double]
+    private var visits: Int
+    private var cells: [(count: Int, box: DegreeBox)]
+
+    init(_ query: ClusterQuery, visits: Int) {
+        filter = PointFilter(box: query.box, window: query.window ?? .min ... .max)
+        (latitudes, longitudes) = (query.latitudes, query.longitudes)
+        self.visits = visits
+        cells = Array(repeating: (0, .empty), count: (latitudes.count + 1) * (longitudes.count + 1))
+    }
+
+    var isStopped: Bool { visits < 0 }
+
+    var clusters: [PointIndex.Cluster] {
+        cells.enumerated().compactMap { index, cell in
+            let (row, column) = index.quotientAndRemainder(dividingBy: longitudes.count + 1)
+            return cell.count == 0 ? nil : PointIndex.Cluster(row: row, column: column, count: cell.count, box: cell.box)
+        }
+    }
+
+    mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
+        let step = filter.step(children, index)
+        guard step == .take else { return step }
+        let degrees = children.degrees(index)
+        let cell = cell(degrees.south, degrees.west)
+        guard cell == self.cell(degrees.north, degrees.east) else { return .take }
+        add(children.count(index), degrees, to: cell)
+        return .skip
+    }
+
+    mutating func visit(_ leaf: Leaf, _ step: TreeStep) {
+        visits -= 1
+        let (latitudes, longitudes) = (leaf.latitudes, leaf.longitudes)
+        for row in 0..<leaf.count where step == .take || filter.contains(row, of: leaf) {
+            let (latitude, longitude) = (latitudes[row], longitudes[row])
+            let degrees = DegreeBox(south: latitude, west: longitude, north: latitude, east: longitude)
+            add(1, degrees, to: cell(latitude, longitude))
+        }
+    }
+
+    private func cell(_ latitude: Double, _ longitude: Double) -> Int {
+        let row = latitudes.partitioningIndex { $0 > latitude }
+        return row * (longitudes.count + 1) + longitudes.partitioningIndex { $0 > longitude }
+    }
+
+    private mutating func add(_ count: Int, _ degrees: DegreeBox, to cell: Int) {
+        cells[cell].count += count
+        cells[cell].box.cover(degrees)
+    }
+}

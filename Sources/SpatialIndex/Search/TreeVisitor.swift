@@ -1,0 +1,51 @@
+/// A search that walks down the tree.
+protocol TreeVisitor {
+    /// Chooses what the search does with a child, from the bounds that the parent stores.
+    mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep
+
+    mutating func visit(_ leaf: Leaf, _ step: TreeStep)
+
+    /// Whether the search is over before the walk is.
+    var isStopped: Bool { get }
+}
+
+enum TreeStep {
+    case skip
+    /// Some points of the node may pass the filter.
+    case filter
+    /// All points of the node pass the filter.
+    case take
+}
+
+/// The points in a box whose spans overlap a window.
+struct PointFilter {
+    var box: DegreeBox
+    var window: ClosedRange<Int64>
+
+    func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
+        let degrees = children.degrees(index)
+        if !box.overlaps(degrees) || children.isOutside(window, index) { return .skip }
+        return box.contains(degrees) && children.isInside(window, index) ? .take : .filter
+    }
+
+    func contains(_ row: Int, of leaf: Leaf) -> Bool {
+        leaf.overlaps(window, row) && box.contains(latitude: leaf.latitudes[row], longitude: leaf.longitudes[row])
+    }
+}
+
+extension Children {
+    /// Visits the leaves of the node, in the order of their keys.
+    func accept(_ visitor: inout some TreeVisitor) {
+        for index in 0..<count {
+            if visitor.isStopped { return }
+            let step = visitor.step(self, index)
+            if step != .skip { node(index).accept(&visitor, step) }
+        }
+    }
+
+    func accept(_ visitor: inout some TreeVisitor, _: TreeStep) { accept(&visitor) }
+}
+
+extension Leaf {
+    func accept(_ visitor: inout some TreeVisitor, _ step: TreeStep) { visitor.visit(self, step) }
+}
