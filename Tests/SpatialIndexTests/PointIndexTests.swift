@@ -92,7 +92,7 @@ import Testing
         #expect(filled < 112)
         var bulkLoad = world.bulkLoad
         index.fill(from: &bulkLoad, position: 4)
-        #expect(bytesEach() < 107)
+        #expect(bytesEach() < 110)
         for round in 0..<200 { index.apply(world.batch(of: 50, ids: 5_000, removalPercent: 0), position: Int64(4 + round)) }
         #expect(bytesEach() < filled + 7)
         for round in 0..<150 { index.apply(world.batch(of: 400, ids: 5_000, removalPercent: 97), position: Int64(204 + round)) }

@@ -72,13 +72,12 @@ private struct BoxSearch: TreeVisitor {
 
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep { filter.step(children, index) }
 
-    mutating func visit(_ leaf: Leaf, _ step: TreeStep) {
+    mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep) {
         visits -= 1
         let before = hits.count
-        var row = after.map { leaf.firstRow(notBefore: $0 + 1) } ?? 0
-        while row < leaf.count, leaf.id(row) <= bound {
-            if step == .take || filter.contains(row, of: leaf) { add(row, of: leaf) }
-            row += 1
+        let first = after.map { $0 + 1 } ?? .min
+        filter.forEachRow(of: leaf, count, step) { row in
+            if leaf.id(row) <= bound && leaf.id(row) >= first { add(row, of: leaf) }
         }
         guard hits.count > before else { return }
         leaves.append(leaf)

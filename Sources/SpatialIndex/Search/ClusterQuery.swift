@@ -84,11 +84,10 @@ private struct ClusterSearch: TreeVisitor {
         return .skip
     }
 
-    mutating func visit(_ leaf: Leaf, _ step: TreeStep) {
+    mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep) {
         visits -= 1
-        let (latitudes, longitudes) = (leaf.latitudes, leaf.longitudes)
-        for row in 0..<leaf.count where step == .take || filter.contains(row, of: leaf) {
-            let (latitude, longitude) = (latitudes[row], longitudes[row])
+        filter.forEachRow(of: leaf, count, step) { row in
+            let (latitude, longitude) = leaf.degrees(row, of: count)
             let degrees = DegreeBox(south: latitude, west: longitude, north: latitude, east: longitude)
             add(1, degrees, to: cell(latitude, longitude))
         }

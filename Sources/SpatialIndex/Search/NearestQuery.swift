@@ -10,7 +10,9 @@ public struct NearestQuery: Sendable, Hashable {
     /// Results come after this place in the order.
     public var after: Cursor?
 
-    public init(centre: UnitVector, squaredChord: Double = .infinity, window: ClosedRange<Int64>? = nil, limit: Int, after: Cursor? = nil) {
+    public init(
+        centre: UnitVector, squaredChord: Double = .infinity, window: ClosedRange<Int64>? = nil, limit: Int, after: Cursor? = nil
+    ) {
         self.centre = centre
         self.squaredChord = squaredChord
         self.window = window

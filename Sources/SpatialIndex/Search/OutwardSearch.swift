@@ -20,7 +20,7 @@ private struct OutwardSearch {
             /// All points of the leaf overlap the window.
             case leaf(Leaf)
             /// Some points of the leaf may overlap the window.
-            case mixedLeaf(Leaf)
+            case mixedLeaf(Leaf, count: Int32)
         }
 
         var nearest: Double
@@ -33,6 +33,11 @@ private struct OutwardSearch {
     private let centre: UnitVector
     private let window: ClosedRange<Int64>?
     private let limit: Int
+    /// One hit more than the limit tells whether there is another page.
+    private let enough: Int
+    /// The selection runs at this number of hits: first when there are enough, and then when there are half as many more, which
+    /// costs a few comparisons for each hit.
+    private var selectAt: Int
     /// Results come after this place. No point has a squared chord below 0.
     private let after: (squaredChord: Double, id: Int64)
     /// The largest squared chord that a result can still have.
@@ -45,6 +50,8 @@ private struct OutwardSearch {
         centre = query.centre
         window = query.window
         limit = query.limit
+        enough = limit + 1
+        selectAt = enough
         after = query.after.map { ($0.squaredChord, $0.id) } ?? (-1, 0)
         bound = query.squaredChord
         // Enough for the results of a typical map, so that the arrays do not grow.
@@ -55,13 +62,16 @@ private struct OutwardSearch {
     mutating func page(of snapshot: PointIndex.Snapshot) -> PointIndex.Page {
         let room = max(snapshot.root.count, OuterNode.capacity, InnerNode.capacity, Leaf.capacity)
         withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
-            consider(snapshot.root, chords) { node, _ in .outer(node) }
+            consider(snapshot.root, chords) { node, _, _ in .outer(node) }
             while let next = candidates.popMin(), next.nearest <= bound {
                 switch next.node {
-                case .outer(let outer): consider(outer, chords) { node, _ in .inner(node) }
-                case .inner(let inner): consider(inner, chords) { leaf, isMixed in isMixed ? .mixedLeaf(leaf) : .leaf(leaf) }
+                case .outer(let outer): consider(outer, chords) { node, _, _ in .inner(node) }
+                case .inner(let inner):
+                    consider(inner, chords) { leaf, isMixed, index in
+                        isMixed ? .mixedLeaf(leaf, count: Int32(inner.count(index))) : .leaf(leaf)
+                    }
                 case .leaf(let leaf): look(into: leaf, chords)
-                case .mixedLeaf(let leaf): look(intoMixed: leaf)
+                case .mixedLeaf(let leaf, let count): look(intoMixed: leaf, count: Int(count))
                 }
             }
         }
@@ -70,7 +80,7 @@ private struct OutwardSearch {
 
     /// - Parameter candidate: gets a node, and whether it may have points outside of the window
     private mutating func consider<Node>(
-        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Node, Bool) -> Candidate.Node
+        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Node, Bool, Int) -> Candidate.Node
     ) {
         children.nearest(to: centre, into: chords)
         for index in 0..<children.count where chords[index] <= bound {
@@ -80,7 +90,7 @@ private struct OutwardSearch {
                 if children.isOutside(window, index) { continue }
                 isMixed = !children.isInside(window, index)
             }
-            candidates.insert(Candidate(nearest: chords[index], node: candidate(children.node(index), isMixed)))
+            candidates.insert(Candidate(nearest: chords[index], node: candidate(children.node(index), isMixed, index)))
         }
     }
 
@@ -94,11 +104,11 @@ private struct OutwardSearch {
     }
 
     /// Computes chords only for the rows that overlap the window, because often these are few.
-    private mutating func look(intoMixed leaf: Leaf) {
+    private mutating func look(intoMixed leaf: Leaf, count: Int) {
         guard let window else { return }
         let before = hits.count
-        leaf.forEachRow(overlapping: window) { row in
-            let chord = leaf.vector(row).squaredChord(to: centre)
+        leaf.forEachRow(of: count, overlapping: window) { row in
+            let chord = leaf.vector(row, of: count).squaredChord(to: centre)
             if chord <= bound && chord >= after.squaredChord { add(row, of: leaf, chord) }
         }
         if hits.count > before { keep(leaf) }
@@ -112,12 +122,10 @@ private struct OutwardSearch {
     /// Keeps a leaf with hits, and drops the hits that are surely behind the page.
     private mutating func keep(_ leaf: Leaf) {
         leaves.append(leaf)
-        // One hit more than the limit tells whether there is another page. The selection runs only when there are twice as many,
-        // which costs a few comparisons for each hit.
-        let enough = limit + 1
-        if hits.count >= 2 * enough {
+        if hits.count >= selectAt {
             hits.keepSmallest(enough)
             bound = hits.reduce(0) { max($0, $1.rank) }
+            selectAt = enough + enough / 2
         }
     }
 }

@@ -3,7 +3,8 @@ protocol TreeVisitor {
     /// Chooses what the search does with a child, from the bounds that the parent stores.
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep
 
-    mutating func visit(_ leaf: Leaf, _ step: TreeStep)
+    /// - Parameter count: the leaf's number of rows
+    mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep)
 
     /// Whether the search is over before the walk is.
     var isStopped: Bool { get }
@@ -31,6 +32,15 @@ struct PointFilter {
     func contains(_ row: Int, of leaf: Leaf) -> Bool {
         leaf.overlaps(window, row) && box.contains(latitude: leaf.latitudes[row], longitude: leaf.longitudes[row])
     }
+
+    /// Calls a closure with each row of a leaf that passes the filter.
+    /// - Parameter step: what the search chose for the leaf
+    @inline(__always)
+    func forEachRow(of leaf: Leaf, _ count: Int, _ step: TreeStep, _ body: (Int) -> Void) {
+        leaf.forEachRow(of: count, overlapping: window) { row in
+            if step == .take || leaf.isInside(box, row, of: count) { body(row) }
+        }
+    }
 }
 
 extension Children {
@@ -39,13 +49,13 @@ extension Children {
         for index in 0..<count {
             if visitor.isStopped { return }
             let step = visitor.step(self, index)
-            if step != .skip { node(index).accept(&visitor, step) }
+            if step != .skip { node(index).accept(&visitor, count(index), step) }
         }
     }
 
-    func accept(_ visitor: inout some TreeVisitor, _: TreeStep) { accept(&visitor) }
+    func accept(_ visitor: inout some TreeVisitor, _: Int, _: TreeStep) { accept(&visitor) }
 }
 
 extension Leaf {
-    func accept(_ visitor: inout some TreeVisitor, _ step: TreeStep) { visitor.visit(self, step) }
+    func accept(_ visitor: inout some TreeVisitor, _ count: Int, _ step: TreeStep) { visitor.visit(self, of: count, step) }
 }

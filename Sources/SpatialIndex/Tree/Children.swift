@@ -12,8 +12,10 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
     func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Self>]
 
     /// Continues a walk in this node.
-    /// - Parameter step: what the visitor chose for this node
-    func accept(_ visitor: inout some TreeVisitor, _ step: TreeStep)
+    /// - Parameters:
+    ///   - count: number of points of this node
+    ///   - step: what the visitor chose for it
+    func accept(_ visitor: inout some TreeVisitor, _ count: Int, _ step: TreeStep)
 
     /// Joins this node and the next one to one node.
     func joined(with next: Self, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Self>

@@ -6,7 +6,7 @@ struct LeafEdit {
 }
 
 extension Child<Leaf> {
-    /// - Parameter rows: ordered by id
+    /// - Parameter rows: in their order
     init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ blocks: inout RetiredBlocks) {
         let leaf = Leaf(count: rows.count, payloadBytes: rows.reduce(0) { $0 + $1.payload.count }, &blocks)
         for (index, row) in rows.enumerated() { leaf.write(row, at: index) }
@@ -27,7 +27,7 @@ extension Child<Leaf> {
             if end - start > Leaf.capacity {
                 ends.append(cut(start..<end) { order[$0 - 1].key.cell.sharedBits(with: order[$0].key.cell) })
             } else {
-                let own = order[start..<end].sorted { $0.key.id < $1.key.id }.map { rows[$0.index] }
+                let own = order[start..<end].map { rows[$0.index] }.sorted { $0.order < $1.order }
                 leaves.append(Self(own, low: order[start].key, &blocks))
                 ends.removeLast()
                 start = end
@@ -96,25 +96,37 @@ extension Leaf: TreeNode {
 
     func joined(with next: Leaf, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Leaf> {
         let rows = (0..<count).map { self[$0] } + (0..<next.count).map { next[$0] }
-        return Child(rows.sorted { $0.id < $1.id }, low: low, &blocks)
+        return Child(rows.sorted { $0.order < $1.order }, low: low, &blocks)
     }
 
-    /// The parts of the new leaf, ordered by id.
+    /// The parts of the new leaf, in the order of its rows.
     private func pieces(after edits: ArraySlice<LeafEdit>) -> [Piece] {
-        // If a point moves within the leaf, its removal comes before its new row.
-        let edits =
-            edits.count == 1
-            ? Array(edits) : edits.sorted { ($0.key.id, $0.row == nil ? 0 : 1) < ($1.key.id, $1.row == nil ? 0 : 1) }
+        // A point that moves within the leaf has two edits for one row.
+        let removed = Set(edits.compactMap { row(of: $0.key.id) }).sorted()
+        let added = edits.compactMap(\.row).sorted { $0.order < $1.order }
         var pieces: [Piece] = []
         pieces.reserveCapacity(2 * edits.count + 1)
         var next = 0
-        for edit in edits {
-            let row = firstRow(from: next, notBefore: edit.key.id)
+        func keep(until row: Int) {
             if next < row { pieces.append(.kept(next..<row)) }
-            next = row < count && id(row) == edit.key.id ? row + 1 : row
-            if let row = edit.row { pieces.append(.new(row)) }
+            next = row
         }
-        if next < count { pieces.append(.kept(next..<count)) }
+        var rest = removed[...]
+        for new in added {
+            let place = firstRow(after: new.order)
+            while let row = rest.first, row < place {
+                keep(until: row)
+                next = row + 1
+                rest = rest.dropFirst()
+            }
+            keep(until: max(next, place))
+            pieces.append(.new(new))
+        }
+        for row in rest {
+            keep(until: row)
+            next = row + 1
+        }
+        keep(until: count)
         return pieces
     }
 }

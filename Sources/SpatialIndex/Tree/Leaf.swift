@@ -1,4 +1,7 @@
-/// At most ``capacity`` neighbouring points, ordered by id, in one block of memory of exactly their size.
+/// At most ``capacity`` neighbouring points in one block of memory of exactly their size.
+///
+/// The points are ordered by their last moments, the latest first, and then by id. So a search in a window that begins now reads
+/// the first rows only, although most points may be over.
 ///
 /// A change makes a new leaf, so that a leaf has no spare room. A leaf is not an object and has no reference count: a snapshot keeps
 /// its leaves (``DeferredReclamation``), and every reader holds a snapshot.
@@ -18,6 +21,15 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         var payload: UnsafeRawBufferPointer
 
         var key: LeafKey { LeafKey(cell: OctreeCell(location.vector), id: id) }
+        var order: RowOrder { RowOrder(end: location.span.upperBound, id: id) }
+    }
+
+    /// The place of a row in its leaf.
+    struct RowOrder: Comparable {
+        var end: Int64
+        var id: Int64
+
+        static func < (left: Self, right: Self) -> Bool { left.end == right.end ? left.id < right.id : left.end > right.end }
     }
 
     /// The count, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids, tags, versions, ends of
@@ -59,15 +71,15 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         return start(rows.lowerBound)..<start(rows.upperBound)
     }
 
-    /// The first row at or after `start` whose id is at least `id`.
-    func firstRow(from start: Int = 0, notBefore id: Int64) -> Int {
+    /// The row of an id. A scan, because its loads do not wait for each other.
+    func row(of id: Int64) -> Int? {
         let ids = column(56, Int64.self)
-        return (start..<count).partitioningIndex { ids[$0] >= id }
+        return (0..<count).first { ids[$0] == id }
     }
 
-    func row(of id: Int64) -> Int? {
-        let row = firstRow(notBefore: id)
-        return row < count && self.id(row) == id ? row : nil
+    /// The first row that comes after a place in the order of the rows.
+    func firstRow(after place: RowOrder) -> Int {
+        (0..<count).partitioningIndex { place < RowOrder(end: ends[$0], id: id($0)) }
     }
 
     subscript(row: Int) -> Row {
@@ -75,7 +87,27 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     }
 
     func vector(_ row: Int) -> UnitVector {
-        UnitVector(x: column(0, Double.self)[row], y: column(8, Double.self)[row], z: column(16, Double.self)[row])
+        vector(row, of: count)
+    }
+
+    /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
+    func isInside(_ box: DegreeBox, _ row: Int, of count: Int) -> Bool {
+        let degrees = degrees(row, of: count)
+        return box.contains(latitude: degrees.latitude, longitude: degrees.longitude)
+    }
+
+    /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
+    func degrees(_ row: Int, of count: Int) -> (latitude: Double, longitude: Double) {
+        let latitudes: UnsafeMutablePointer<Double> = column(24, rows: count)
+        let longitudes: UnsafeMutablePointer<Double> = column(32, rows: count)
+        return (latitudes[row], longitudes[row])
+    }
+
+    /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
+    func vector(_ row: Int, of count: Int) -> UnitVector {
+        let (xs, ys, zs): (UnsafeMutablePointer<Double>, UnsafeMutablePointer<Double>, UnsafeMutablePointer<Double>)
+        (xs, ys, zs) = (column(0, rows: count), column(8, rows: count), column(16, rows: count))
+        return UnitVector(x: xs[row], y: ys[row], z: zs[row])
     }
 
     func location(_ row: Int) -> PointIndex.Location {
@@ -95,7 +127,7 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         return Bounds(
             count: count, box: Box(x: limits(0), y: limits(8), z: limits(16)),
             degrees: DegreeBox(south: latitude.low, west: longitude.low, north: latitude.high, east: longitude.high),
-            starts: Limits(starts, count: count), ends: Limits(ends, count: count))
+            starts: Limits(starts, count: count), ends: Limits(low: ends[count - 1], high: ends[0]))
     }
 
     func overlaps(_ window: ClosedRange<Int64>, _ row: Int) -> Bool {
@@ -103,10 +135,15 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     }
 
     /// Calls a closure with each row whose span overlaps a window.
+    /// - Parameter count: ``count``, which the parent stores too. With that number, no load waits for the leaf's first bytes.
     @inline(__always)
-    func forEachRow(overlapping window: ClosedRange<Int64>, _ body: (Int) -> Void) {
-        let (starts, ends) = (starts, ends)
-        for row in 0..<count where ends[row] >= window.lowerBound && starts[row] <= window.upperBound { body(row) }
+    func forEachRow(of count: Int, overlapping window: ClosedRange<Int64>, _ body: (Int) -> Void) {
+        let starts: UnsafeMutablePointer<Int64> = column(40, rows: count)
+        let ends: UnsafeMutablePointer<Int64> = column(48, rows: count)
+        for row in 0..<count {
+            guard ends[row] >= window.lowerBound else { return }
+            if starts[row] <= window.upperBound { body(row) }
+        }
     }
 
     /// Computes one number for each row. The loop has no condition, so that the compiler can vectorise it.
@@ -120,8 +157,11 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
 
     /// - Parameter offset: bytes of one row in all columns before this one
     @inline(__always)
-    private func column<Value>(_ offset: Int, _: Value.Type) -> UnsafeMutablePointer<Value> {
-        (block + Self.headBytes + offset * count).assumingMemoryBound(to: Value.self)
+    private func column<Value>(_ offset: Int, _: Value.Type) -> UnsafeMutablePointer<Value> { column(offset, rows: count) }
+
+    @inline(__always)
+    private func column<Value>(_ offset: Int, rows: Int) -> UnsafeMutablePointer<Value> {
+        (block + Self.headBytes + offset * rows).assumingMemoryBound(to: Value.self)
     }
 
     private var payloads: UnsafeMutableRawPointer { block + Self.headBytes + count * Self.columnBytes }
