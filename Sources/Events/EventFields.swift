@@ -78,13 +78,20 @@ struct EventFields {
         }
     }
 
-    mutating func cursor() -> Field<NearbySearch.Cursor> {
+    mutating func cursor() -> Field<NearbySearch.Cursor> { cursor { NearbySearch.Cursor($0) } }
+
+    /// The id of the last event of a page.
+    mutating func eventCursor() -> Field<EventID> {
+        cursor { EventID(stream: StreamName(category: EventDomainEvent.category, key: $0)) }
+    }
+
+    private mutating func cursor<Cursor>(_ read: (String) -> Cursor?) -> Field<Cursor> {
         switch fields["after"] {
         case nil: return .absent
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
         case .string(let text):
-            guard let cursor = NearbySearch.Cursor(text) else { return unusable(.notACursor("after")) }
+            guard let cursor = read(text) else { return unusable(.notACursor("after")) }
             return .value(cursor)
         case .bool, .number, .array, .object: return unusable(.notACursor("after"))
         }

@@ -7,7 +7,8 @@ internal import Users
 
 extension APIModule {
     public static let events = APIModule(
-        .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } }, routes: { EventRoutes(events: $0, api: $1).all })
+        .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
+        routes: { EventRoutes(events: $0, api: $1).all + OwnEventRoutes(events: $0, api: $1).all })
 }
 
 private struct EventRoutes: Sendable {
