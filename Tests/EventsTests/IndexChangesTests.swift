@@ -1,0 +1,202 @@
+import Encoding
+import EventStore
+import SpatialIndex
+import TestChance
+import Testing
+import Users
+
+@testable import Events
+
+private let twelve = EventID(rawValue: 12)
+
+extension HeldEvent {
+    fileprivate static func of(_ details: EventDetails, version: Int32 = 1, isHidden: Bool = false) -> HeldEvent {
+        HeldEvent(owner: .ann, version: version, place: details.place, json: rendered(details), isHidden: isHidden)
+    }
+}
+
+private func rendered(_ details: EventDetails) -> [UInt8] { Array(details.name.utf8) }
+
+private func updated(_ details: EventDetails) -> EventDomainEvent { .updated(EventUpdated(details: details)) }
+
+/// The changes of event 12 by these domain events, from position 101 and the next version on.
+private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> IndexChanges {
+    let version = before?.version ?? 0
+    let recorded = events.enumerated().map { offset, event in
+        (position: Int64(101 + offset), envelope: EventEnvelope.of(12, version: version + Int32(offset) + 1, event))
+    }
+    return IndexChanges(recorded, render: { $1.append(contentsOf: rendered($0.details)) }) { $0 == twelve ? before : nil }
+}
+
+/// A change as position, place before, place after and name.
+private func told(_ changes: IndexChanges) -> [String] {
+    func name(_ place: EventPlace?) -> String {
+        place == EventDetails.picnic.place ? "picnic" : place == EventDetails.concert.place ? "concert" : place == nil ? "-" : "?"
+    }
+    return changes.changes.map {
+        "\($0.position) \($0.id.rawValue): \(name($0.before)) \(name($0.after)) \(String(decoding: $0.json, as: UTF8.self))"
+    }
+}
+
+@Suite struct `Changes of the index` {
+    @Test func `a new event appears at its place`() {
+        let changes = changes(of: nil, by: .created(EventCreated(owner: .ann, details: .picnic)))
+        #expect(told(changes) == ["101 12: - picnic Picnic"])
+        #expect(changes.events == [twelve: .init(version: 1, event: .of(.picnic))])
+    }
+
+    @Test func `an update moves an event from place to place`() {
+        let changes = changes(of: .of(.picnic, version: 3), by: updated(.concert))
+        #expect(told(changes) == ["101 12: picnic concert Concert"])
+        #expect(changes.events == [twelve: .init(version: 4, event: .of(.concert, version: 4))])
+    }
+
+    @Test func `a cancelled event leaves its place for ever`() {
+        let changes = changes(of: .of(.picnic), by: .cancelled, updated(.concert), .hidden(.fraud), .unhidden)
+        #expect(told(changes) == ["101 12: picnic - ", "102 12: - - ", "103 12: - - ", "104 12: - - "])
+        #expect(changes.events == [twelve: .init(version: 5, event: nil)])
+    }
+
+    @Test func `a hidden event leaves its place and is kept`() {
+        let changes = changes(of: .of(.picnic), by: .hidden(.fraud))
+        #expect(told(changes) == ["101 12: picnic - "])
+        #expect(changes.events == [twelve: .init(version: 2, event: .of(.picnic, version: 2, isHidden: true))])
+    }
+
+    @Test func `an event that is unhidden comes back to its place with its JSON`() {
+        let changes = changes(of: .of(.picnic, version: 2, isHidden: true), by: .unhidden)
+        #expect(told(changes) == ["101 12: - picnic Picnic"])
+        #expect(changes.events == [twelve: .init(version: 3, event: .of(.picnic, version: 3))])
+    }
+
+    @Test func `an event that was updated while hidden comes back to its new place`() {
+        let changes = changes(of: .of(.picnic), by: .hidden(.fraud), updated(.concert), .unhidden)
+        #expect(told(changes) == ["101 12: picnic - ", "102 12: - - ", "103 12: - concert Concert"])
+    }
+
+    @Test func `a hidden event that is cancelled does not come back`() {
+        let changes = changes(of: .of(.picnic, isHidden: true), by: .cancelled, .unhidden)
+        #expect(told(changes) == ["101 12: - - ", "102 12: - - "])
+        #expect(changes.events == [twelve: .init(version: 3, event: nil)])
+    }
+
+    @Test func `several changes of one segment each show the place that the change before left`() {
+        let changes = changes(
+            of: nil, by: .created(EventCreated(owner: .ann, details: .picnic)), updated(.concert), .hidden(.fraud), .unhidden,
+            updated(.picnic), .cancelled)
+        #expect(
+            told(changes) == [
+                "101 12: - picnic Picnic", "102 12: picnic concert Concert", "103 12: concert - ", "104 12: - concert Concert",
+                "105 12: concert picnic Picnic", "106 12: picnic - ",
+            ])
+        #expect(changes.events == [twelve: .init(version: 6, event: nil)])
+    }
+
+    @Test func `a second hiding and a second unhiding change nothing`() {
+        #expect(told(changes(of: .of(.picnic), by: .hidden(.fraud), .hidden(.fraud))) == ["101 12: picnic - ", "102 12: - - "])
+        #expect(told(changes(of: .of(.picnic), by: .unhidden)) == ["101 12: picnic picnic Picnic"])
+    }
+
+    @Test func `streams of other categories change nothing`() {
+        var foreign = EventEnvelope.of(12, version: 1, .cancelled)
+        foreign.stream = StreamName("user-12")
+        let changes = IndexChanges([(position: Int64(1), envelope: foreign)], render: { _, _ in }) { _ in nil }
+        #expect(changes.changes.isEmpty)
+        #expect(changes.events.isEmpty)
+    }
+}
+
+@Suite struct `Keeping the index in step with changes` {
+    /// The index of a node, without its log.
+    private struct Node {
+        let index = EventIndex()
+        var absent = AbsentEvents()
+        var changes: [EventChange] = []
+
+        mutating func apply(_ recorded: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>) {
+            let (snapshot, absent) = (index.snapshot, absent)
+            let found = IndexChanges(recorded, render: { $1.append(contentsOf: rendered($0.details)) }) { id in
+                absent.hidden[id] ?? snapshot.event(id).map(HeldEvent.init)
+            }
+            index.apply(EventIndex.Batch(found), position: recorded.last?.position ?? 0)
+            self.absent.apply(found)
+            changes += found.changes
+        }
+
+        var contents: [String] {
+            (1...8 as ClosedRange<Int64>).map { id in
+                let held = index.snapshot.event(EventID(rawValue: id)).map(HeldEvent.init) ?? absent.hidden[EventID(rawValue: id)]
+                return held.map { "\($0.version) \($0.isHidden) \(String(decoding: $0.json, as: UTF8.self))" } ?? "-"
+            }
+        }
+    }
+
+    /// Histories with changes that the rules refuse, as an imported log may have them.
+    private static func history(seed: UInt64) -> [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)] {
+        var generator = SeededGenerator(seed: seed)
+        var versions: [Int64: Int32] = [:]
+        return (1...200 as ClosedRange<Int64>).map { position in
+            let id = Int64.random(in: 1...8, using: &generator)
+            let version = versions[id, default: 0] + 1
+            versions[id] = version
+            let events: [EventDomainEvent] = [
+                .cancelled, .hidden(.fraud), .hidden(.fraud), .unhidden, .unhidden, updated(.picnic), updated(.concert),
+                updated(.concert),
+            ]
+            let event =
+                version == 1 ? .created(EventCreated(owner: .bob, details: .picnic)) : events.randomElement(using: &generator)
+            return (position, .of(id, version: version, event ?? .cancelled))
+        }
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `nodes that get a history in different segments see the same changes and hold the same events`(seed: UInt64) {
+        let history = Self.history(seed: seed)
+        let nodes = [200, 1, 7, 30].map { size in
+            var node = Node()
+            for start in stride(from: 0, to: history.count, by: size) { node.apply(history[start...].prefix(size)) }
+            return node
+        }
+        // What the read model has after the same history.
+        let expected = history.reduce(into: [EventID: Event]()) { events, recorded in
+            guard let id = EventID(stream: recorded.envelope.stream) else { return }
+            if case .created(let created) = recorded.envelope.event {
+                events[id] = Event(id: id, owner: created.owner, version: 1, details: created.details)
+            } else {
+                events[id]?.apply(recorded.envelope.event, version: recorded.envelope.version)
+            }
+        }
+        let contents = (1...8 as ClosedRange<Int64>).map { id -> String in
+            guard let event = expected[EventID(rawValue: id)], !event.isCancelled else { return "-" }
+            return "\(event.version) \(event.isHidden) \(event.details.name)"
+        }
+        for node in nodes {
+            #expect(node.contents == contents)
+            #expect(node.index.snapshot.count == expected.values.count(where: \.isLive))
+            #expect(node.changes.map(\.position) == Array(1...200))
+            #expect(node.changes.map(\.before) == nodes[0].changes.map(\.before))
+            #expect(node.changes.map(\.after) == nodes[0].changes.map(\.after))
+            #expect(node.changes.map(\.json) == nodes[0].changes.map(\.json))
+        }
+        // Every change begins where the one before it ended.
+        var last: [EventID: EventPlace] = [:]
+        for change in nodes[0].changes {
+            #expect(change.before == last[change.id], "position \(change.position)")
+            last[change.id] = change.after
+        }
+    }
+
+    @Test func `absent events have their last versions, and take memory while they are hidden`() {
+        var absent = AbsentEvents(hidden: [twelve: .of(.picnic, version: 4, isHidden: true)])
+        #expect(absent.version(of: twelve) == 4)
+        #expect(absent.bytes == 6)
+        absent.apply(changes(of: .of(.picnic, version: 4, isHidden: true), by: updated(.concert)))
+        #expect(absent.version(of: twelve) == 5)
+        #expect(absent.bytes == 7)
+        absent.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .cancelled))
+        #expect(absent.version(of: twelve) == 6)
+        #expect(absent.bytes == 0)
+        absent.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .unhidden))
+        #expect(absent.hidden.isEmpty)
+    }
+}
