@@ -45,7 +45,7 @@ import Users
                                 let second = try await node.module.view()
                                 #expect(second.position ?? -1 >= updated)
                                 #expect(try await second.event(id)?.version == 2)
-                                #expect(try await second.event(id)?.text.contains("of 1, version 2") == true)
+                                #expect(try await second.event(id)?.text.contains("Concert") == true)
                             }
                         }
                     }

@@ -15,8 +15,7 @@ struct TestNode: Sendable {
     let client: PostgresClient
 
     static let render: EventRendering = { event, bytes in
-        let owner = "\(event.id.rawValue) of \(event.owner.rawValue), version \(event.version): \(event.details)"
-        bytes.append(contentsOf: owner.utf8)
+        bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8)
     }
 
     /// A migrated database with an empty read model.
@@ -32,11 +31,13 @@ struct TestNode: Sendable {
     /// - Parameter isFilled: whether the body starts with the index in use
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
+        listener: (any EventChangeListener)? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in
             let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
-            let index = IndexUpdater(client: client, notifier: notifier, limitBytes: limitBytes, render: render, logger: .quiet)
+            let index = IndexUpdater(
+                client: client, notifier: notifier, limitBytes: limitBytes, render: render, listener: listener, logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in
                 let log = EventLog(
                     client: writer, projections: [EventsProjection()], notifier: notifier, listeners: [index], logger: .quiet)
@@ -61,6 +62,21 @@ struct TestNode: Sendable {
     func update(_ id: EventID, to details: EventDetails, by owner: UserID = .ann) async throws -> Int64 {
         let command = UpdateEvent(id: id, change: .replace(details), by: owner, condition: VersionCondition())
         return try await module.update(command, context: CommandContext(requestID: "test")).position
+    }
+
+    @discardableResult
+    func cancel(_ id: EventID, by owner: UserID = .ann) async throws -> Int64 {
+        try await module.cancel(CancelEvent(id: id, by: owner), context: CommandContext(requestID: "test")).position
+    }
+
+    @discardableResult
+    func hide(_ id: EventID) async throws -> Int64 {
+        try await module.hide(try HideEvent(id: id, reason: "Spam"), context: CommandContext(requestID: "test")).position
+    }
+
+    @discardableResult
+    func unhide(_ id: EventID) async throws -> Int64 {
+        try await module.unhide(UnhideEvent(id: id), context: CommandContext(requestID: "test")).position
     }
 
     /// The API's answer for all events around a place.
