@@ -15,7 +15,7 @@ import Testing
             let before = try await api.send(.options, "/v1/events/1", headers: Self.preflight)
             #expect((before.status, before.body) == (204, ""))
             #expect(before.header("access-control-allow-origin") == Self.page)
-            #expect(before.header("access-control-allow-methods") == "GET, HEAD, POST, PUT, PATCH")
+            #expect(before.header("access-control-allow-methods") == "GET, HEAD, POST, PUT, PATCH, DELETE")
             let sent = try #require(before.header("access-control-allow-headers"))
             for name in ["tb-device-token", "x-app-secret", "content-type", "idempotency-key", "if-match", "humon-position"] {
                 #expect(sent.split(separator: ", ").contains { $0.lowercased() == name }, "\(sent)")

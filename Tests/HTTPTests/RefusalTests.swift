@@ -93,10 +93,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (HTTPRequest.Method.delete, "/v1/events/1", "GET, HEAD, PATCH, PUT"), (.get, "/v1/users", "POST"),
+        (HTTPRequest.Method.post, "/v1/events/1", "DELETE, GET, HEAD, PATCH, PUT"), (.get, "/v1/users", "POST"),
         (.put, "/v1/events", "POST"),
         (.patch, "/v1/events/nearests", "GET, HEAD"), (.options, "/v1/attendances", "POST"),
-        (HTTPRequest.Method("BREW") ?? .trace, "/v1/events/1.json", "GET, HEAD, PATCH, PUT"),
+        (HTTPRequest.Method("BREW") ?? .trace, "/v1/events/1.json", "DELETE, GET, HEAD, PATCH, PUT"),
     ])
     func `an unsupported method gets 405 with the supported ones`(
         method: HTTPRequest.Method, path: String, allowed: String

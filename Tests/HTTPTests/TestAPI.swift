@@ -23,6 +23,8 @@ struct TestAPI: Sendable {
     let operators: TestClient
     let database: TestDatabase
     let log: LogReader
+    /// Carries out the commands of operators, which no route has.
+    let events: EventsModule
     let routes: [Route]
     let router: Router
     /// A second instance that gives the same responses. No test reads its counters.
@@ -101,7 +103,7 @@ struct TestAPI: Sendable {
                     try await body(
                         TestAPI(
                             client: client, operators: .router(admin.router), database: database,
-                            log: LogReader(client: readers), routes: api.routes, router: requests.router,
+                            log: LogReader(client: readers), events: api.events, routes: api.routes, router: requests.router,
                             twin: APIRouter(makeAPI(), allowing: cors, logger: .quiet).router))
                 }
             }
@@ -170,6 +172,23 @@ struct TestAPI: Sendable {
         )
         guard let id = answer.id else { throw UnexpectedAnswer(answer: answer) }
         return id
+    }
+
+    func cancel(
+        _ id: Int64, token: String? = "owner", headers: [String: String] = [:], type: String = "application/json",
+        _ body: String = ""
+    ) async throws -> Answer {
+        try await send(.delete, "/v1/events/\(id)", token: token, type: type, body, headers: headers)
+    }
+
+    /// Hides an event as an operator does.
+    func hide(_ id: Int64) async throws {
+        let command = try HideEvent(id: EventID(rawValue: id), reason: "Spam")
+        _ = try await events.hide(command, context: CommandContext(requestID: "test"))
+    }
+
+    func unhide(_ id: Int64) async throws {
+        _ = try await events.unhide(UnhideEvent(id: EventID(rawValue: id)), context: CommandContext(requestID: "test"))
     }
 
     struct UnexpectedAnswer: Error { var answer: Answer }

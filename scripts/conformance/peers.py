@@ -132,7 +132,7 @@ def h11_requests(server):
     expect((status, headers[b"content-encoding"]) == (200, b"gzip"), "h11: a compressed list")
     expect(connection.ask("OPTIONS", "*")[0] == 204, "h11: OPTIONS *")
     expect(connection.ask("GET", "/nowhere")[0] == 404, "h11: 404")
-    expect(connection.ask("DELETE", "/v1/events/1")[0] == 405, "h11: 405")
+    expect(connection.ask("POST", "/v1/events/1")[0] == 405, "h11: 405")
     # Chunks of one byte, after the other requests on the same connection.
     body = json.dumps(EVENT).encode()
     fields = [("tb-device-token", server.token), ("Content-Type", "application/json")]
