@@ -73,7 +73,15 @@ let package = Package(
             ],
             resources: [.embedInCode("db")]
         ),
-        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", .crypto]),
+        .target(
+            name: "Users",
+            dependencies: [
+                "EventStore", "Postgres", "Encoding",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
         .target(
             name: "SpatialIndex",
             dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
@@ -83,7 +91,14 @@ let package = Package(
             name: "Events",
             dependencies: ["Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .logging, .serviceLifecycle]
         ),
-        .target(name: "Attendances", dependencies: ["Events", "Users", "EventStore", "Postgres", "Encoding"]),
+        .target(
+            name: "Attendances",
+            dependencies: [
+                "Events", "Users", "EventStore", "Postgres", "Encoding",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
         .target(
             name: "HTTPServer",
             dependencies: [

@@ -22,8 +22,8 @@ struct Humon: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, SubscriptionCommands.self, Demo.self,
-            ShowSettings.self, Completion.self,
+            Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, SubscriptionCommands.self,
+            UserCommands.self, Demo.self, ShowSettings.self, Completion.self,
         ]
     )
 

@@ -2,45 +2,65 @@ internal import Encoding
 internal import EventStore
 internal import Postgres
 
-/// The read model of users: the id of each device.
+/// The read model of users: the digest of each user's present token.
 struct UsersProjection: Projection {
     static let name = "users"
-    static let version: Int32 = 1
+    static let version: Int32 = 2
     static let personalColumns: Set<String> = ["device"]
 
-    struct Row: Sendable, Hashable {
-        var id: UserID
-        var device: DeviceDigest
+    struct Changes: Sendable, Hashable {
+        /// The users of the batch's `UserCreated`, as the whole batch leaves them, by id.
+        var created: [User] = []
+        /// The other users of the batch, as it leaves them, by id.
+        var changed: [User] = []
     }
 
     static func tables(in schema: String) -> String {
         """
         CREATE TABLE \(schema).users (
-            id bigint NOT NULL,
-            device bytea NOT NULL
+            id bigint PRIMARY KEY,
+            version integer NOT NULL,
+            -- NULL after the token was revoked.
+            device bytea
         );
         """
     }
 
     static func indexes(in schema: String) -> String {
-        """
-        ALTER TABLE \(schema).users ADD PRIMARY KEY (id);
-        ALTER TABLE \(schema).users ADD CONSTRAINT users_device UNIQUE (device);
-        """
+        "ALTER TABLE \(schema).users ADD CONSTRAINT users_device UNIQUE (device);"
     }
 
-    func fold(_ envelopes: [EventEnvelope<UserDomainEvent>]) -> [Row] {
-        envelopes.compactMap { envelope in
-            switch envelope.event {
-            case .created(let created): UserID(stream: envelope.stream).map { Row(id: $0, device: created.device) }
-            }
+    /// The last domain event of a user has the whole row.
+    func fold(_ envelopes: [EventEnvelope<UserDomainEvent>]) -> Changes {
+        var (users, created): ([UserID: User], Set<UserID>) = ([:], [])
+        for envelope in envelopes {
+            guard let id = UserID(stream: envelope.stream) else { continue }
+            if case .created = envelope.event { created.insert(id) }
+            users[id] = User(id: id, version: envelope.version, device: envelope.event.device)
+        }
+        let ordered = users.values.sorted { $0.id.rawValue < $1.id.rawValue }
+        return Changes(
+            created: ordered.filter { created.contains($0.id) }, changed: ordered.filter { !created.contains($0.id) })
+    }
+
+    func writes(for changes: Changes, in schema: String) -> [Write] {
+        var writes: [Write] = []
+        if !changes.created.isEmpty { writes.append(.insert(Self.layout.insertion(of: changes.created, in: schema))) }
+        if !changes.changed.isEmpty { writes.append(.run(Self.layout.update(changes.changed, by: "id", in: schema))) }
+        return writes
+    }
+
+    private static let layout = RowLayout<User>(
+        table: "users", [.init("id") { $0.id.rawValue }, .init("version") { $0.version }, .init("device") { $0.device?.bytea }])
+}
+
+extension UserDomainEvent {
+    /// The user's token after this domain event; `nil` if the user has none.
+    fileprivate var device: DeviceDigest? {
+        switch self {
+        case .created(let created): created.device
+        case .rotated(let rotated): rotated.device
+        case .revoked: nil
         }
     }
-
-    func writes(for rows: [Row], in schema: String) -> [Write] {
-        rows.isEmpty ? [] : [.insert(Self.layout.insertion(of: rows, in: schema))]
-    }
-
-    private static let layout = RowLayout<Row>(
-        table: "users", [.init("id") { $0.id.rawValue }, .init("device") { $0.device.bytea }])
 }

@@ -45,20 +45,6 @@ import Testing
         #expect(history.generation == LogGeneration(number: 1))
     }
 
-    @Test func `a check confirms the log generation until the next doubt`() async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
-                #expect(history.confirmed == nil)
-                #expect(try await history.check(client) == 0)
-                #expect(history.confirmed == LogGeneration())
-                history.doubt()
-                #expect(history.confirmed == nil)
-                _ = try await history.check(client)
-                #expect(history.confirmed == LogGeneration())
-            }
-        }
-    }
-
     /// Holds for every kind of observation, and for any number of events that are recorded afterwards.
     @Test(arguments: [0, 1, 4, 5, 9] as [Int])
     func `a check after the log lost its end begins a new log generation`(since: Int) async throws {
@@ -87,7 +73,6 @@ import Testing
                 if since == 9 { history.saw(try await store.reader.cursor(at: 12)) }
                 #expect(try await history.check(store.client) == Int64(3 + since))
                 #expect(history.generation == LogGeneration(number: 1), "\(kind)")
-                #expect(history.confirmed == LogGeneration(number: 1))
                 _ = try await history.check(store.client)
                 #expect(history.generation == LogGeneration(number: 1))
             }

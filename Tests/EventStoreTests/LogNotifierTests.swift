@@ -111,7 +111,7 @@ import Testing
             // The notifier learns of a commit beside the caller of `append`.
             try await eventually { store.notifier.hint.tail.position == 10 }
             try await store.database.loseEndOfLog(after: 3)
-            store.notifier.history.doubt()
+            store.notifier.history.askForCheck()
             try await eventually { store.notifier.hint.tail.position == 3 }
         }
     }

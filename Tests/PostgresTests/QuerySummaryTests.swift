@@ -6,7 +6,7 @@ import Testing
     @Test(
         arguments: [
             ("SELECT 1", "SELECT 1"), ("SELECT log.tail()", "SELECT log.tail"), ("BEGIN", "BEGIN"),
-            ("SELECT id FROM \"users_v1\".users WHERE device = $1", "SELECT users_v1"),
+            ("SELECT id FROM \"users_v2\".users WHERE device = $1", "SELECT users_v2"),
             ("INSERT INTO log.commands (id) VALUES ($1)", "INSERT log.commands"),
             ("\n  UPDATE events_v1.events AS e\n SET a = $1", "UPDATE events_v1.events"),
         ] as [(SQL, String)])

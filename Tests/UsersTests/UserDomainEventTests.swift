@@ -14,10 +14,23 @@ import Testing
         #expect(try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8)) == event)
     }
 
-    @Test func `the domain events of users have one stored name, in format 1`() {
+    @Test func `TokenRotated is stored as these bytes and read from them`() throws {
+        let rotated = UserDomainEvent.rotated(TokenRotated(device: DeviceToken(secret: "device-1").digest))
+        #expect(rotated.stored.type == "TokenRotated")
+        #expect(rotated.stored.data.text == text)
+        #expect(try UserDomainEvent.decode(type: "TokenRotated", format: 1, data: Array(text.utf8)) == rotated)
+    }
+
+    @Test func `TokenRevoked is stored as these bytes and read from them`() throws {
+        #expect(UserDomainEvent.revoked.stored.type == "TokenRevoked")
+        #expect(UserDomainEvent.revoked.stored.data.text == "{}")
+        #expect(try UserDomainEvent.decode(type: "TokenRevoked", format: 1, data: Array("{}".utf8)) == .revoked)
+    }
+
+    @Test func `the domain events of users have three stored names, all in format 1`() {
         #expect(UserDomainEvent.category == "user")
-        #expect(UserDomainEvent.storedTypes.map(\.name) == ["UserCreated"])
-        #expect(UserDomainEvent.storedTypes.map(\.currentFormat) == [1])
+        #expect(UserDomainEvent.storedTypes.map(\.name) == ["UserCreated", "TokenRotated", "TokenRevoked"])
+        #expect(UserDomainEvent.storedTypes.map(\.currentFormat) == [1, 1, 1])
     }
 
     @Test func `a user event in a newer format is refused`() {
@@ -37,8 +50,10 @@ import Testing
         #"{"device":"03204DE92E11FC8C528139BE419065920EB83DBFF1A4663BBEA455AA6E9702BD"}"#,
     ])
     func `a user event without a valid digest is refused, and the error does not show the value`(text: String) {
-        #expect(throws: FormatError("UserCreated, format 1: no usable device in the stored data")) {
-            try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8))
+        for type in ["UserCreated", "TokenRotated"] {
+            #expect(throws: FormatError("\(type), format 1: no usable device in the stored data")) {
+                try UserDomainEvent.decode(type: type, format: 1, data: Array(text.utf8))
+            }
         }
     }
 }
@@ -50,13 +65,30 @@ import Testing
             ("user-01", 1, "the stream is not named after a user's id"),
             ("user-1", 2, "a user is created at version 1 only"),
         ] as [(String, Int32, String)])
-    func `a user stream contains UserCreated at version 1 and no other event`(stream: String, version: Int32, reason: String) {
+    func `a user stream contains UserCreated at version 1 only`(stream: String, version: Int32, reason: String) {
         let event = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
         let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)
         #expect(throws: FormatError("UserCreated, format 1: \(reason)")) {
             try UserDomainEvent.decode(stored, in: StreamName(stream), version: version)
         }
         #expect(throws: Never.self) { try UserDomainEvent.decode(stored, in: StreamName("user-7"), version: 1) }
+    }
+
+    @Test(arguments: [
+        ("TokenRotated", #"{"device":"03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"}"#, "rotated"),
+        ("TokenRevoked", "{}", "revoked"),
+    ])
+    func `a token changes after its user was created only`(type: String, data: String, word: String) {
+        let stored = StoredEvent(type: type, format: 1, data: Array(data.utf8))
+        #expect(throws: FormatError("\(type), format 1: a user is created before its token is \(word)")) {
+            try UserDomainEvent.decode(stored, in: StreamName("user-7"), version: 1)
+        }
+        #expect(throws: FormatError("\(type), format 1: the stream is not named after a user's id")) {
+            try UserDomainEvent.decode(stored, in: StreamName("event-7"), version: 2)
+        }
+        for version: Int32 in [2, 3] {
+            #expect(throws: Never.self) { try UserDomainEvent.decode(stored, in: StreamName("user-7"), version: version) }
+        }
     }
 
     @Test func `the key of a user stream is the user number`() {

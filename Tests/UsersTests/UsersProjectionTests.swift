@@ -10,30 +10,52 @@ import Testing
     private let bob = DeviceToken(secret: "device of Bob").digest
 
     @Test func `no domain events give no user rows`() {
-        #expect(UsersProjection().fold([]).isEmpty)
+        #expect(UsersProjection().fold([]) == UsersProjection.Changes())
     }
 
-    @Test func `each new user gives one row, in the order of the log`() {
-        #expect(
-            UsersProjection().fold([created("user-2", ann), created("user-1", bob)]) == [
-                UsersProjection.Row(id: UserID(rawValue: 2), device: ann),
-                UsersProjection.Row(id: UserID(rawValue: 1), device: bob),
-            ]
-        )
+    @Test func `each new user gives one row, by id`() {
+        let changes = UsersProjection().fold([
+            envelope("user-2", 1, .created(UserCreated(device: ann))), envelope("user-1", 1, .created(UserCreated(device: bob))),
+        ])
+        #expect(changes.created == [user(1, 1, bob), user(2, 1, ann)])
+        #expect(changes.changed.isEmpty)
     }
 
     @Test func `streams of other categories give no user rows`() {
-        #expect(UsersProjection().fold([created("event-2", ann)]).isEmpty)
+        #expect(
+            UsersProjection().fold([envelope("event-2", 1, .created(UserCreated(device: ann)))]) == UsersProjection.Changes())
     }
 
-    private func created(_ stream: String, _ device: DeviceDigest) -> EventEnvelope<UserDomainEvent> {
+    @Test func `a user of an earlier batch gives one changed row with the last token`() {
+        let changes = UsersProjection().fold([
+            envelope("user-1", 2, .rotated(TokenRotated(device: ann))), envelope("user-2", 2, .revoked),
+            envelope("user-1", 3, .rotated(TokenRotated(device: bob))),
+        ])
+        #expect(changes.created.isEmpty)
+        #expect(changes.changed == [user(1, 3, bob), user(2, 2, nil)])
+    }
+
+    @Test func `a user of this batch gives one new row with the last token`() {
+        let changes = UsersProjection().fold([
+            envelope("user-1", 1, .created(UserCreated(device: ann))), envelope("user-1", 2, .rotated(TokenRotated(device: bob))),
+            envelope("user-1", 3, .revoked),
+        ])
+        #expect(changes.created == [user(1, 3, nil)])
+        #expect(changes.changed.isEmpty)
+    }
+
+    private func user(_ id: Int64, _ version: Int32, _ device: DeviceDigest?) -> User {
+        User(id: UserID(rawValue: id), version: version, device: device)
+    }
+
+    private func envelope(_ stream: String, _ version: Int32, _ event: UserDomainEvent) -> EventEnvelope<UserDomainEvent> {
         EventEnvelope(
-            id: UUID(derivedFrom: stream),
+            id: UUID(derivedFrom: "\(stream) \(version)"),
             stream: StreamName(stream),
-            version: 1,
+            version: version,
             recordedAt: Timestamp(milliseconds: 0),
             metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
-            event: .created(UserCreated(device: device))
+            event: event
         )
     }
 }

@@ -42,11 +42,13 @@ struct Welcome: Service {
 
     /// Never prints the secret itself: the printed command reads it from its place.
     private func say(port: Int, adminPort: Int) {
+        // While the secret changes, the command sends the first one.
+        let isList = settings.appSecret?.contains(",") == true
         let secret =
             switch secret {
-            case .environment: "$TB_APP_SECRET"
-            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)')"
-            case .secretFile(let path): "$(cat '\(path)')"
+            case .environment: isList ? "${TB_APP_SECRET%%,*}" : "$TB_APP_SECRET"
+            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)'\(isList ? " | cut -d, -f1" : ""))"
+            case .secretFile(let path): "$(\(isList ? "cut -d, -f1" : "cat") '\(path)')"
             }
         print(
             """

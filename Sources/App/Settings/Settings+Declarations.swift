@@ -16,9 +16,11 @@ extension Settings {
         }
 
         let appSecret = Setting<String?>.optional(
-            "TB_APP_SECRET", "The secret that the app sends in tb-app-secret to prove its identity.",
-            documentedDefault: "generated and kept in .env on the private PostgreSQL; required with DATABASE_URL", isSecret: true,
-            fileName: "TB_APP_SECRET_FILE")
+            "TB_APP_SECRET",
+            "The secret that the app sends in tb-app-secret to prove its identity; while it changes, both secrets, separated by a comma.",
+            documentedDefault: "generated and kept in .env on the private PostgreSQL; required with DATABASE_URL",
+            format: "a secret, or secrets separated by commas", isSecret: true, fileName: "TB_APP_SECRET_FILE",
+            isValid: { !AppSecret($0).isEmpty })
         let appSecretFile = Setting<String?>.path(
             "TB_APP_SECRET_FILE", "A file with the app's secret, instead of TB_APP_SECRET.")
         let databaseURL = Setting<String?>.optional(

@@ -19,8 +19,26 @@ public struct ReadModelState: Sendable, Hashable {
         return ReadModelState(position: max(position, 0), tableGeneration: tableGeneration)
     }
 
+    /// Maximum number of positions that the statement of ``Projection/isInStep`` searches.
+    fileprivate static let searchLimit: Int64 = 10_000
+
     /// Selects a value that differs after every renaming of the schema.
     static func tableGeneration(of schema: String) -> SQL {
         "SELECT oid::text || ' ' || xmin::text FROM pg_namespace WHERE nspname = \(schema)"
+    }
+}
+
+extension Projection {
+    /// Selects whether the read model holds every recorded event of its category. It selects false if it is too far behind to search,
+    /// and no row without a read model. A read model that this program's appends change always holds them.
+    public static var isInStep: SQL {
+        """
+        SELECT is_inline OR (
+            position >= log.tail() - \(ReadModelState.searchLimit) AND NOT EXISTS (
+                SELECT FROM log.recorded_events AS e
+                WHERE e.position > p.position AND split_part(e.stream, '-', 1) = \(Event.category)
+            )
+        ) FROM log.read_model_positions(ARRAY[\(schema)]) AS p
+        """
     }
 }

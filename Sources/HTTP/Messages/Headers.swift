@@ -25,7 +25,7 @@ extension Request {
     /// Compares the app's secret in constant time.
     func carries(_ secret: AppSecret) -> Bool {
         guard let sent = firstValue(of: HTTPField.Name.appSecrets) else { return false }
-        return AppSecret(sent) == secret
+        return secret.accepts(sent)
     }
 
     private func firstValue(of names: [HTTPField.Name]) -> String? {
@@ -34,13 +34,27 @@ extension Request {
     }
 }
 
-/// The secret by which a caller proves to be our app. It keeps a digest only, and compares digests in constant time.
-public struct AppSecret: Sendable, Equatable {
-    private let digest: SHA256.Digest
+/// The secrets by which a caller proves to be our app: one, or several while the secret changes. It keeps digests only.
+public struct AppSecret: Sendable {
+    private let digests: [SHA256.Digest]
 
-    public init(_ secret: String) { digest = SHA256.hash(data: Array(secret.utf8)) }
+    /// - Parameter list: secrets separated by commas
+    public init(_ list: String) {
+        let secrets = list.split(separator: ",").map(\.trimmingSpaces).filter { !$0.isEmpty }
+        digests = secrets.map { SHA256.hash(data: Array($0.utf8)) }
+    }
 
-    public static func == (left: AppSecret, right: AppSecret) -> Bool { left.digest == right.digest }
+    /// Whether the list has no secret, so that no caller is accepted.
+    public var isEmpty: Bool { digests.isEmpty }
+
+    /// Compares digests in constant time, and always all of them: the time tells neither a part of a secret nor which one is right.
+    func accepts(_ sent: String) -> Bool {
+        let digest = SHA256.hash(data: Array(sent.utf8))
+        return digests.reduce(false) { isAccepted, known in
+            let isEqual = known == digest
+            return isAccepted || isEqual
+        }
+    }
 }
 
 extension AppSecret: CustomStringConvertible, CustomReflectable {

@@ -10,28 +10,62 @@ extension APIModule {
 
 private struct UserRoutes: Sendable {
     private let users: UsersModule
-    private let appSecret: AppSecret
+    private let api: API
     private let signUps: RateLimiter?
 
     init(_ users: UsersModule, _ api: API) {
         self.users = users
-        appSecret = api.settings.appSecret
+        self.api = api
         signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute)
     }
 
-    var all: [Route] { [Route(.post, "/v1/users", "createUser", createUser)] }
+    var all: [Route] {
+        [
+            Route(.post, "/v1/users", "createUser", createUser),
+            Route(.get, "/v1/users/me", "getUser", getUser),
+            Route(.post, "/v1/users/me/token", "rotateToken", rotateToken),
+        ]
+    }
 
     private func createUser(_ request: Request, _ context: RequestContext) async throws -> Response {
-        guard request.carries(appSecret) else { throw HTTPError.hidden }
-        let sent = request.deviceToken
-        guard sent?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
-            throw HTTPError.invalid(errors: [.tooLong("device_token", maximum: DeviceToken.lengthLimit, "bytes")])
-        }
+        guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
+        let sent = try limited(request.deviceToken)
         let allowance = try signUps?.take(context.sender(of: request).address?.subscriber)
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
-        // Two names for one value: older clients read `auth_token`.
-        return Response(
-            json: ["id": JSON(id.rawValue), "device_token": .string(token.secret), "auth_token": .string(token.secret)],
-            recordedAt: position, allowance)
+        return Response(json: credentials(id, token), recordedAt: position, allowance)
+    }
+
+    private func getUser(_ request: Request, _ context: RequestContext) async throws -> Response {
+        Response(json: ["id": JSON(try await api.caller(request.deviceToken).rawValue)])
+    }
+
+    /// Takes no idempotency key: the new token is one.
+    private func rotateToken(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let device = try api.requireDevice(request)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let command = RotateToken(old: device.token, new: try newToken(fields.json["device_token"]))
+        let (id, token, position) = try await users.rotate(command, context: request.commandContext(context))
+        return Response(json: credentials(id, token), recordedAt: position, device.allowance)
+    }
+
+    /// The token that a client chose; `nil` if the server is to choose one.
+    private func newToken(_ field: JSON?) throws(HTTPError) -> DeviceToken? {
+        switch field {
+        case nil, .null: return nil
+        case .string(let secret): return try limited(DeviceToken(secret: secret))
+        case .bool, .number, .array, .object: throw .invalid(errors: ["Device token is not a text"])
+        }
+    }
+
+    private func limited(_ token: DeviceToken?) throws(HTTPError) -> DeviceToken? {
+        guard token?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
+            throw .invalid(errors: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
+        }
+        return token
+    }
+
+    /// Two names for one value: older clients read `auth_token`.
+    private func credentials(_ id: UserID, _ token: DeviceToken) -> JSON {
+        ["id": JSON(id.rawValue), "device_token": .string(token.secret), "auth_token": .string(token.secret)]
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 public import Logging
-public import Postgres
+internal import Postgres
 internal import Synchronization
 
 /// The number of a history of the log. It rises by one after every loss of the log's end that this process detects.
@@ -15,8 +15,8 @@ public struct LogGeneration: Sendable, Hashable, Comparable {
 /// Detects that the log lost its end. An asynchronous fail-over, a restored volume or a crash without `fsync` removes the last
 /// recorded events, and PostgreSQL gives their positions and numbers again.
 ///
-/// A process caches users by token, numbers in stock, the log's tail and the events in memory. It keeps each of them with the
-/// ``generation`` that was current before the read, and drops it when the generation differs.
+/// A process caches numbers in stock, the log's tail, and the events and the counts of attendances in memory. It keeps each of them with
+/// the ``generation`` that was current before the read, and drops it when the generation differs.
 ///
 /// The evidence is cursors of the log: positions with the ids of their recorded events. They come from the process's own commits,
 /// from the pages of ``LogTail``, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
@@ -28,13 +28,8 @@ public final class LogHistory: Sendable {
     private struct State: Sendable {
         /// Ordered by position. The last check found the first of these cursors.
         var cursors: [LogCursor] = []
-        /// The start of the last check that found all cursors; nil while there is a doubt.
-        var confirmedAt: ContinuousClock.Instant?
-        var doubts = 0
     }
 
-    /// Seconds for which a check confirms the generation: some polls of a ``LogNotifier``.
-    static let confirmedForSeconds = 5.0
     /// Maximum number of cursors between two checks. With more, the generation changes, since a loss could not be detected.
     static let cursorLimit = 10_000
     /// Number of cursors above which a check is due before the next poll.
@@ -55,38 +50,20 @@ public final class LogHistory: Sendable {
     /// The current generation, as far as this process knows.
     public var generation: LogGeneration { LogGeneration(number: number.load(ordering: .acquiring)) }
 
-    /// The current generation if the database confirmed it in the last 5 seconds; else nil, and no cached value may be used.
-    public var confirmed: LogGeneration? {
-        state.withLock { state in
-            guard let confirmedAt = state.confirmedAt, .now - confirmedAt < .seconds(Self.confirmedForSeconds) else { return nil }
-            return generation
-        }
-    }
-
     /// Keeps a cursor of the log as evidence for the next check.
-    public func saw(_ cursor: LogCursor) {
+    func saw(_ cursor: LogCursor) {
         guard cursor.id != nil else { return }
         state.withLock { saw(cursor, &$0) }
     }
 
-    /// Withdraws the confirmation until the next check, which is due now. The notifier calls it after a broken connection, for
-    /// example.
-    func doubt() {
-        state.withLock { state in
-            state.confirmedAt = nil
-            state.doubts += 1
-        }
-        checkIsDue.yield()
-    }
-
+    /// Makes a check due now, for example after a broken connection.
     func askForCheck() { checkIsDue.yield() }
 
     /// Asks the database for all cursors.
     /// - Returns: the position of the last recorded event; 0 for an empty log
     /// - Throws: `PostgresError`, or `CancellationError`
     func check(_ client: PostgresClient) async throws -> Int64 {
-        let start = ContinuousClock.now
-        let (asked, doubts, before) = state.withLock { ($0.cursors, $0.doubts, generation) }
+        let (asked, before) = state.withLock { ($0.cursors, generation) }
         let answers = try await client.run([
             "SELECT position, id FROM log.recorded_events WHERE position = ANY(\(asked.map(\.position)))", LogCursor.newest,
         ])
@@ -96,7 +73,6 @@ public final class LogHistory: Sendable {
             guard before == generation else { return }
             if !asked.allSatisfy(found.contains) { lose(&state) } else { state.cursors.removeFirst(asked.count) }
             if let newest { saw(newest, &state, isChecked: true) }
-            if state.doubts == doubts { state.confirmedAt = start }
         }
         return newest?.position ?? 0
     }
@@ -120,7 +96,6 @@ public final class LogHistory: Sendable {
 
     private func lose(_ state: inout State) {
         state.cursors = []
-        state.confirmedAt = nil
         number.add(1, ordering: .releasing)
         checkIsDue.yield()
         logger.critical("the log lost its end; what this process keeps of it is dropped")
@@ -153,7 +128,7 @@ extension LogHistory: CommitListener {
 extension LogCursor {
     /// Selects the last cursor of the log; no row for an empty log. In a pipeline it sees at least as much as the statement
     /// before it.
-    public static let newest: SQL = "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1"
+    static let newest: SQL = "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1"
 }
 
 extension Rows {

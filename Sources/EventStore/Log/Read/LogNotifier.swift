@@ -178,12 +178,12 @@ public final class LogNotifier: Service {
                         sendRound()
                         for await notification in notifications { heard(notification) }
                         // The connection broke.
-                        history.doubt()
+                        history.askForCheck()
                     }
                 }
             } catch {
                 logger.debug("not listening for appends of other nodes; polling", metadata: ["error": "\(error)"])
-                history.doubt()
+                history.askForCheck()
                 try? await Task.sleep(for: .seconds(Self.listenAgainSeconds))
             }
         }

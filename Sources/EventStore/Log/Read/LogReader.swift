@@ -31,13 +31,13 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// All recorded events of one stream, by version.
+    /// The recorded events of one stream after a version, by version.
     /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
-    public func read(stream: StreamName) async throws -> [RecordedEvent] {
+    public func read(stream: StreamName, after version: Int32 = 0) async throws -> [RecordedEvent] {
         let rows = try await client.query(
             """
             SELECT \(Self.columns)
-            FROM log.recorded_events WHERE stream = \(stream.description) ORDER BY version
+            FROM log.recorded_events WHERE stream = \(stream.description) AND version > \(version) ORDER BY version
             """
         )
         return try rows.map(RecordedEvent.init)

@@ -139,7 +139,7 @@ public struct LogTail: AsyncSequence, Sendable {
                     feed.notifier.history.saw(cursor)
                     return page
                 } catch  where error is LogTruncatedError || error is LogDivergedError {
-                    feed.notifier.history.doubt()
+                    feed.notifier.history.askForCheck()
                     throw error
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true

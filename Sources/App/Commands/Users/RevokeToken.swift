@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import EventStore
+internal import HTTP
+internal import Users
+
+/// `humon users revoke`
+struct RevokeToken: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "End the token of a user, for example after a device was stolen.",
+        discussion: """
+            Requests with the token get 401 on every server from then on. Nothing gives the user a token again: the person signs up \
+            as a new user. Events and attendances of the user stay. The command asks first; without a terminal it requires --yes, \
+            else it exits with 2. It also exits with 2 if no user has this id.
+
+            EXAMPLE: humon users revoke 7 --yes
+            """
+    )
+
+    /// The request id in the metadata of the recorded event.
+    static let context = CommandContext(requestID: "humon-users-revoke")
+
+    @Argument(help: "The user's id.")
+    var id: Int64
+
+    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
+
+    /// - Throws: `ValidationError`
+    func validate() throws {
+        guard id > 0 else { throw ValidationError("The id of a user is a number from 1.") }
+    }
+
+    func run() async throws {
+        let (user, consent) = (UserID(rawValue: id), consent)
+        let (state, position) = try await database.with(.asVisitorOfExisting) { database, logger in
+            try await database.appending(logger: logger) { modules -> (Field, Int64?) in
+                let users = modules[UsersModule.self]
+                do {
+                    guard try await users.hasToken(user) else { return (.text("had no token"), nil) }
+                    if consent.dryRun { return (.state(.doubtful, "would be revoked"), nil) }
+                    try await consent.require("This ends the token of user \(user.rawValue) for ever.")
+                    let (position, wasAlive) = try await users.revokeToken(of: user, context: Self.context)
+                    return wasAlive ? (.state(.good, "revoked"), position) : (.text("had no token"), nil)
+                } catch UserRejection.unknownUser {
+                    throw NegativeResult("No user has the id \(user.rawValue).")
+                }
+            }
+        }
+        try options.output.write([
+            "user": .number(id), "token": state, "position": position.map { .number($0) } ?? .none,
+        ])
+    }
+}

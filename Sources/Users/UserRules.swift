@@ -1,0 +1,61 @@
+public import EventStore
+
+/// A user as the read model shows it.
+struct User: Sendable, Hashable {
+    var id: UserID
+    /// The version of its stream: the number of its domain events.
+    var version: Int32
+    /// The digest of the present token; `nil` if the token was revoked.
+    var device: DeviceDigest?
+}
+
+/// Replace the caller's token.
+public struct RotateToken: Sendable, Hashable {
+    /// The caller's present token.
+    public var old: DeviceToken
+    /// The token that replaces it; `nil` for a random one.
+    public var new: DeviceToken?
+
+    public init(old: DeviceToken, new: DeviceToken?) {
+        self.old = old
+        self.new = new
+    }
+}
+
+/// Why a command on users is refused.
+public enum UserRejection: Rejection, Hashable {
+    /// The token is not well formed: ``DeviceToken/isWellFormed``.
+    case malformedToken
+    /// The token is no user's present token: it is unknown, or it was replaced or revoked.
+    case unknownToken
+    /// The new token is the present one, or it was the token of a user before.
+    case usedToken
+    /// No user has this id.
+    case unknownUser
+
+    public var kind: RejectionKind {
+        switch self {
+        case .malformedToken: .invalid(errors: ["Device token must consist of printable ASCII characters"])
+        case .unknownToken: .unauthorized
+        case .usedToken: .invalid(errors: ["Device token was used before"])
+        case .unknownUser: .notFound
+        }
+    }
+}
+
+/// Only the present token of a user can be replaced, and only by a token that no user had before. The log holds the second half of the
+/// rule: it records each token once.
+/// - Throws: ``UserRejection``
+func decide(_ command: RotateToken, to new: DeviceToken, on user: User?) throws(UserRejection) -> TokenRotated {
+    guard new.isWellFormed else { throw .malformedToken }
+    guard let user, user.device == command.old.digest else { throw .unknownToken }
+    guard new.digest != command.old.digest else { throw .usedToken }
+    return TokenRotated(device: new.digest)
+}
+
+/// - Returns: `nil` if the user has no token already
+/// - Throws: ``UserRejection``
+func decideRevocation(of user: User?) throws(UserRejection) -> UserDomainEvent? {
+    guard let user else { throw .unknownUser }
+    return user.device == nil ? nil : .revoked
+}

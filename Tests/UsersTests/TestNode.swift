@@ -1,0 +1,53 @@
+import EventStore
+import Postgres
+import TestDatabase
+
+@testable import Users
+
+/// The users module of one server, with the services of its log.
+struct TestNode: Sendable {
+    var users: UsersModule
+    var history: LogHistory
+    var reader: LogReader
+
+    func signUp(_ secret: String? = nil) async throws -> (id: UserID, token: DeviceToken) {
+        let token = secret.map(DeviceToken.init(secret:))
+        let (id, issued, _) = try await users.signUp(with: token, context: Self.context)
+        return (id, issued)
+    }
+
+    func rotate(_ old: DeviceToken, to new: String?) async throws -> (id: UserID, token: DeviceToken, position: Int64) {
+        try await users.rotate(
+            RotateToken(old: old, new: new.map(DeviceToken.init(secret:))), context: Self.context)
+    }
+
+    func revoke(_ id: UserID) async throws -> (position: Int64, wasAlive: Bool) {
+        try await users.revokeToken(of: id, context: Self.context)
+    }
+
+    func user(of secret: String) async throws -> UserID? { try await users.user(of: DeviceToken(secret: secret)) }
+
+    static let context = CommandContext(requestID: "test")
+
+    static func with(_ database: TestDatabase, _ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+        try await database.withClient(role: "humon_app", connections: 4) { client in
+            try await ReadModels(projections: [UsersProjection()], client: client, logger: .quiet).prepare()
+            let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
+            let log = EventLog(client: client, projections: [UsersProjection()], notifier: notifier, logger: .quiet)
+            let users = UsersModule(ModuleContext(log: log, database: client, dependencies: .system))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await notifier.run() }
+                group.addTask { await log.run() }
+                defer { group.cancelAll() }
+                try await body(TestNode(users: users, history: log.history, reader: LogReader(client: client)))
+            }
+        }
+    }
+
+    /// Runs two servers on one database.
+    static func withTwo(_ body: @escaping @Sendable (TestNode, TestNode) async throws -> Void) async throws {
+        try await TestDatabase.with { database in
+            try await with(database) { one in try await with(database) { two in try await body(one, two) } }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import EventStore
+import Testing
+
+@testable import Users
+
+@Suite struct `Replacing the token of a user` {
+    private let old = DeviceToken(secret: "old")
+    private let new = DeviceToken(secret: "new")
+    private var user: User { User(id: UserID(rawValue: 7), version: 3, device: old.digest) }
+
+    @Test func `the present token is replaced by the new one`() throws {
+        #expect(try decide(RotateToken(old: old, new: new), to: new, on: user) == TokenRotated(device: new.digest))
+    }
+
+    @Test func `a token that is not the present one is rejected as unauthorized`() {
+        var rotated = user
+        rotated.device = DeviceToken(secret: "newer").digest
+        var revoked = user
+        revoked.device = nil
+        for user in [nil, rotated, revoked] {
+            #expect(throws: UserRejection.unknownToken) { try decide(RotateToken(old: old, new: new), to: new, on: user) }
+        }
+        #expect(UserRejection.unknownToken.kind == .unauthorized)
+        #expect(UserRejection.unknownToken.message == nil)
+    }
+
+    @Test func `the present token is no new token`() {
+        #expect(throws: UserRejection.usedToken) { try decide(RotateToken(old: old, new: old), to: old, on: user) }
+    }
+
+    @Test func `a malformed new token is rejected before the old token is looked at`() {
+        let malformed = DeviceToken(secret: " new")
+        #expect(throws: UserRejection.malformedToken) {
+            try decide(RotateToken(old: old, new: malformed), to: malformed, on: nil)
+        }
+    }
+}
+
+@Suite struct `Revoking the token of a user` {
+    private let token = DeviceToken(secret: "token").digest
+
+    @Test func `a user with a token loses it`() throws {
+        #expect(try decideRevocation(of: User(id: UserID(rawValue: 7), version: 1, device: token)) == .revoked)
+    }
+
+    @Test func `a user without a token gives no domain event`() throws {
+        #expect(try decideRevocation(of: User(id: UserID(rawValue: 7), version: 2, device: nil)) == nil)
+    }
+
+    @Test func `an unknown user is rejected`() {
+        #expect(throws: UserRejection.unknownUser) { try decideRevocation(of: nil) }
+    }
+}
