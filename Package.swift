@@ -94,7 +94,8 @@ let package = Package(
         .target(
             name: "Attendances",
             dependencies: [
-                "Events", "Users", "EventStore", "Postgres", "Encoding",
+                "Users", "EventStore", "Postgres", "Encoding", "SpatialIndex",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]

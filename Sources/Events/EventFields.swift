@@ -1,5 +1,5 @@
 internal import Encoding
-internal import EventStore
+internal import SpatialIndex
 
 /// Reads the fields of an event or of a search as a client sent them, one by one. Collects the validation errors in the order of
 /// reading.
@@ -94,6 +94,23 @@ struct EventFields {
             guard let cursor = read(text) else { return unusable(.notACursor("after")) }
             return .value(cursor)
         case .bool, .number, .array, .object: return unusable(.notACursor("after"))
+        }
+    }
+
+    /// `west,south,east,north` in degrees.
+    mutating func box() -> Field<DegreeBox> {
+        switch fields["bbox"] {
+        case nil: return .absent
+        case .null: return .blank
+        case .string(let text) where text.isBlank: return .blank
+        case .string(let text):
+            let degrees = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double(parsing: String($0)) }
+            guard degrees.count == 4, text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == 3,
+                Self.longitudes.contains(degrees[0]), Self.longitudes.contains(degrees[2]),
+                Self.latitudes.contains(degrees[1]), Self.latitudes.contains(degrees[3]), degrees[1] <= degrees[3]
+            else { return unusable("Bbox is not a valid box") }
+            return .value(DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2]))
+        case .bool, .number, .array, .object: return unusable("Bbox is not a valid box")
         }
     }
 

@@ -17,6 +17,7 @@ public final class EventsModule: Sendable {
 
     let database: PostgresClient
     let index: IndexUpdater?
+    let changes: ChangeFeed?
     let render: EventRendering
     let reads = ReadCounts()
     private let log: EventLog
@@ -30,20 +31,24 @@ public final class EventsModule: Sendable {
     /// - Parameter render: writes an event as the API shows it, as the index does
     package convenience init(_ context: ModuleContext, render: @escaping EventRendering) {
         self.init(
-            log: context.log, database: context.database, index: context.find(IndexUpdater.self), render: render,
+            log: context.log, database: context.database, index: context.find(IndexUpdater.self),
+            changes: context.find(ChangeFeed.self), render: render,
             dependencies: context.dependencies)
     }
 
     /// - Parameters:
     ///   - index: listens to the log's commits; `nil` to read from PostgreSQL
+    ///   - changes: listens to the index; `nil` for no streams of changes
     ///   - render: writes an event as the API shows it, as the index does
     init(
-        log: EventLog, database: PostgresClient, index: IndexUpdater? = nil, render: @escaping EventRendering,
+        log: EventLog, database: PostgresClient, index: IndexUpdater? = nil, changes: ChangeFeed? = nil,
+        render: @escaping EventRendering,
         dependencies: Dependencies
     ) {
         self.log = log
         self.database = database
         self.index = index
+        self.changes = changes
         self.render = render
         self.dependencies = dependencies
         retry = ConflictRetry(dependencies: dependencies)

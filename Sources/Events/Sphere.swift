@@ -35,20 +35,29 @@ struct BandRange: Sendable, Hashable {
 }
 
 extension BandRange {
+    /// The ranges that together cover all points within a distance, and more.
+    static func covering(_ centre: Coordinates, kilometres: Double) -> [BandRange] {
+        let (latitudes, longitudes) = Sphere.degrees(around: centre, kilometres: kilometres)
+        let bands = Band(lat: latitudes.lowerBound).number...Band(lat: latitudes.upperBound).number
+        return bands.flatMap { number in
+            longitudes.map { BandRange(band: Band(number: number), west: $0.lowerBound, east: $0.upperBound) }
+        }
+    }
+}
+
+extension Sphere {
     /// The degrees that each range is longer than computed, so that rounding loses no event. The distance filters the rest.
     private static let margin = 1e-6
 
-    /// The ranges that together cover all points within a distance, and more.
-    static func covering(_ centre: Coordinates, kilometres: Double) -> [BandRange] {
-        let angle = min(kilometres / Sphere.radius, .pi)
+    /// The latitudes and the ranges of longitudes that together cover all points within a distance, and more.
+    static func degrees(
+        around centre: Coordinates, kilometres: Double
+    ) -> (latitudes: ClosedRange<Double>, longitudes: [ClosedRange<Double>]) {
+        let angle = min(kilometres / radius, .pi)
         let degrees = angle * 180 / .pi + margin
         let south = max(centre.lat - degrees, -90)
         let north = min(centre.lat + degrees, 90)
-        let bands = Band(lat: south).number...Band(lat: north).number
-        let ranges = longitudes(around: centre, angle: angle, reachesPole: south == -90 || north == 90)
-        return bands.flatMap { number in
-            ranges.map { BandRange(band: Band(number: number), west: $0.lowerBound, east: $0.upperBound) }
-        }
+        return (south...north, longitudes(around: centre, angle: angle, reachesPole: south == -90 || north == 90))
     }
 
     private static func longitudes(around centre: Coordinates, angle: Double, reachesPole: Bool) -> [ClosedRange<Double>] {

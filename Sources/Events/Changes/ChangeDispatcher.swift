@@ -1,0 +1,109 @@
+/// Decides which streams get which lines. One task owns it, so that joins and changes have one order: a stream that joins gets
+/// the changes of the ring after its position, and then each later change once.
+struct ChangeDispatcher {
+    enum Item: Sendable {
+        case loaded(position: Int64)
+        case applied([EventChange], through: Int64)
+        case closed
+        case join(ChangeSubscription)
+        case leave(number: Int)
+        /// The next slot of heartbeats is due.
+        case tick
+    }
+
+    /// Number of groups of streams that get their heartbeats one after another.
+    static let slots = 15
+    /// Maximum number of bytes that a joining stream gets from the ring. A client that lacks more reads the list again.
+    static let replayLimitBytes = 524_288
+
+    /// `nil` while the index is out of use.
+    private(set) var ring: ChangeRing?
+    private(set) var subscriptions = SubscriptionIndex()
+    private(set) var sent = 0
+    private(set) var resets = 0
+    private var slot = 0
+
+    mutating func handle(_ item: Item) {
+        switch item {
+        case .loaded(let position):
+            resetAll()
+            ring = ChangeRing(at: position)
+        case .applied(let changes, let position):
+            for change in changes { apply(change) }
+            ring?.reached(position)
+        case .closed:
+            resetAll()
+            ring = nil
+        case .join(let subscription): join(subscription)
+        case .leave(let number): _ = subscriptions.remove(number)
+        case .tick: beat()
+        }
+    }
+
+    private mutating func apply(_ change: EventChange) {
+        guard let through = ring?.through, change.position > through else { return }
+        let entry = ChangeRing.Entry(change)
+        ring?.append(entry)
+        var sent = 0
+        func send(_ lines: [UInt8], to subscription: ChangeSubscription) {
+            guard subscription.after ?? .max < entry.position else { return }
+            subscription.sink.send(lines)
+            sent += 1
+        }
+        if let after = entry.after {
+            subscriptions.forEach(near: after.place.coordinates) { subscription in
+                if subscription.filter.shows(after) { send(entry.put, to: subscription) }
+            }
+        }
+        if let before = entry.before {
+            subscriptions.forEach(near: before.place.coordinates) { subscription in
+                guard subscription.filter.shows(before), entry.after.map(subscription.filter.shows) != true else { return }
+                send(entry.gone, to: subscription)
+            }
+        }
+        self.sent += sent
+    }
+
+    private mutating func join(_ subscription: ChangeSubscription) {
+        guard let after = subscription.after, let missed = ring?.entries(after: after) else { return reset(subscription) }
+        let lines = missed.lazy.compactMap { $0.lines(subscription.filter) }
+        var (replayed, count) = (ChangeLines.opening(at: after), 0)
+        for line in lines {
+            replayed += line
+            count += 1
+            guard replayed.count <= Self.replayLimitBytes else { return reset(subscription) }
+        }
+        subscription.sink.send(replayed)
+        sent += count
+        subscriptions.insert(subscription)
+    }
+
+    /// Tells the client to read its list again.
+    private mutating func reset(_ subscription: ChangeSubscription) {
+        subscription.sink.send(ChangeLines.reset(at: ring?.through ?? 0))
+        subscription.sink.end()
+        resets += 1
+    }
+
+    private mutating func resetAll() {
+        for subscription in subscriptions.all { reset(subscription) }
+        subscriptions = SubscriptionIndex()
+    }
+
+    /// Sends the heartbeats of one slot, so that not all clients get theirs at once.
+    private mutating func beat() {
+        slot = (slot + 1) % Self.slots
+        guard let position = ring?.through else { return }
+        let heartbeat = ChangeLines.heartbeat(at: position)
+        for subscription in subscriptions.all where subscription.number % Self.slots == slot {
+            let isAhead = subscription.after ?? 0 > position
+            subscription.sink.send(isAhead ? ChangeLines.waiting : heartbeat)
+        }
+    }
+
+    /// Ends every stream, without a reset: its client continues at another node.
+    mutating func endAll() {
+        for subscription in subscriptions.all { subscription.sink.end() }
+        subscriptions = SubscriptionIndex()
+    }
+}

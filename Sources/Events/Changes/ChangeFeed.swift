@@ -1,0 +1,140 @@
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Follows the changes of the in-memory index, keeps the last ones, and sends them to the open streams.
+///
+/// The index only appends to a queue under a lock, so that its writers never wait for streams. One task takes the queue in order.
+/// Thread-safe.
+package final class ChangeFeed: Service {
+    /// Seconds between two heartbeats of a stream.
+    package static let heartbeatSeconds = 15.0
+    /// Maximum number of changes in the queue. Beyond it the streams are reset.
+    private static let queueLimit = 20_000
+
+    private struct Queue {
+        var items: [ChangeDispatcher.Item] = []
+        var changes = 0
+        /// The position of the index; `nil` while it loads.
+        var position: Int64?
+        var subscriptions = 0
+    }
+
+    private let queue = Mutex(Queue())
+    private let published = Mutex(ChangeFeedStatus())
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private let heartbeatSeconds: Double
+
+    package init(heartbeatSeconds: Double = ChangeFeed.heartbeatSeconds) {
+        self.heartbeatSeconds = heartbeatSeconds
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    package var status: ChangeFeedStatus { published.withLock { $0 } }
+
+    /// The position up to which streams have or will get every change; `nil` while the index loads.
+    var position: Int64? { queue.withLock { $0.position } }
+
+    /// Opens a stream: the sink gets the changes after a position, and then each later change, once and in order.
+    /// - Parameter position: `nil` if the client's position is not one of this log
+    /// - Returns: the number of the stream, for ``leave(_:)``
+    func join(_ search: ChangeSearch, after position: Int64?, sink: any ChangeSink) -> Int {
+        append { queue in
+            queue.subscriptions += 1
+            let subscription = ChangeSubscription(queue.subscriptions, search, after: position, sink: sink)
+            queue.items.append(.join(subscription))
+            return queue.subscriptions
+        }
+    }
+
+    /// Closes a stream, whose sink gets no further lines.
+    func leave(_ number: Int) { append { $0.items.append(.leave(number: number)) } }
+
+    /// Sends the heartbeats that are due.
+    func tick() { append { $0.items.append(.tick) } }
+
+    private func append<Result>(_ change: (inout Queue) -> Result) -> Result {
+        let result = queue.withLock { change(&$0) }
+        wake.yield()
+        return result
+    }
+
+    /// Sends changes until the service group shuts down.
+    /// - Throws: never; the protocol requires `throws`
+    package func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.dispatch() }
+                group.addTask {
+                    let pause = Duration.seconds(self.heartbeatSeconds / Double(ChangeDispatcher.slots))
+                    while (try? await Task.sleep(for: pause)) != nil { self.tick() }
+                }
+            }
+        }
+    }
+
+    private func dispatch() async {
+        var dispatcher = ChangeDispatcher()
+        for await _ in wakes {
+            let items = queue.withLock { queue in
+                defer { (queue.items, queue.changes) = ([], 0) }
+                return queue.items
+            }
+            for item in items { dispatcher.handle(item) }
+            let status = ChangeFeedStatus(dispatcher)
+            published.withLock { $0 = status }
+        }
+        dispatcher.endAll()
+    }
+}
+
+extension ChangeFeed: EventChangeListener {
+    package func indexLoaded(at position: Int64) {
+        append { queue in
+            queue.position = position
+            queue.items.append(.loaded(position: position))
+        }
+    }
+
+    package func indexApplied(_ changes: [EventChange], through position: Int64) {
+        append { queue in
+            guard queue.position != nil else { return }
+            queue.position = position
+            queue.changes += changes.count
+            guard queue.changes > Self.queueLimit else { return queue.items.append(.applied(changes, through: position)) }
+            // The task is far behind. The streams miss changes from here on, so their clients read the list again.
+            queue.changes = 0
+            queue.items.removeAll { if case .applied = $0 { true } else { false } }
+            queue.items.append(.loaded(position: position))
+        }
+    }
+
+    package func indexClosed() {
+        append { queue in
+            queue.position = nil
+            queue.items.append(.closed)
+        }
+    }
+}
+
+/// The open streams of changes and the ring, for operators.
+package struct ChangeFeedStatus: Sendable, Hashable {
+    package var streams = 0
+    /// Number of changes that were sent, each counted once for each stream.
+    package var sent = 0
+    /// Number of streams whose clients were told to read the list again.
+    package var resets = 0
+    /// Number of changes in the ring.
+    package var changes = 0
+    /// A client continues from this position or a later one.
+    package var firstPosition: Int64 = 0
+    package var lastPosition: Int64 = 0
+
+    init() {}
+
+    init(_ dispatcher: ChangeDispatcher) {
+        (streams, sent, resets) = (dispatcher.subscriptions.count, dispatcher.sent, dispatcher.resets)
+        guard let ring = dispatcher.ring else { return }
+        (changes, firstPosition, lastPosition) = (ring.count, ring.floor, ring.through)
+    }
+}

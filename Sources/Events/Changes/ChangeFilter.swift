@@ -1,0 +1,53 @@
+internal import Encoding
+public import SpatialIndex
+
+/// An area of the sphere that a list of events shows.
+public enum ChangeArea: Sendable, Hashable {
+    case box(DegreeBox)
+    /// - Parameter radius: in kilometres on the surface
+    case circle(centre: Coordinates, radius: Double)
+}
+
+/// Decides whether a list shows an event: the same tests as in the searches of lists.
+struct ChangeFilter: Sendable {
+    private enum Test: Sendable {
+        case box(DegreeBox)
+        case circle(centre: UnitVector, squaredChord: Double)
+    }
+
+    private let test: Test
+    /// In milliseconds.
+    private let window: ClosedRange<Int64>
+
+    init(_ search: ChangeSearch) {
+        test =
+            switch search.area {
+            case .box(let box): .box(box)
+            case .circle(let centre, let radius):
+                .circle(centre: UnitVector(centre), squaredChord: Sphere.squaredChord(kilometres: radius))
+            }
+        window = search.window
+    }
+
+    func shows(_ located: LocatedEvent) -> Bool {
+        let place = located.place
+        guard place.startedAt.milliseconds <= window.upperBound, window.lowerBound <= place.endsAt.milliseconds else {
+            return false
+        }
+        return switch test {
+        case .box(let box): box.contains(latitude: place.coordinates.lat, longitude: place.coordinates.lon)
+        case .circle(let centre, let squaredChord): located.vector.squaredChord(to: centre) <= squaredChord
+        }
+    }
+}
+
+/// The place of an event with its vector, which is computed once for all subscriptions.
+struct LocatedEvent: Sendable {
+    let place: EventPlace
+    let vector: UnitVector
+
+    init(_ place: EventPlace) {
+        self.place = place
+        vector = UnitVector(place.coordinates)
+    }
+}

@@ -1,0 +1,25 @@
+/// The receiver of a stream of changes, such as the connection of a client. Its functions must not wait.
+public protocol ChangeSink: Sendable {
+    /// Sends lines to the client.
+    func send(_ lines: [UInt8])
+    /// Ends the stream after the lines that were sent.
+    func end()
+}
+
+/// One open stream of changes.
+final class ChangeSubscription: Sendable {
+    let number: Int
+    let area: ChangeArea
+    let filter: ChangeFilter
+    /// The client has everything up to this position; `nil` if its position is not one of this log.
+    let after: Int64?
+    let sink: any ChangeSink
+
+    init(_ number: Int, _ search: ChangeSearch, after: Int64?, sink: any ChangeSink) {
+        self.number = number
+        area = search.area
+        filter = ChangeFilter(search)
+        self.after = after
+        self.sink = sink
+    }
+}

@@ -1,0 +1,68 @@
+internal import Events
+internal import HTTPServer
+internal import HTTPTypes
+
+/// The changes of an area as a stream of server-sent events.
+struct EventChangeRoutes: Sendable {
+    let events: EventsModule
+    let api: API
+
+    var all: [Route] {
+        [Route(.get, "/v1/events/changes", "followChanges", immediately: followFromRing, follow)]
+    }
+
+    /// A stream whose start this node has reached.
+    private func followFromRing(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
+        guard api.settings.reads == .everyone else { return .needsTask }
+        let search = try search(request)
+        let position = try position()
+        guard let since = search.since else { return .response(stream(search, after: position, position)) }
+        return since <= position ? .response(stream(search, after: since, position)) : .needsTask
+    }
+
+    private func follow(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await api.requireReader(request)
+        let search = try search(request)
+        let since = try search.since ?? position()
+        // A position beyond the end of the log belongs to a history that was lost, for example in a fail-over.
+        let isOfThisLog = try await since <= position() || events.logReaches(since)
+        return stream(search, after: isOfThisLog ? since : nil, try position())
+    }
+
+    /// - Throws: `HTTPError.badRequest(_:)`, `EventRejection`
+    private func search(_ request: Request) throws -> ChangeSearch {
+        var search = try ChangeSearch(request.queryFields())
+        // A browser sends it when it connects again. Source: WHATWG *HTML*, section 9.2.
+        if let text = request.headers.value(of: .lastEventID), !text.isEmpty {
+            guard let position = Int64(text), position >= 0 else { throw HTTPError.badRequest("Last-Event-ID is not a position") }
+            search.since = position
+        }
+        return search
+    }
+
+    /// - Throws: `HTTPError.unavailable` without an index in use
+    private func position() throws(HTTPError) -> Int64 {
+        guard let position = events.changesPosition else { throw .unavailable }
+        return position
+    }
+
+    private func stream(_ search: ChangeSearch, after: Int64?, _ position: Int64) -> Response {
+        let stream = ResponseStream { [events] writer in
+            let number = events.openChanges(search, after: after, sink: ClientSink(writer: writer))
+            writer.onClose { events.closeChanges(number) }
+        }
+        return Response(
+            headers: [
+                .contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no",
+                .humonPosition: String(position),
+            ], stream: stream)
+    }
+}
+
+/// Passes the lines of a stream to its client.
+private struct ClientSink: ChangeSink {
+    let writer: ResponseWriter
+
+    func send(_ lines: [UInt8]) { writer.write(lines) }
+    func end() { writer.finish() }
+}
