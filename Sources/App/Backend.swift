@@ -34,19 +34,26 @@ struct Backend: Sendable {
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
         let render: EventRendering = { $0.writeJSON(into: &$1) }
+        let changes = ChangeFeed()
         let index =
             memoryBytes > 0
-            ? IndexUpdater(client: readers, notifier: notifier, limitBytes: memoryBytes, render: render, logger: logger) : nil
+            ? IndexUpdater(
+                client: readers, notifier: notifier, limitBytes: memoryBytes, render: render, listener: changes, logger: logger)
+            : nil
         log = EventLog(
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
             tracer: tracer,
             logger: logger)
         var context = ModuleContext(log: log, database: readers, dependencies: dependencies)
-        if let index { context.add(index) }
+        if let index {
+            context.add(index)
+            context.add(changes)
+        }
         modules = ComposedModules(Modules.all, in: context)
         let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
-        services = database.services + [readers, writer, notifier, formats, runner] + (index.map { [$0] } ?? []) + [log]
+        services =
+            database.services + [readers, writer, notifier, formats, keeper] + (index.map { [changes, $0] } ?? []) + [log]
     }
 
     static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {

@@ -35,6 +35,7 @@ struct Serve: AsyncParsableCommand {
                 database, connections: settings.databaseConnections, memoryBytes: settings.indexMegabytes * 1_000_000,
                 tracer: spans.tracer, logger: logger)
             DescriptorLimit.raise(for: settings.connections, logger: logger)
+            settings.warnOfStreams(logger: logger)
             let drain = Drain()
             let api = API(
                 backend.modules,

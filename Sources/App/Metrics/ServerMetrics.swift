@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import Telemetry
 
 extension ServerConfiguration {
-    /// The metrics of refused requests and of buffered bytes.
+    /// The metrics of refused requests, of buffered bytes and of streams.
     var metrics: [Metric] {
         [
             .counter(
@@ -19,6 +19,26 @@ extension ServerConfiguration {
                 "humon_http_slow_readers_closed_total",
                 "Connections closed because the client read no bytes while the buffers were nearly full.",
                 Double(budget.closedConnections)),
+            .gauge("humon_http_streams", "Open streams.", Double(streams.count)),
+            .gauge("humon_http_streams_limit", "Maximum number of open streams.", Double(streams.limit)),
+            .counter(
+                "humon_http_streams_refused_total", "Streams refused with 503: too many were open, or the node drains.",
+                Double(streams.refusals)),
+            .counter(
+                "humon_http_streams_ended_total",
+                "Streams that ended: finished by the node, such as after a reset, left by the client, cut off because the client read too slowly, or ended by a drain.",
+                StreamEnd.allCases.map { (["reason": $0.label], Double(streams[$0])) }),
         ]
+    }
+}
+
+extension StreamEnd {
+    fileprivate var label: String {
+        switch self {
+        case .finished: "finished"
+        case .disconnected: "disconnected"
+        case .slow: "slow"
+        case .drained: "drained"
+        }
     }
 }

@@ -19,8 +19,17 @@ extension Settings {
         configuration.trustedProxies = self.trustedProxies
         configuration.inFlight = InFlightRequests(waitingLimit: self.requests)
         configuration.budget = BufferBudget(limitBytes: self.bufferMegabytes * 1_000_000)
+        configuration.streams = OpenStreams(limit: self.streams)
         configuration.drain = drain
         return configuration
+    }
+
+    /// Warns if streams of changes can take every connection, so that no other request is served.
+    func warnOfStreams(logger: Logger) {
+        guard self.streams >= self.connections else { return }
+        logger.warning(
+            "HUMON_STREAMS leaves no connection for other requests: set HUMON_CONNECTIONS higher",
+            metadata: ["streams": "\(self.streams)", "connections": "\(self.connections)"])
     }
 
     /// The configuration of the server for operators and their tools.

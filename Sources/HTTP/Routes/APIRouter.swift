@@ -49,7 +49,8 @@ public struct APIRouter: Sendable {
     /// The request fields that pages of other origins may set.
     private static let requestHeaders: [HTTPField.Name] =
         HTTPField.Name.appSecrets + HTTPField.Name.deviceTokens + [
-            .accept, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .xRequestID, .traceparent,
+            .accept, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .lastEventID, .xRequestID,
+            .traceparent,
         ]
     /// The response fields that pages of other origins may read.
     private static let exposedHeaders: [HTTPField.Name] = [

@@ -25,7 +25,8 @@ struct EventChangeRoutes: Sendable {
         let search = try search(request)
         let since = try search.since ?? position()
         // A position beyond the end of the log belongs to a history that was lost, for example in a fail-over.
-        let isOfThisLog = try await since <= position() || events.logReaches(since)
+        var isOfThisLog = since <= (try position())
+        if !isOfThisLog { isOfThisLog = try await events.logReaches(since) }
         return stream(search, after: isOfThisLog ? since : nil, try position())
     }
 

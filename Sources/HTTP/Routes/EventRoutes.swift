@@ -8,7 +8,7 @@ internal import Users
 extension APIModule {
     public static let events = APIModule(
         .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
-        routes: { EventRoutes(events: $0, api: $1).all + OwnEventRoutes(events: $0, api: $1).all })
+        routes: { EventRoutes(events: $0, api: $1).all + EventChangeRoutes(events: $0, api: $1).all })
 }
 
 private struct EventRoutes: Sendable {

@@ -14,7 +14,6 @@ struct HTTP1StreamOutlet: StreamOutlet {
 
     var eventLoop: any EventLoop { context.eventLoop }
     var unsentBytes: Int { unsent.counted }
-    var budget: BufferBudget { unsent.budget }
 
     func write(_ bytes: ByteBuffer) {
         guard isChunked else { return send(bytes) }

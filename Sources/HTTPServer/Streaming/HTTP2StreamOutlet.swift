@@ -10,7 +10,6 @@ struct HTTP2StreamOutlet: StreamOutlet {
 
     var eventLoop: any EventLoop { context.eventLoop }
     var unsentBytes: Int { unsent.counted }
-    var budget: BufferBudget { unsent.budget }
 
     func write(_ bytes: ByteBuffer) {
         context.writeAndFlush(

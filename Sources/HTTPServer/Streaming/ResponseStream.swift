@@ -41,7 +41,6 @@ protocol StreamOutlet {
     var eventLoop: any EventLoop { get }
     /// The bytes that the channel holds because the client has not read them, less at most ``BufferBudget/trackedBytes``.
     var unsentBytes: Int { get }
-    var budget: BufferBudget { get }
 
     func write(_ bytes: ByteBuffer)
     /// Ends the body properly.

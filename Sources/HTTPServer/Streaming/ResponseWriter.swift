@@ -76,7 +76,6 @@ public final class ResponseWriter: Sendable {
         }
         guard let outlet = outlet.value else { return }
         guard end != .slow, outlet.unsentBytes + bytes.readableBytes <= Self.unsentLimitBytes else {
-            outlet.budget.countClosedConnection()
             close(.slow)
             return outlet.abort()
         }
