@@ -207,7 +207,8 @@ let package = Package(
             name: "HTTPTests",
             dependencies: [
                 "App", "HTTP", "HTTPServer", "CZstd", "CDeflate", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
-                .serviceLifecycle,
+                "TestServer",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         .testTarget(

@@ -36,15 +36,16 @@ struct TestNode: Sendable {
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in
             let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
+            let changes = ChangeFeed()
             let index = IndexUpdater(
-                client: client, notifier: notifier, limitBytes: limitBytes, render: render, listener: listener, logger: .quiet)
+                client: client, notifier: notifier, limitBytes: limitBytes, render: render, listener: changes, logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in
                 let log = EventLog(
                     client: writer, projections: [EventsProjection()], notifier: notifier, listeners: [index], logger: .quiet)
                 let module = EventsModule(
-                    log: log, database: client, index: index, render: render, dependencies: .system)
+                    log: log, database: client, index: index, changes: changes, render: render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for service in [notifier, index, log] as [any Service] { group.addTask { try await service.run() } }
+                    for service in [notifier, changes, index, log] as [any Service] { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }
                     if isFilled { await module.untilReady() }
                     try await body(TestNode(module: module, index: index, client: client))

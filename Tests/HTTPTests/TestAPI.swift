@@ -71,8 +71,10 @@ struct TestAPI: Sendable {
             let writer = PostgresClient(configuration, logger: .quiet)
             let projections = Modules.registered.projections
             let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
+            let changes = ChangeFeed()
             let index = IndexUpdater(
-                client: readers, notifier: notifier, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, logger: .quiet)
+                client: readers, notifier: notifier, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) },
+                listener: changes, logger: .quiet)
             let log = EventLog(
                 client: writer, projections: projections, notifier: notifier, listeners: hasIndex ? [index] : [], logger: .quiet)
             try await database.withClient(role: "humon_app") { client in
@@ -80,7 +82,10 @@ struct TestAPI: Sendable {
             }
             @Sendable func makeAPI() -> API {
                 var context = ModuleContext(log: log, database: readers, dependencies: .system)
-                if hasIndex { context.add(index) }
+                if hasIndex {
+                    context.add(index)
+                    context.add(changes)
+                }
                 return API(
                     ComposedModules(Modules.all, in: context),
                     settings: API.Settings(
@@ -94,7 +99,7 @@ struct TestAPI: Sendable {
             let api = makeAPI()
             let requests = APIRouter(api, allowing: cors, logger: .quiet)
             let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
-            let services: [any Service] = [readers, writer, notifier, log] + (hasIndex ? [index] : [])
+            let services: [any Service] = [readers, writer, notifier, log] + (hasIndex ? [changes, index] : [])
             try await withServices(services) {
                 await api.events.untilReady()
                 var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))

@@ -1,0 +1,172 @@
+import EventStore
+import Postgres
+import SpatialIndex
+import TestChance
+import TestDatabase
+import Testing
+
+@testable import Events
+
+/// A client that keeps a list, and follows its changes.
+private struct Follower {
+    var events: [Int64: String]
+    var position: Int64
+    let search: NearbySearch
+    private(set) var puts = 0
+    private(set) var isReset = false
+
+    init(_ node: TestNode, _ search: NearbySearch) async throws {
+        self.search = search
+        let view = try await node.module.view()
+        events = try await view.nearest(search).texts.reduce(into: [:]) { $0[Self.id(of: $1)] = $1 }
+        position = view.position ?? -1
+    }
+
+    /// The id with which `TestNode.render` begins.
+    private static func id(of text: String) -> Int64 { Int64(text.prefix(while: \.isNumber)) ?? -1 }
+
+    var changes: ChangeSearch { ChangeSearch(area: .circle(centre: search.centre, radius: search.radius)) }
+
+    /// Takes the lines of a stream up to a position.
+    mutating func take(_ sink: LineSink, through last: Int64) {
+        for block in sink.blocks {
+            let fields = block.split(separator: "\n").map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }
+            let values = Dictionary(fields.map { ($0[0], $0.count > 1 ? $0[1] : "") }, uniquingKeysWith: { $1 })
+            if values["event"] == "reset" { isReset = true }
+            guard let id = values["id"].flatMap({ Int64($0) }), id <= last else { continue }
+            #expect(id >= position, "the ids of a stream rise")
+            position = id
+            switch (values["event"], values["data"]) {
+            case ("put", let data?):
+                events[Self.id(of: data)] = data
+                puts += 1
+            case ("gone", let data?): events[Int64(data.filter(\.isNumber)) ?? -1] = nil
+            default: break
+            }
+        }
+    }
+}
+
+@Suite struct `Following the changes of a list` {
+    private static let search = NearbySearch(centre: Coordinates(lat: 0, lon: 179.9), radius: 300)
+
+    /// A place near the border of the search, on both sides of the date line.
+    private static func details(using generator: inout SeededGenerator) -> EventDetails {
+        var details = EventDetails.picnic
+        let place = Places.from(
+            search.centre, kilometres: Double.random(in: 200...400, using: &generator),
+            bearing: Double.random(in: 0...360, using: &generator))
+        details.coordinates = place
+        return details
+    }
+
+    /// Waits until the node has sent all changes up to a position.
+    private static func sent(_ node: TestNode, _ position: Int64) async throws {
+        try await eventually { node.module.changeStatus.lastPosition >= position }
+    }
+
+    @Test func `a list and its changes equal the list at the end, across two nodes`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
+                    var generator = SeededGenerator(seed: 5)
+                    var ids: [EventID] = []
+                    var last: Int64 = 0
+                    for _ in 0..<20 {
+                        let created = try await first.create(Self.details(using: &generator))
+                        ids.append(created.id)
+                        last = created.position
+                    }
+                    var follower = try await Follower(first, Self.search)
+                    // Each round continues at the other node, from the last position that the client saw.
+                    for round in 0..<6 {
+                        let (reader, writer) = round % 2 == 0 ? (first, second) : (second, first)
+                        let sink = LineSink()
+                        let number = reader.module.openChanges(follower.changes, after: follower.position, sink: sink)
+                        for _ in 0..<20 {
+                            if Bool.random(using: &generator) {
+                                let id = try #require(ids.randomElement(using: &generator))
+                                last = try await writer.update(id, to: Self.details(using: &generator))
+                            } else {
+                                let created = try await writer.create(Self.details(using: &generator))
+                                ids.append(created.id)
+                                last = created.position
+                            }
+                        }
+                        try await Self.sent(reader, last)
+                        reader.module.closeChanges(number)
+                        // The connection breaks before the client has read the last lines.
+                        follower.take(sink, through: round == 5 ? last : last - 3)
+                        #expect(!follower.isReset && !sink.hasEnded)
+                    }
+                    let list = try await first.module.view(atLeast: last).nearest(Self.search).texts
+                    #expect(follower.events.values.sorted() == list.sorted())
+                    #expect(follower.puts > 20)
+                }
+            }
+        }
+    }
+
+    @Test func `a write reaches a stream of its own node and of another node`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
+                    let sinks = [LineSink(), LineSink()]
+                    let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 1))
+                    for (node, sink) in zip([first, second], sinks) {
+                        let position = try #require(node.module.changesPosition)
+                        _ = node.module.openChanges(search, after: position, sink: sink)
+                    }
+                    let (id, position) = try await first.create()
+                    for sink in sinks {
+                        try await eventually {
+                            sink.blocks.contains { $0.hasPrefix("id: \(position)\nevent: put\ndata: \(id.rawValue) of") }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `streams get a reset when the log has lost its end`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                for _ in 0..<5 { try await node.create() }
+                let sink = LineSink()
+                let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 1))
+                _ = node.module.openChanges(search, after: 5, sink: sink)
+                // The state after a failover to a standby that lacked the last events.
+                _ = try await database.withClient { client in
+                    try await client.withConnection { connection in
+                        try await connection.execute(
+                            script: """
+                                ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
+                                DELETE FROM log.recorded_events WHERE position > 3;
+                                ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
+                                DELETE FROM events_v2.events WHERE id > 3;
+                                """)
+                    }
+                }
+                try await node.create(.concert)
+                try await eventually { sink.hasEnded }
+                #expect(sink.blocks.last?.hasPrefix("event: reset\n") == true)
+                try await eventually { node.module.changesPosition != nil }
+                // The position 5 belongs to the lost history.
+                #expect(try await !node.module.logReaches(5))
+            }
+        }
+    }
+
+    @Test func `a node without an index in use has no streams`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, limitBytes: 1) { node in
+                try await node.create()
+                try await eventually { node.module.changesPosition == nil }
+                let sink = LineSink()
+                _ = node.module.openChanges(ChangeSearch.square, after: 0, sink: sink)
+                try await eventually { sink.hasEnded }
+                #expect(sink.text.hasPrefix("event: reset\n"))
+            }
+        }
+    }
+}
