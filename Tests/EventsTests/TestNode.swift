@@ -36,7 +36,8 @@ struct TestNode: Sendable {
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in
             let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
-            let changes = ChangeFeed()
+            // Without heartbeats, so that tests can compare whole streams.
+            let changes = ChangeFeed(heartbeatSeconds: 86_400)
             let index = IndexUpdater(
                 client: client, notifier: notifier, limitBytes: limitBytes, render: render, listener: changes, logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in

@@ -71,7 +71,8 @@ struct TestAPI: Sendable {
             let writer = PostgresClient(configuration, logger: .quiet)
             let projections = Modules.registered.projections
             let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
-            let changes = ChangeFeed()
+            // Without heartbeats, so that tests can compare whole streams.
+            let changes = ChangeFeed(heartbeatSeconds: 86_400)
             let index = IndexUpdater(
                 client: readers, notifier: notifier, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) },
                 listener: changes, logger: .quiet)

@@ -1,0 +1,144 @@
+import Encoding
+import EventStore
+import HTTPTypes
+import TestDatabase
+import TestHTTP
+import TestServer
+import Testing
+
+@testable import HTTP
+
+@Suite struct `Following changes` {
+    private static let near = "lat=37.76&lon=-122.43"
+
+    /// Opens a stream with HTTP/1.0, so that the body has no chunks.
+    private static func open(_ api: TestAPI, _ query: String, _ fields: String = "") throws -> RawConnection {
+        let connection = try RawConnection(port: api.client.port)
+        try connection.send("GET /v1/events/changes?\(query) HTTP/1.0\r\nHost: localhost\r\n\(fields)\r\n")
+        return connection
+    }
+
+    private static func move(_ api: TestAPI, _ id: Int64, lat: Double) async throws -> Int {
+        try await api.send(.patch, "/v1/events/\(id)", token: "owner", type: mergePatch, #"{"lat":\#(lat)}"#).status
+    }
+
+    @Test func `a stream begins with its header fields, and has the changes since the list`() async throws {
+        try await TestAPI.with(.live) { api in
+            let id = try await api.createEvent("owner")
+            let position = try #require(try await api.send(.get, "/v1/events/nearests?\(Self.near)").header("humon-position"))
+            let stream = try Self.open(api, "\(Self.near)&since=\(position)")
+            let head = try await stream.receive { $0.hasSuffix("retry: 2000\nid: \(position)\n\n") }.text
+            for field in [
+                "Content-Type: text/event-stream", "Cache-Control: no-store", "X-Accel-Buffering: no", "Connection: close",
+            ] {
+                #expect(head.contains("\r\n\(field)\r\n"), "\(head)")
+            }
+            #expect(head.contains("\r\nHumon-Position: ") && !head.contains("Content-Length"), "\(head)")
+            let first = (Int64(position) ?? 0) + 1
+            #expect(try await Self.move(api, id, lat: 37.77) == 200)
+            let event = try await api.send(.get, "/v1/events/\(id)").body
+            #expect(try await stream.receive { $0.hasSuffix("\n\n") }.text == "id: \(first)\nevent: put\ndata: \(event)\n\n")
+            #expect(try await Self.move(api, id, lat: 40) == 200)
+            #expect(
+                try await stream.receive { $0.hasSuffix("\n\n") }.text
+                    == "id: \(first + 1)\nevent: gone\ndata: {\"id\":\(id)}\n\n")
+        }
+    }
+
+    @Test func `Last-Event-ID takes precedence over since`() async throws {
+        try await TestAPI.with(.live) { api in
+            let id = try await api.createEvent("owner")
+            let position = try #require(
+                try await api.send(.get, "/v1/events/\(id)").header("humon-position").flatMap { Int64($0) })
+            for lat in [37.77, 37.78] { #expect(try await Self.move(api, id, lat: lat) == 200) }
+            let stream = try Self.open(api, "\(Self.near)&since=\(position)", "Last-Event-ID: \(position + 1)\r\n")
+            let text = try await stream.receive { $0.contains("event: put") && $0.hasSuffix("\n\n") }.text
+            #expect(text.contains("\n\nid: \(position + 2)\nevent: put\n"), "\(text)")
+            #expect(!text.contains("id: \(position + 1)\nevent"), "\(text)")
+        }
+    }
+
+    @Test func `a box across the date line and a window select the changes`() async throws {
+        try await TestAPI.with(.live) { api in
+            _ = try await api.createEvent("owner", lat: 0, lon: 0)
+            let inside = try Self.open(api, "bbox=179,-1,-179,1&from=2013-09-16T00:00:00Z&to=2013-09-17T00:00:00Z")
+            let late = try Self.open(api, "bbox=179,-1,-179,1&from=2013-09-16T00:00:00.001Z")
+            for stream in [inside, late] { _ = try await stream.receive { $0.contains("retry: 2000\n") && $0.hasSuffix("\n\n") } }
+            for lon in [178, 179, 180, -180, -179.5] { _ = try await api.createEvent("owner", lat: 1, lon: lon) }
+            let text = try await inside.receive { $0.contains(#""lon":-179.5"#) && $0.hasSuffix("\n\n") }.text
+            #expect(text.matches(of: /event: put/).count == 4, "\(text)")
+            #expect(try await late.receive(within: .milliseconds(200)).text == "")
+        }
+    }
+
+    @Test func `a position beyond the log gets a reset and the end`() async throws {
+        try await TestAPI.with(.live) { api in
+            _ = try await api.createEvent("owner")
+            let received = try await Self.open(api, "\(Self.near)&since=4711").receive()
+            #expect(received.isEnded)
+            let position = try #require(received.text.firstMatch(of: /Humon-Position: (\d+)/)).1
+            #expect(received.text.hasSuffix("\r\n\r\nevent: reset\ndata: {\"position\":\(position)}\n\n"), "\(received.text)")
+        }
+    }
+
+    @Test(arguments: [
+        ("", #"["Bbox can't be blank"]"#), ("bbox=", #"["Bbox can't be blank"]"#), ("lat=1", #"["Lon can't be blank"]"#),
+        ("bbox=1,2,3", #"["Bbox is not a valid box"]"#), ("bbox=1,2,3,x", #"["Bbox is not a valid box"]"#),
+        ("bbox=-181,2,3,4", #"["Bbox is not a valid box"]"#), ("bbox=1,4,3,2", #"["Bbox is not a valid box"]"#),
+        ("bbox=1,2,3,4,", #"["Bbox is not a valid box"]"#),
+        (
+            "lat=91&lon=1&radius=-1&from=x&to=y&since=1.5",
+            #"["Lat must be between -90 and 90","Radius must be between 0 and 50000","From is not a valid time","To is not a valid time","Since is not a whole number"]"#
+        ),
+        ("bbox=1,2,3,4&from=2013-09-16T00:00:01Z&to=2013-09-16T00:00:00Z", #"["To must not be before from"]"#),
+    ])
+    func `an area or window that is missing or unusable gets 422`(query: String, errors: String) async throws {
+        try await TestAPI.with { api in
+            let answer = try await api.send(.get, "/v1/events/changes?\(query)")
+            #expect(answer.status == 422)
+            #expect(answer.body == #"{"message":"Validation Failed","errors":\#(errors)}"#)
+        }
+    }
+
+    @Test func `a Last-Event-ID that is no position gets 400, and HEAD gets the header fields`() async throws {
+        try await TestAPI.with(.live) { api in
+            let path = "/v1/events/changes?\(Self.near)"
+            for value in ["x", "-1", "1.5"] {
+                let answer = try await api.send(.get, path, headers: ["last-event-id": value])
+                #expect((answer.status, answer.body) == (400, #"{"message":"Last-Event-ID is not a position"}"#), "\(value)")
+            }
+            let head = try await api.send(.head, path)
+            #expect((head.status, head.header("content-type")) == (200, "text/event-stream"))
+        }
+    }
+
+    @Test func `a stream needs a token where reads do`() async throws {
+        try await TestAPI.with(.live, reads: .devices) { api in
+            _ = try await api.createEvent("owner")
+            #expect(try await api.send(.get, "/v1/events/changes?\(Self.near)").status == 401)
+            let stream = try Self.open(api, Self.near, "tb-device-token: owner\r\n")
+            #expect(try await stream.receive { $0.hasSuffix("\n\n") && $0.contains("retry") }.text.hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test func `a node without an index answers 503`() async throws {
+        try await TestAPI.with(hasIndex: false) { api in
+            let answer = try await api.send(.get, "/v1/events/changes?\(Self.near)")
+            #expect((answer.status, answer.header("retry-after")) == (503, "1"))
+        }
+    }
+
+    @Test func `the metrics count streams and changes`() async throws {
+        try await TestAPI.with(.live) { api in
+            _ = try await api.createEvent("owner")
+            let stream = try Self.open(api, Self.near)
+            _ = try await stream.receive { $0.contains("retry: 2000\n") && $0.hasSuffix("\n\n") }
+            _ = try await api.createEvent("owner")
+            _ = try await stream.receive { $0.contains("event: put") && $0.hasSuffix("\n\n") }
+            try await eventually {
+                let metrics = try await api.ask("/metrics").body
+                return metrics.contains("\nhumon_changes_streams 1\n") && metrics.contains("\nhumon_changes_sent_total 1\n")
+            }
+        }
+    }
+}
