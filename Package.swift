@@ -119,7 +119,8 @@ let package = Package(
                 .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore, .tracing, .yams,
             ],
             resources: [
-                .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"), .embedInCode("Documentation/page.css"),
+                .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"),
+                .embedInCode("Documentation/response.mustache"), .embedInCode("Documentation/page.css"),
             ]
         ),
         .target(

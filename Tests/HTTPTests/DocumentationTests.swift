@@ -38,7 +38,7 @@ import Testing
         let bare: JSON = ["paths": ["/bare": ["get": ["requestBody": ["content": ["text/plain": [:]]]]]]]
         let operation = try #require(DocumentedOperation.all(in: bare).first)
         #expect(operation.parameters == nil)
-        #expect(operation.body?.formats.map { $0.table == nil && !$0.isAsBefore } == [true])
+        #expect(operation.body?.formats.map { $0.tables.isEmpty && !$0.isAsBefore } == [true])
         #expect(Self.html.contains("<p>The same fields.</p>"))
     }
 

@@ -133,6 +133,7 @@ struct TestAPI: Sendable {
         }
         let answer = Answer(
             try await client.send(method, path, headers: fields, body: bytes.map { ByteBuffer(bytes: $0) }))
+        expectDocumented(method, path, answer)
         expectTheSameImmediately(
             HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: fields), answer)
         return answer

@@ -20,24 +20,70 @@ struct DocumentReader {
             description: markedUp(parameter["description"]))
     }
 
-    /// The fields of an object's schema, including the schemas that `allOf` combines.
-    func fields(_ schema: JSON?) -> [DocumentedOperation.Parameter] {
-        guard let schema = schema.map(resolved) else { return [] }
+    /// The header fields of a response.
+    func headers(_ response: JSON) -> DocumentedOperation.Table? {
+        DocumentedOperation.Table(
+            (response["headers"]?.members ?? []).map { member in
+                let header = resolved(member.value)
+                return DocumentedOperation.Parameter(
+                    name: member.name, place: "header", isRequired: header["required"] == .bool(true),
+                    value: value(header["schema"] ?? .null), description: markedUp(header["description"]))
+            })
+    }
+
+    /// The formats of a body. A format with the same schema as an earlier one has no table.
+    func formats(_ content: JSON?) -> [DocumentedOperation.Format] {
+        var shown: [JSON] = []
+        return (content?.members ?? []).map { member in
+            let schema = member.value["schema"] ?? .null
+            let isAsBefore = shown.contains(schema)
+            shown.append(schema)
+            return DocumentedOperation.Format(
+                type: member.name, tables: isAsBefore ? [] : tables(schema), isAsBefore: isAsBefore, examples: examples(member))
+        }
+    }
+
+    /// The fields of a schema: a table for each alternative.
+    private func tables(_ schema: JSON) -> [DocumentedOperation.Table] {
+        let alternatives = resolved(schema)["oneOf"]?.elements ?? []
+        guard !alternatives.isEmpty else { return [DocumentedOperation.Table(fields(schema))].compactMap(\.self) }
+        return alternatives.compactMap {
+            DocumentedOperation.Table(fields($0), caption: markedUp(resolved($0)["description"]))
+        }
+    }
+
+    /// The fields of an object or of the elements of a list, including the schemas that `allOf` combines. A field within another one
+    /// has both names: `owner.id`.
+    private func fields(_ schema: JSON, in parent: String = "") -> [DocumentedOperation.Parameter] {
+        let schema = resolved(schema)
+        if let items = schema["items"] { return fields(items, in: parent.isEmpty ? "" : parent.dropLast() + "[].") }
         let parts = [schema] + (schema["allOf"]?.elements ?? []).map(resolved)
         let required = parts.flatMap { $0["required"]?.elements ?? [] }
-        return parts.flatMap { $0["properties"]?.members ?? [] }.map { member in
-            let field = resolved(member.value)
-            return DocumentedOperation.Parameter(
-                name: member.name, place: "body", isRequired: required.contains(.string(member.name)), value: value(field),
+        var names: Set<String> = []
+        return parts.flatMap { $0["properties"]?.members ?? [] }.filter { names.insert($0.name).inserted }.flatMap { member in
+            let (name, field) = (parent + member.name, resolved(member.value))
+            let parameter = DocumentedOperation.Parameter(
+                name: name, place: "body", isRequired: required.contains(.string(member.name)), value: value(field),
                 description: markedUp(field["description"]))
+            return [parameter] + fields(field, in: name + ".")
         }
+    }
+
+    /// The status and the codes of a response with problem details; `nil` for any other response.
+    func problem(_ response: JSON) -> (status: String, codes: [String])? {
+        guard let schema = response["content"]?["application/problem+json"]?["schema"],
+            let special = schema["allOf"]?.elements.last?["properties"]
+        else { return nil }
+        return (special["status"]?["const"]?.shown ?? "", (special["code"]?["enum"]?.elements ?? []).map(\.shown))
     }
 
     /// The schema of a value in words, such as "number from -90 to 90".
     private func value(_ schema: JSON) -> String {
         let schema = resolved(schema)
+        if let value = schema["const"] { return value.shown }
+        if let values = schema["enum"]?.elements { return values.map(\.shown).joined(separator: " or ") }
         let choices = (schema["oneOf"] ?? schema["anyOf"])?.elements ?? []
-        guard choices.isEmpty else { return choices.map(value).unique.joined(separator: " or ") }
+        guard choices.allSatisfy({ $0["const"] != nil }) else { return choices.map(value).unique.joined(separator: " or ") }
         let types = schema["type"]?.elements ?? []
         var words = types.isEmpty ? schema["type"]?.shown ?? "any" : types.map(\.shown).joined(separator: " or ")
         if let format = schema["format"]?.string, format != "int64" { words += " (\(format))" }

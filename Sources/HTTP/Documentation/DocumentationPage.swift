@@ -11,10 +11,15 @@ enum DocumentationPage {
     static let html: String = {
         // The template is a part of the program, as the document is: a test renders it.
         do {
-            let template = try MustacheTemplate(string: String(decoding: PackageResources.page_mustache, as: UTF8.self))
-            return template.render(Contents(OpenAPIDocument.json))
+            let page = try MustacheTemplate(string: String(decoding: PackageResources.page_mustache, as: UTF8.self))
+            let response = try MustacheTemplate(string: String(decoding: PackageResources.response_mustache, as: UTF8.self))
+            let library = MustacheLibrary(templates: ["page": page, "response": response])
+            guard let html = library.render(Contents(OpenAPIDocument.json), withTemplate: "page") else {
+                preconditionFailure("the library has the template page")
+            }
+            return html
         } catch {
-            preconditionFailure("page.mustache cannot be read: \(error)")
+            preconditionFailure("the templates cannot be read: \(error)")
         }
     }()
 
@@ -44,6 +49,9 @@ enum DocumentationPage {
         var style: String
         var preparation: String
         var groups: [Group]
+        var errors: [DocumentedError]
+        var codes: [DocumentedCode]
+        var fieldCodes: [DocumentedCode]
 
         init(_ document: JSON) {
             let operations = DocumentedOperation.all(in: document)
@@ -57,6 +65,9 @@ enum DocumentationPage {
                 SECRET=...                        # TB_APP_SECRET
                 TOKEN=$(openssl rand -hex 16)
                 """
+            errors = DocumentedError.all(in: document)
+            codes = DocumentedCode.all(in: document, schema: "ErrorCode")
+            fieldCodes = DocumentedCode.all(in: document, schema: "FieldErrorCode")
             groups = (document["tags"]?.elements ?? []).map { tag in
                 let name = tag["name"]?.string ?? ""
                 return Group(

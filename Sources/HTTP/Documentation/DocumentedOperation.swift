@@ -12,11 +12,13 @@ struct DocumentedOperation {
 
     struct Table {
         var fields: [Parameter]
+        var caption: String?
 
-        /// - Returns: `nil` if the operation has no such fields
-        init?(_ fields: [Parameter]) {
+        /// - Returns: `nil` if there are no fields
+        init?(_ fields: [Parameter], caption: String? = nil) {
             guard !fields.isEmpty else { return nil }
             self.fields = fields
+            self.caption = caption
         }
     }
 
@@ -25,15 +27,15 @@ struct DocumentedOperation {
         var value: String
     }
 
-    struct Body {
-        struct Format {
-            var type: String
-            var table: Table?
-            /// Whether an earlier format has the same fields; the page then refers to that format's table.
-            var isAsBefore: Bool
-            var examples: [Example]
-        }
+    struct Format {
+        var type: String
+        var tables: [Table]
+        /// Whether an earlier format has the same fields; the page then refers to that format's tables.
+        var isAsBefore: Bool
+        var examples: [Example]
+    }
 
+    struct Body {
         var description: String
         var formats: [Format]
     }
@@ -42,7 +44,10 @@ struct DocumentedOperation {
         var status: String
         var isSuccess: Bool
         var description: String
-        var examples: [Example]
+        /// An error that other operations have too; the page shows its fields once.
+        var error: DocumentedError?
+        var headers: Table?
+        var formats: [Format]
     }
 
     var id: String
@@ -83,24 +88,14 @@ extension DocumentedOperation {
         description = markedUp(operation["description"])
         curl = Self.curl(method.uppercased(), path, parameters, Access(security), body, reader)
         self.parameters = Table(parameters.map(reader.parameter))
-        self.body = body.map { body in
-            var shown: [JSON] = []
-            return Body(
-                description: markedUp(body["description"]),
-                formats: (body["content"]?.members ?? []).map { content in
-                    let schema = content.value["schema"] ?? .null
-                    let isAsBefore = shown.contains(schema)
-                    shown.append(schema)
-                    return Body.Format(
-                        type: content.name, table: isAsBefore ? nil : Table(reader.fields(schema)), isAsBefore: isAsBefore,
-                        examples: reader.examples(content))
-                })
-        }
+        self.body = body.map { Body(description: markedUp($0["description"]), formats: reader.formats($0["content"])) }
         answers = (operation["responses"]?.members ?? []).map { answer in
             let response = reader.resolved(answer.value)
+            let error = DocumentedError(answer.value, reader)
             return Answer(
                 status: answer.name, isSuccess: answer.name.hasPrefix("2"), description: markedUp(response["description"]),
-                examples: (response["content"]?.members ?? []).flatMap(reader.examples))
+                error: error, headers: error == nil ? reader.headers(response) : nil,
+                formats: error == nil ? reader.formats(response["content"]) : [])
         }
     }
 
