@@ -2,9 +2,9 @@
 
 Usage: python3 scripts/fuzz [--humon PATH] [--seed N] [--seconds N] [--keep]
 Starts humon on a private PostgreSQL in a temporary directory, signs a device up, and runs Schemathesis on every operation with
-examples, boundary values, random requests, and chains of them. Fails on any response that the document does not allow, on any 5xx,
-and on a server that is unhealthy afterwards. schemathesis.toml lists the exceptions with their reasons. Needs Python 3 with venv,
-and PyPI once.
+examples, boundary values, random requests, and chains of them. Every other request asks for problem details. Fails on any response
+that the document does not allow, on an error in another form than the request asks for, on any 5xx, and on a server that is
+unhealthy afterwards. schemathesis.toml and hooks.py list the exceptions with their reasons. Needs Python 3 with venv, and PyPI once.
 """
 
 import argparse, collections, json, os, subprocess, sys, urllib.request
