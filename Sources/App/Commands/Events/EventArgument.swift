@@ -1,0 +1,41 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Events
+internal import HTTP
+
+/// The event that a command changes.
+struct EventArgument: ParsableArguments {
+    /// The request id in the metadata of the recorded event.
+    private static let context = CommandContext(requestID: "humon-events")
+
+    @Argument(help: "The event's id.")
+    var id: Int64
+
+    var eventID: EventID { EventID(rawValue: id) }
+
+    /// - Throws: `ValidationError`
+    func validate() throws {
+        guard id > 0 else { throw ValidationError("The id of an event is a number from 1.") }
+    }
+
+    /// Changes the event, and prints its state and the place of the recorded event. If nothing was recorded, prints no position.
+    /// - Parameter isHidden: the state of the event after the change
+    /// - Throws: ``NegativeResult`` if there is no such event; the errors of the database and of the change
+    func change(
+        isHidden: Bool, _ database: DatabaseOptions, _ options: OutputOptions,
+        _ change: @escaping @Sendable (EventsModule, CommandContext) async throws -> AppendResult
+    ) async throws {
+        let id = id
+        let result = try await database.with(.asVisitorOfExisting) { database, logger in
+            try await database.appending(logger: logger) { modules in
+                do { return try await change(modules[EventsModule.self], Self.context) } catch EventRejection.notFound {
+                    throw NegativeResult("No event has the id \(id).")
+                }
+            }
+        }
+        try options.output.write([
+            "event": .number(id), "hidden": .flag(isHidden), "version": .number(result.version),
+            "position": result.isRepeat ? .none : .number(result.position),
+        ])
+    }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import Events
+
+/// `humon events hide`
+struct HideEventCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hide",
+        abstract: "Hide an event from all users, for example after a complaint.",
+        discussion: """
+            All servers answer 404 for the event from then on, and no list shows it. Its owner gets 410 with the message Event Hidden. \
+            The reason stays in the log for ever; only tools show it, with --reveal. humon events unhide takes the command back. Hiding a hidden \
+            event changes nothing. Exits with 2 if there is no such event.
+
+            EXAMPLE: humon events hide 12 --reason 'Sells tickets that do not exist'
+            """
+    )
+
+    @OptionGroup var event: EventArgument
+
+    @Option(help: "Why the event is hidden, at most 1000 characters. Users never see it.")
+    var reason: String
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
+
+    /// - Throws: `ValidationError`
+    func validate() throws { _ = try command }
+
+    func run() async throws {
+        let command = try command
+        try await event.change(isHidden: true, database, options) { events, context in
+            try await events.hide(command, context: context)
+        }
+    }
+
+    /// - Throws: `ValidationError`
+    private var command: HideEvent {
+        get throws {
+            do throws(HideEvent.ReasonError) { return try HideEvent(id: event.eventID, reason: reason) } catch {
+                throw ValidationError(error.description)
+            }
+        }
+    }
+}

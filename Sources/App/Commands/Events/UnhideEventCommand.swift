@@ -1,0 +1,27 @@
+internal import ArgumentParser
+internal import Events
+
+/// `humon events unhide`
+struct UnhideEventCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unhide",
+        abstract: "Show a hidden event again.",
+        discussion: """
+            A cancelled event stays cancelled. Unhiding an event that is not hidden changes nothing. Exits with 2 if there is no such \
+            event.
+
+            EXAMPLE: humon events unhide 12
+            """
+    )
+
+    @OptionGroup var event: EventArgument
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let command = UnhideEvent(id: event.eventID)
+        try await event.change(isHidden: false, database, options) { events, context in
+            try await events.unhide(command, context: context)
+        }
+    }
+}
