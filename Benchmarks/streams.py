@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Measures a server with many open streams of changes: the time from the response to a write until a line arrives, the memory of a
+stream, the processor time, and the rate of GET by id with the streams and without.
+
+Usage: Benchmarks/streams.py. STREAMS=10000, AREAS=100, WRITES=200 (a second), SECONDS=20, EVENTS=100000, ROUNDS=5. Every area is
+followed by STREAMS / AREAS streams, and each write changes the event of one area. Two generators take processor time beside the
+server, which the benchmark prints: one reads all streams with epoll, and one writes. Needs Python 3, wrk, .build/release/humon and
+more than STREAMS descriptors (ulimit -Hn).
+"""
+
+import http.client, multiprocessing, os, re, resource, select, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import nodes
+
+STREAMS = int(os.environ.get("STREAMS", 10_000))
+AREAS = int(os.environ.get("AREAS", 100))
+WRITES = int(os.environ.get("WRITES", 200))
+SECONDS = int(os.environ.get("SECONDS", 20))
+EVENTS = int(os.environ.get("EVENTS", 100_000))
+ROUNDS = int(os.environ.get("ROUNDS", 5))
+WRITERS = 8
+# Before the first measured write.
+WARM_UP_SECONDS = 2
+
+READS = """
+local number = 0
+request = function()
+    number = number % tonumber(os.getenv("EVENTS")) + 1
+    return wrk.format("GET", "/v1/events/" .. number)
+end
+"""
+
+
+def area(number):
+    """The centre of an area, in the South Pacific, where the demo has no events."""
+    return -50 + number // 10, -140 + number % 10
+
+
+def details(number, spread=0):
+    lat, lon = area(number)
+    return f'{{"name":"Area {number}","lat":{lat + spread:.6f},"lon":{lon},"started_at":"2030-09-16T00:00:00Z"}}'
+
+
+class Streams:
+    """Reads all streams in a thread: Python is idle most of the time, so the lock of the interpreter is free."""
+
+    def __init__(self, port):
+        self.poll, self.sockets, self.received, self.ended = select.epoll(), {}, [], 0
+        for number in range(STREAMS):
+            lat, lon = area(number % AREAS)
+            stream = socket.create_connection(("127.0.0.1", port))
+            stream.sendall(f"GET /v1/events/changes?lat={lat}&lon={lon}&radius=5 HTTP/1.1\r\nHost: bench\r\n\r\n".encode())
+            self.sockets[stream.fileno()] = stream
+            self.poll.register(stream.fileno(), select.EPOLLIN)
+        self.opened, self.stops = set(), False
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+        while len(self.opened) < STREAMS:
+            if self.ended:
+                sys.exit("a stream has ended: is HUMON_STREAMS reached, or are there too few descriptors?")
+            time.sleep(0.05)
+
+    def read(self):
+        while not self.stops:
+            for descriptor, _ in self.poll.poll(0.1):
+                data = self.sockets[descriptor].recv(65_536)
+                now = time.monotonic()
+                if not data:
+                    self.poll.unregister(descriptor)
+                    self.ended += 1
+                if descriptor not in self.opened and b"retry:" in data:
+                    self.opened.add(descriptor)
+                # The id stands on the line before the event. A chunk has whole events, unless the socket was full.
+                if b"event: put" in data:
+                    self.received += [(int(id), now) for id in re.findall(rb"id: (\d+)\nevent: put", data)]
+
+    def close(self):
+        self.stops = True
+        self.thread.join()
+        for stream in self.sockets.values():
+            stream.close()
+
+
+def write(port, ids, seconds, results):
+    """Writes at a constant rate in several threads, and passes on the position and the time of each response."""
+    acknowledged = []
+    begin = time.monotonic() + 0.1
+
+    def work(number):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        headers = {"tb-device-token": "bench", "content-type": "application/json"}
+        for count in range(number, WRITES * seconds, WRITERS):
+            time.sleep(max(0, begin + count / WRITES - time.monotonic()))
+            chosen = count % AREAS
+            connection.request("PUT", f"/v1/events/{ids[chosen]}", details(chosen, count % 1_000 / 1e6), headers)
+            response = connection.getresponse()
+            response.read()
+            assert response.status == 200, response.status
+            acknowledged.append((int(response.headers["humon-position"]), time.monotonic()))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(WRITERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    results.put((acknowledged, usage.ru_utime + usage.ru_stime))
+
+
+def processor_seconds(node):
+    return float(re.search(r"process_cpu_seconds_total ([\d.]+)", node.admin("/metrics")).group(1))
+
+
+def measure_writes(node, streams, ids):
+    results = multiprocessing.Queue()
+    before, own, begin = processor_seconds(node), time.process_time(), time.monotonic()
+    seconds = SECONDS + WARM_UP_SECONDS
+    writer = multiprocessing.Process(target=write, args=(node.port, ids, seconds, results))
+    writer.start()
+    acknowledged, written = results.get()
+    writer.join()
+    expected = len(acknowledged) * STREAMS // AREAS
+    deadline = time.monotonic() + 30
+    while len(streams.received) < expected and time.monotonic() < deadline:
+        time.sleep(0.05)
+    elapsed = time.monotonic() - begin
+    used, own = processor_seconds(node) - before, time.process_time() - own
+    times = dict(acknowledged)
+    first = min(times.values()) + WARM_UP_SECONDS
+    delays = [max(0, now - times[id]) * 1_000 for id, now in streams.received if id in times and times[id] >= first]
+    print(f"{len(acknowledged) / seconds:.0f} writes a second, each seen by {STREAMS // AREAS} of {STREAMS} streams:")
+    print(f"  lines received: {len(streams.received)} of {expected}; streams that ended: {streams.ended}")
+    print(f"  from the response to the write until the line arrives: {nodes.quantiles(delays)}, most {max(delays):.1f} ms")
+    print(f"  processor time of the server, writes included: {100 * used / elapsed:.0f} % of one core")
+    print(f"  processor time of the generators: reading {100 * own / elapsed:.0f} %, writing {100 * written / elapsed:.0f} % of one core")
+
+
+def reads(place, node):
+    output = subprocess.run(
+        ["wrk", "-t1", "-c32", "-d5s", "-s", f"{place}/reads.lua", f"http://127.0.0.1:{node.port}"],
+        env=dict(os.environ, EVENTS=str(EVENTS)), stdout=subprocess.PIPE, text=True, check=True).stdout
+    if "Non-2xx" in output:
+        sys.exit("refused: " + output)
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", output).group(1))
+
+
+def spread(values):
+    return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
+
+
+def main():
+    if len(sys.argv) > 1:
+        sys.exit(__doc__)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-streams-")
+    os.makedirs(place, exist_ok=True)
+    os.chmod(place, 0o755)
+    with open(f"{place}/reads.lua", "w") as file:
+        file.write(READS)
+    environment = dict(os.environ, HUMON_DATA=place + "/data")
+    if not os.path.exists(place + "/data"):
+        subprocess.run(
+            [nodes.HUMON, "demo", "--events", str(EVENTS)], env=environment, cwd=place, check=True, stdout=subprocess.DEVNULL)
+    node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS))
+    try:
+        node.send("POST", "/v1/users")
+        ids = [int(re.search(r"\d+", node.send("POST", "/v1/events", details(n))[2]).group()) for n in range(AREAS)]
+        reads(place, node)
+        without = [reads(place, node) for _ in range(ROUNDS)]
+        before = node.resident_megabytes()
+        begin = time.monotonic()
+        streams = Streams(node.port)
+        opened = time.monotonic() - begin
+        held = node.resident_megabytes() - before
+        print(f"{STREAMS} streams opened in {opened:.1f} s; memory of a stream: {1_024 * held / STREAMS:.1f} KiB")
+        idle, begin = processor_seconds(node), time.monotonic()
+        time.sleep(15)
+        share = 100 * (processor_seconds(node) - idle) / (time.monotonic() - begin)
+        print(f"processor time of the server with heartbeats only: {share:.1f} % of one core")
+        measure_writes(node, streams, ids)
+        beside = [reads(place, node) for _ in range(ROUNDS)]
+        streams.close()
+        after = [reads(place, node) for _ in range(ROUNDS)]
+        ratio = statistics.median(beside) / statistics.median(without + after)
+        print(f"GET by id a second, median of {ROUNDS} (least to most): without streams {spread(without + after)}, "
+              f"with {STREAMS} streams {spread(beside)}: {ratio:.2f}")
+        peak = node.resident_megabytes() - before
+        print(f"memory after the streams have closed: {peak:.0f} MB more than before them")
+    finally:
+        node.stop()
+        if "PLACE" not in os.environ:
+            shutil.rmtree(place)
+
+
+if __name__ == "__main__":
+    main()
