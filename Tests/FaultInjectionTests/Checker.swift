@@ -10,6 +10,7 @@ enum Check: String, Sendable, CaseIterable {
     case versions = "the versions of every stream are contiguous from 1"
     case readModels = "every read model equals a replay of the log"
     case index = "every server's index is in use and equals the read model"
+    case changes = "a list and its changes, across broken connections, equal the list at the end"
     case readings = "a read that sends back the position of a write shows it"
     case subscription = "the subscription saw every position once and in order"
     case repetition = "a repeated command gets the first response"

@@ -15,6 +15,7 @@ final class FaultInjectionRun: Sendable {
     private let fleet: Fleet
     private let proxy: CuttingProxy
     private let subscriptions: SubscriptionPair
+    private let followers: [ChangeFollower]
     private let pace: Pace
     private let start = ContinuousClock.now
     private let knownEvents = KnownEvents()
@@ -61,6 +62,7 @@ final class FaultInjectionRun: Sendable {
         let url = "host='\(socket)' user=humon dbname=\(CrashableCluster.database)"
         fleet = try Fleet(directory: directory, databaseURL: url, hasIndex: sabotage.hasIndex)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
+        followers = [0, 1].map { [fleet] in ChangeFollower(fleet: fleet, first: $0, sabotage.follower) }
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
         report = Mutex(FaultInjectionReport(schedule: schedule))
     }
@@ -73,6 +75,7 @@ final class FaultInjectionRun: Sendable {
             try await fleet.start()
             try await prepare(cluster)
             await subscriptions.start()
+            for follower in followers { group.addTask { await follower.run() } }
             let result: Result<Void, any Error>
             do { result = .success(try await injectFaults(current)) } catch { result = .failure(error) }
             pace.end()
@@ -166,6 +169,20 @@ final class FaultInjectionRun: Sendable {
         }
     }
 
+    /// - Parameter tail: the tail of a log that does not grow
+    private func compareFollowers(at tail: Int64) async {
+        guard sabotage.hasChanges else { return }
+        for follower in followers {
+            let violations = await follower.violations(at: tail, patienceSeconds: sabotage.patienceSeconds)
+            let counts = follower.counts
+            report.withLock { report in
+                report.violations += violations
+                report.changes += counts.changes
+                report.resets += counts.resets
+            }
+        }
+    }
+
     private func move(_ cluster: CrashableCluster, to directory: String) async throws -> CrashableCluster {
         let restored = try await RestoredDump.make(of: cluster, in: directory, working: self.directory)
         report.withLock { $0.violations += restored.violations }
@@ -183,6 +200,8 @@ final class FaultInjectionRun: Sendable {
             return (tail, try await LogRow.all(client), try await SeenSubscription.seen(client), late)
         }
         await compareIndexes(at: tail)
+        // Before the rebuild, after which the streams begin anew.
+        await compareFollowers(at: tail)
         let rebuild = try await HumonProcess.run(
             ["projections", "rebuild", "--all"], in: directory, environment: ["DATABASE_URL": cluster.url()])
         let models =

@@ -18,6 +18,8 @@ final class Fleet: Sendable {
         var etag: String?
         /// The log position in `Humon-Position`.
         var position: Int64?
+        /// The path of the next page.
+        var next: String?
         var body: String
 
         /// Compares all but the position, which may be later in a repeated response.
@@ -115,7 +117,20 @@ final class Fleet: Sendable {
         let bytes = try await response.body.collect(upTo: 1 << 20)
         return Response(
             status: Int(response.status.code), etag: response.headers.first(name: "etag"),
-            position: response.headers.first(name: "humon-position").flatMap { Int64($0) }, body: String(buffer: bytes))
+            position: response.headers.first(name: "humon-position").flatMap { Int64($0) },
+            next: response.headers.first(name: "link").flatMap { $0.firstMatch(of: /<(.*)>; rel="next"/).map { String($0.1) } },
+            body: String(buffer: bytes))
+    }
+
+    /// Opens a response without an end.
+    /// - Throws: a violation if the server refuses it
+    func stream(_ path: String, from node: Int) async throws -> HTTPClientResponse.Body {
+        let request = HTTPClientRequest(url: "http://127.0.0.1:\(ports[node])\(path)")
+        let response = try await http.execute(request, deadline: .distantFuture)
+        guard response.status == .ok else {
+            throw Violation(check: .changes, sentence: "server \(node) refused a stream with \(response.status.code)")
+        }
+        return response.body
     }
 
     /// Ports that were free a moment ago. All sockets are open at once, so that the ports differ.

@@ -5,6 +5,7 @@ struct Sabotage: Sendable {
     var postgresSettings: [String: String] = [:]
     var client: ClientSabotage?
     var subscription: SeenSubscription.Sabotage?
+    var follower: ChangeFollower.Sabotage?
     var hasIndex = true
     /// Runs on the database before the first command.
     var breakDatabase: (@Sendable (PostgresClient) async throws -> Void)?
@@ -12,6 +13,8 @@ struct Sabotage: Sendable {
     /// A short time for a system that never recovers.
     var patienceSeconds: Double { breakDatabase == nil ? 60 : 3 }
     var patienceForIndexSeconds: Double { hasIndex ? patienceSeconds : 0.5 }
+    /// Streams of changes need an index that is in use and equals the read model.
+    var hasChanges: Bool { hasIndex && breakDatabase == nil }
 }
 
 /// A mistake of a client on purpose, so that checks can be seen failing.
