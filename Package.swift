@@ -115,8 +115,15 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "HTTPServer", "Attendances", "Events", "Users", "EventStore", "Encoding", "Telemetry", .crypto, .httpTypes,
-                .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore, .tracing, .yams,
+                "HTTPServer", "Attendances", "Events", "Users", "EventStore", "Encoding", "Telemetry",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "Yams", package: "Yams"),
             ],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"),
@@ -195,7 +202,13 @@ let package = Package(
             name: "EventsTests",
             dependencies: ["Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]
         ),
-        .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestChance", "TestDatabase"]),
+        .testTarget(
+            name: "AttendancesTests",
+            dependencies: [
+                "Attendances", "Postgres", "TestChance", "TestDatabase",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [

@@ -1,4 +1,4 @@
-public import EventStore
+internal import Encoding
 public import Events
 public import Users
 
@@ -13,19 +13,35 @@ public struct AttendEvent: Sendable, Hashable {
     }
 }
 
-/// Why an attendance is refused.
-public enum AttendanceRejection: Rejection, Hashable {
-    case unknownEvent
+/// Attend an event no more.
+public struct LeaveEvent: Sendable, Hashable {
+    public var event: EventID
+    public var by: UserID
 
-    public var kind: RejectionKind { .notFound }
+    public init(event: EventID, by: UserID) {
+        self.event = event
+        self.by = by
+    }
 }
 
-/// Every user may attend every event, the owner too.
+/// The attendance of one user at one event, as the read model shows it.
+struct Attendance: Sendable, Hashable {
+    var key: AttendanceKey
+    /// The version of its stream; 0 if the user never attended.
+    var version: Int32
+    /// The time since which the user attends; `nil` if the user does not.
+    var attendedAt: Timestamp?
+}
+
+/// Every user may attend every event, the owner too. Coming back is allowed.
 /// - Returns: `nil` if the user attends already
-/// - Throws: ``AttendanceRejection``
-func decide(
-    _ command: AttendEvent, eventExists: Bool, attendsAlready: Bool
-) throws(AttendanceRejection) -> AttendanceAdded? {
-    guard eventExists else { throw .unknownEvent }
-    return attendsAlready ? nil : AttendanceAdded(event: command.event, user: command.by)
+func decide(_ command: AttendEvent, on attendance: Attendance) -> AttendanceDomainEvent? {
+    guard attendance.attendedAt == nil else { return nil }
+    return .added(AttendanceAdded(event: command.event, user: command.by))
+}
+
+/// - Returns: `nil` if the user does not attend
+func decide(_ command: LeaveEvent, on attendance: Attendance) -> AttendanceDomainEvent? {
+    guard attendance.attendedAt != nil else { return nil }
+    return .removed(AttendanceRemoved(event: command.event, user: command.by))
 }

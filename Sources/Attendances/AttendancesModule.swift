@@ -1,7 +1,9 @@
+internal import Encoding
 public import EventStore
 internal import Events
 internal import Foundation
 internal import Postgres
+package import ServiceLifecycle
 internal import Users
 
 extension Module {
@@ -12,64 +14,125 @@ extension Module {
 
 /// Records who attends which event.
 public struct AttendancesModule: Sendable {
+    let database: PostgresClient
+    let events: EventsModule
+    let counts: AttendanceCounts?
     private let log: EventLog
-    private let database: PostgresClient
-    private let events: EventsModule
     private let idempotency: IdempotencyStore
     private let dependencies: Dependencies
+    private let readModels: ReadModels
 
+    /// Keeps the counts of attendances in memory if the context has a notifier.
     package init(_ context: ModuleContext) {
         log = context.log
         database = context.database
         events = context[EventsModule.self]
         dependencies = context.dependencies
         idempotency = IdempotencyStore(client: database)
+        readModels = ReadModels(projections: [AttendancesProjection()], client: database, logger: context.logger)
+        let counts = context.notifier.map { notifier in
+            AttendanceCounts(client: context.database, notifier: notifier, logger: context.logger)
+        }
+        self.counts = counts
+        if let counts { log.add(counts) }
     }
+
+    /// The services that must run with the module.
+    package var services: [any Service] { counts.map { [$0] } ?? [] }
 
     /// Lets a user attend an event. A repetition changes nothing.
     /// - Returns: a position from which on the attendance is in the log
-    /// - Throws: ``AttendanceRejection``, `KeyReusedError`, and what `EventLog.append(_:)` throws
+    /// - Throws: `EventRejection`, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
     @discardableResult
     public func attend(_ command: AttendEvent, context: CommandContext) async throws -> Int64 {
-        let key = context.recordKey(actor: command.by.rawValue)
-        if let first = try await idempotency.first(of: key) { return first.position }
-        let attendsAlready = try await attends(command)
-        let eventExists = if attendsAlready { true } else { try await events.exists(command.event) }
-        if let added = try decide(command, eventExists: eventExists, attendsAlready: attendsAlready),
-            let position = try await append(added, key: key, context: context)
-        {
-            return position
+        try await change(AttendanceKey(event: command.event, user: command.by), context: context) { attendance in
+            try await events.checkAttendable(command.event, by: command.by)
+            return decide(command, on: attendance)
         }
-        try await idempotency.remember(key, recordedAs: command.stream, version: 1)
-        return try await LogReader(client: database).tail()
     }
 
-    /// - Returns: `nil` if the attendance is recorded already, under another id
-    private func append(_ added: AttendanceAdded, key: IdempotencyRecordKey?, context: CommandContext) async throws -> Int64? {
-        do {
-            // Without a key the id derives from the event and the user, so that two requests at the same time record one attendance.
+    /// Lets a user leave an event, a cancelled or hidden one too. A repetition changes nothing.
+    /// - Returns: a position from which on the log has no attendance of the user
+    /// - Throws: `EventRejection` if the user does not attend and may not know of the event, and what ``attend(_:context:)`` throws
+    @discardableResult
+    public func leave(_ command: LeaveEvent, context: CommandContext) async throws -> Int64 {
+        try await change(AttendanceKey(event: command.event, user: command.by), context: context) { attendance in
+            let removed = decide(command, on: attendance)
+            if removed == nil { try await events.checkVisible(command.event, to: command.by) }
+            return removed
+        }
+    }
+
+    /// Appends what the rule decides on the present attendance, once for each idempotency key. If another writer is faster, the rule
+    /// decides again. Returns when this node's counts show the result, or after a second.
+    private func change(
+        _ key: AttendanceKey, context: CommandContext, decide: (Attendance) async throws -> AttendanceDomainEvent?
+    ) async throws -> Int64 {
+        let record = context.recordKey(actor: key.user.rawValue)
+        let position: Int64
+        if let first = try await idempotency.first(of: record) {
+            position = first.position
+        } else {
+            do {
+                position = try await append(to: key, record: record, context: context, decide: decide)
+            } catch let rejection as EventRejection {
+                // Another node may have finished an earlier attempt meanwhile, and the event may have been cancelled since.
+                guard let first = try await idempotency.first(of: record) else { throw rejection }
+                position = first.position
+            }
+        }
+        await counts?.show(position)
+        return position
+    }
+
+    private func append(
+        to key: AttendanceKey, record: IdempotencyRecordKey?, context: CommandContext,
+        decide: (Attendance) async throws -> AttendanceDomainEvent?
+    ) async throws -> Int64 {
+        try await ConflictRetry(dependencies: dependencies).run { conflict in
+            let attendance = try await attendance(key)
+            if attendance.version < conflict?.actual ?? 0 {
+                // Another version of the program has appended. If the read model cannot catch up, the attempts end with an error.
+                try? await readModels.catchUp()
+                throw ReadModelLag(schema: AttendancesProjection.schema)
+            }
+            guard let event = try await decide(attendance) else {
+                // The record of a key names a recorded event. There is none if the user never attended.
+                if attendance.version > 0 {
+                    try await idempotency.remember(record, recordedAs: key.stream, version: attendance.version)
+                }
+                return try await LogReader(client: database).tail()
+            }
             return try await log.append(
                 AppendRequest(
-                    id: key?.id ?? UUID(derivedFrom: "attendance \(added.event.rawValue) \(added.user.rawValue)"),
-                    requestHash: key?.requestHash,
-                    stream: added.stream,
-                    expectedVersion: 0,
+                    id: record?.id ?? key.domainEventID(version: attendance.version + 1),
+                    requestHash: record?.requestHash,
+                    stream: key.stream,
+                    expectedVersion: attendance.version,
                     recordedAt: dependencies.now(),
-                    metadata: context.metadata(actor: added.user.rawValue),
-                    event: AttendanceDomainEvent.added(added)
+                    metadata: context.metadata(actor: key.user.rawValue),
+                    event: event
                 )
             ).position
-        } catch is VersionConflictError {
-            return nil
         }
     }
 
-    private func attends(_ command: AttendEvent) async throws -> Bool {
-        try await database.query(
+    private func attendance(_ key: AttendanceKey) async throws -> Attendance {
+        let found = try await database.query(
             """
-            SELECT 1::bigint FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE event_id = \(command.event.rawValue) AND user_id = \(command.by.rawValue)
+            SELECT version, attended_at FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
             """
-        ).isEmpty == false
+        ).decode((Int32, Timestamp?).self).first
+        return Attendance(key: key, version: found?.0 ?? 0, attendedAt: found?.1)
+    }
+}
+
+extension AttendanceKey {
+    /// The id of the recorded event of this version if its request has no idempotency key: two requests at the same time record one
+    /// domain event. The first version's id is a stored format.
+    func domainEventID(version: Int32) -> UUID {
+        let first = "attendance \(event.rawValue) \(user.rawValue)"
+        return UUID(derivedFrom: version == 1 ? first : "\(first) \(version)")
     }
 }

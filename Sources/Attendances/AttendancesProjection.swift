@@ -1,39 +1,74 @@
+internal import Encoding
 internal import EventStore
 internal import Events
 internal import Postgres
 internal import Users
 
-/// The read model of attendances.
+/// The read model of attendances. The row of a user who left stays, because the next domain event needs its version.
 struct AttendancesProjection: Projection {
     static let name = "attendances"
-    static let version: Int32 = 1
-    static let personalColumns: Set<String> = []
+    static let version: Int32 = 2
+
+    struct Changes: Sendable, Hashable {
+        /// The attendances that began in the batch, as the whole batch leaves them, in the order of the log.
+        var created: [Attendance] = []
+        /// The other attendances of the batch, as it leaves them, in the order of the log.
+        var changed: [Attendance] = []
+    }
 
     static func tables(in schema: String) -> String {
         """
         CREATE TABLE \(schema).attendances (
             event_id bigint NOT NULL,
-            user_id bigint NOT NULL
+            user_id bigint NOT NULL,
+            version integer NOT NULL,
+            -- NULL if the user left.
+            attended_at timestamptz,
+            -- The last column lets a count read the index alone.
+            PRIMARY KEY (event_id, user_id) INCLUDE (attended_at)
         );
         """
     }
 
     static func indexes(in schema: String) -> String {
-        "ALTER TABLE \(schema).attendances ADD PRIMARY KEY (event_id, user_id);"
+        """
+        CREATE INDEX attendances_of_user ON \(schema).attendances (user_id, attended_at, event_id) WHERE attended_at IS NOT NULL;
+        """
     }
 
-    func fold(_ envelopes: [EventEnvelope<AttendanceDomainEvent>]) -> [AttendanceAdded] {
-        envelopes.map { envelope in
-            switch envelope.event {
-            case .added(let added): added
-            }
+    /// The last domain event of an attendance has the whole row.
+    func fold(_ envelopes: [EventEnvelope<AttendanceDomainEvent>]) -> Changes {
+        var attendances: [AttendanceKey: Attendance] = [:]
+        var order: [(key: AttendanceKey, isCreated: Bool)] = []
+        for envelope in envelopes {
+            let key = envelope.event.key
+            let attendedAt: Timestamp? =
+                switch envelope.event {
+                case .added: envelope.recordedAt
+                case .removed: nil
+                }
+            let before = attendances.updateValue(
+                Attendance(key: key, version: envelope.version, attendedAt: attendedAt), forKey: key)
+            if before == nil { order.append((key, envelope.version == 1)) }
         }
+        return Changes(
+            created: order.filter(\.isCreated).compactMap { attendances[$0.key] },
+            changed: order.filter { !$0.isCreated }.compactMap { attendances[$0.key] })
     }
 
-    func writes(for rows: [AttendanceAdded], in schema: String) -> [Write] {
-        rows.isEmpty ? [] : [.insert(Self.layout.insertion(of: rows, in: schema))]
+    func writes(for changes: Changes, in schema: String) -> [Write] {
+        var writes: [Write] = []
+        if !changes.created.isEmpty { writes.append(.insert(Self.layout.insertion(of: changes.created, in: schema))) }
+        if !changes.changed.isEmpty {
+            writes.append(.run(Self.layout.update(changes.changed, by: "event_id", "user_id", in: schema)))
+        }
+        return writes
     }
 
-    private static let layout = RowLayout<AttendanceAdded>(
-        table: "attendances", [.init("event_id") { $0.event.rawValue }, .init("user_id") { $0.user.rawValue }])
+    private static let layout = RowLayout<Attendance>(
+        table: "attendances",
+        [
+            .init("event_id") { $0.key.event.rawValue }, .init("user_id") { $0.key.user.rawValue },
+            .init("version") { $0.version }, .init("attended_at") { $0.attendedAt },
+        ])
 }

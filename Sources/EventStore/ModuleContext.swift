@@ -1,3 +1,4 @@
+public import Logging
 public import Postgres
 
 /// What the modules of one process are made of: the log, the database, time and ids, and the modules that were made before.
@@ -6,12 +7,21 @@ public struct ModuleContext: Sendable {
     /// For queries.
     public let database: PostgresClient
     public let dependencies: Dependencies
+    public let logger: Logger
+    /// Wakes what a module keeps in memory; `nil` in a process that keeps nothing in memory, such as a tool.
+    public let notifier: LogNotifier?
     private var parts: [ObjectIdentifier: any Sendable] = [:]
 
-    public init(log: EventLog, database: PostgresClient, dependencies: Dependencies) {
+    /// - Parameter notifier: must run; `nil` if the modules are to keep nothing in memory
+    public init(
+        log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil,
+        logger: Logger = Logger(label: "humon.modules")
+    ) {
         self.log = log
         self.database = database
         self.dependencies = dependencies
+        self.notifier = notifier
+        self.logger = logger
     }
 
     /// Adds a part for the modules that are made later.

@@ -1,24 +1,33 @@
 package import EventStore
 package import HTTPServer
+package import ServiceLifecycle
 
-/// A module with its part of the API: its registration, its initialiser and its routes.
+/// A module with its part of the API: its registration, its initialiser, its services and its routes.
 public struct APIModule: Sendable {
     package let module: Module
-    fileprivate let add: @Sendable (inout ModuleContext) -> @Sendable (API) -> [Route]
+    fileprivate let add: @Sendable (inout ModuleContext) -> Parts
+
+    /// What one module adds to a process.
+    fileprivate struct Parts: Sendable {
+        var services: [any Service]
+        var routes: @Sendable (API) -> [Route]
+    }
 
     /// - Parameters:
     ///   - make: makes the module's type that carries out commands and queries, such as `UsersModule`; the context has the modules that
     ///     stand before this one in the list
+    ///   - services: the module's work that lasts as long as the process, such as keeping something in memory in step with the log
     ///   - routes: makes the routes; called once for each ``API``
     package init<Made: Sendable>(
         _ module: Module, make: @escaping @Sendable (ModuleContext) -> Made,
+        services: @escaping @Sendable (Made) -> [any Service] = { _ in [] },
         routes: @escaping @Sendable (Made, API) -> [Route]
     ) {
         self.module = module
         add = { context in
             let made = make(context)
             context.add(made)
-            return { routes(made, $0) }
+            return Parts(services: services(made)) { routes(made, $0) }
         }
     }
 }
@@ -26,12 +35,16 @@ public struct APIModule: Sendable {
 /// The modules of one process, made on one log and one database.
 public struct ComposedModules: Sendable {
     private let context: ModuleContext
+    /// The services of all modules, in the order of the list. They need the log's notifier and the database.
+    package let services: [any Service]
     let routes: [@Sendable (API) -> [Route]]
 
     /// Makes each module in the order of the list.
     package init(_ modules: [APIModule], in context: ModuleContext) {
         var context = context
-        routes = modules.map { $0.add(&context) }
+        let parts = modules.map { $0.add(&context) }
+        services = parts.flatMap(\.services)
+        routes = parts.map(\.routes)
         self.context = context
     }
 

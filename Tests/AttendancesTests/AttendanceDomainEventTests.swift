@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import Events
+import Foundation
 import Testing
 import Users
 
@@ -16,10 +17,18 @@ import Users
         #expect(try AttendanceDomainEvent.decode(type: "AttendanceAdded", format: 1, data: Array(text.utf8)) == event)
     }
 
-    @Test func `the domain events of attendances have one stored name, in format 1`() {
+    @Test func `AttendanceRemoved is stored as these bytes and read from them`() throws {
+        let removed = AttendanceDomainEvent.removed(
+            AttendanceRemoved(event: EventID(rawValue: 12), user: UserID(rawValue: 1)))
+        #expect(removed.stored.type == "AttendanceRemoved")
+        #expect(removed.stored.data.text == text)
+        #expect(try AttendanceDomainEvent.decode(type: "AttendanceRemoved", format: 1, data: Array(text.utf8)) == removed)
+    }
+
+    @Test func `the domain events of attendances have two stored names, both in format 1`() {
         #expect(AttendanceDomainEvent.category == "attendance")
-        #expect(AttendanceDomainEvent.storedTypes.map(\.name) == ["AttendanceAdded"])
-        #expect(AttendanceDomainEvent.storedTypes.map(\.currentFormat) == [1])
+        #expect(AttendanceDomainEvent.storedTypes.map(\.name) == ["AttendanceAdded", "AttendanceRemoved"])
+        #expect(AttendanceDomainEvent.storedTypes.map(\.currentFormat) == [1, 1])
     }
 
     @Test func `an attendance event in a newer format is refused`() {
@@ -29,8 +38,8 @@ import Users
     }
 
     @Test func `an attendance event under an unknown name is refused`() {
-        #expect(throws: FormatError("no stored type AttendanceRemoved in category attendance")) {
-            try AttendanceDomainEvent.decode(type: "AttendanceRemoved", format: 1, data: Array(text.utf8))
+        #expect(throws: FormatError("no stored type AttendanceDoubted in category attendance")) {
+            try AttendanceDomainEvent.decode(type: "AttendanceDoubted", format: 1, data: Array(text.utf8))
         }
     }
 
@@ -40,8 +49,10 @@ import Users
         (#"{"event":12,"user":-1}"#, "user"), (#"{"event":9223372036854775808,"user":1}"#, "event"),
     ])
     func `an unusable field of an attendance event is named in the error, without its value`(text: String, field: String) {
-        #expect(throws: FormatError("AttendanceAdded, format 1: no usable \(field) in the stored data")) {
-            try AttendanceDomainEvent.decode(type: "AttendanceAdded", format: 1, data: Array(text.utf8))
+        for type in ["AttendanceAdded", "AttendanceRemoved"] {
+            #expect(throws: FormatError("\(type), format 1: no usable \(field) in the stored data")) {
+                try AttendanceDomainEvent.decode(type: type, format: 1, data: Array(text.utf8))
+            }
         }
     }
 }
@@ -49,22 +60,45 @@ import Users
 @Suite struct `The stream of an attendance` {
     @Test(
         arguments: [
-            ("attendance-12-2", 1, "the stream is not named after event and user"),
-            ("attendance-012-1", 1, "the stream is not named after event and user"),
-            ("attendance-12-1", 2, "an attendance is added at version 1 only"),
-        ] as [(String, Int32, String)])
-    func `an attendance event in a wrong stream or at a wrong version is refused`(stream: String, version: Int32, reason: String)
-    {
-        let stored = StoredEvent(type: "AttendanceAdded", format: 1, data: Array(#"{"event":12,"user":1}"#.utf8))
-        #expect(throws: FormatError("AttendanceAdded, format 1: \(reason)")) {
+            ("AttendanceAdded", "attendance-12-2", 1, "the stream is not named after event and user"),
+            ("AttendanceAdded", "attendance-012-1", 1, "the stream is not named after event and user"),
+            ("AttendanceRemoved", "attendance-12-2", 2, "the stream is not named after event and user"),
+            ("AttendanceAdded", "attendance-12-1", 2, "an attendance is added at odd versions only"),
+            ("AttendanceRemoved", "attendance-12-1", 1, "an attendance is removed at even versions only"),
+        ] as [(String, String, Int32, String)])
+    func `an attendance event in a wrong stream or at a wrong version is refused`(
+        type: String, stream: String, version: Int32, reason: String
+    ) {
+        let stored = StoredEvent(type: type, format: 1, data: Array(#"{"event":12,"user":1}"#.utf8))
+        #expect(throws: FormatError("\(type), format 1: \(reason)")) {
             try AttendanceDomainEvent.decode(stored, in: StreamName(stream), version: version)
         }
-        #expect(throws: Never.self) { try AttendanceDomainEvent.decode(stored, in: StreamName("attendance-12-1"), version: 1) }
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [Int32]) func `an attendance is added and removed in turn`(version: Int32) {
+        let type = version.isMultiple(of: 2) ? "AttendanceRemoved" : "AttendanceAdded"
+        let stored = StoredEvent(type: type, format: 1, data: Array(#"{"event":12,"user":1}"#.utf8))
+        #expect(throws: Never.self) {
+            try AttendanceDomainEvent.decode(stored, in: StreamName("attendance-12-1"), version: version)
+        }
     }
 
     @Test func `the key of an attendance stream is the event number, then the user number`() {
-        let added = AttendanceAdded(event: EventID(rawValue: 12), user: UserID(rawValue: 1))
-        #expect(added.stream.description == "attendance-12-1")
-        #expect(added.stream.category == "attendance")
+        let key = AttendanceKey(event: EventID(rawValue: 12), user: UserID(rawValue: 1))
+        #expect(key.stream.description == "attendance-12-1")
+        #expect(key.stream.category == "attendance")
+    }
+
+    /// The first id is a stored format: a repeated request of an earlier release must find it.
+    @Test func `each version has an id of its own, and the first one's is pinned`() {
+        let key = AttendanceKey(event: EventID(rawValue: 12), user: UserID(rawValue: 1))
+        #expect(key.domainEventID(version: 1) == UUID(derivedFrom: "attendance 12 1"))
+        let ids = Set((1...4).map { key.domainEventID(version: $0) })
+        #expect(ids.count == 4)
+        // Event 12 and user 13 have no id in common with event 12 and user 1 at version 3.
+        #expect(
+            ids.isDisjoint(with: [
+                AttendanceKey(event: EventID(rawValue: 12), user: UserID(rawValue: 13)).domainEventID(version: 1)
+            ]))
     }
 }

@@ -1,24 +1,37 @@
+import Encoding
 import Events
 import Testing
 import Users
 
 @testable import Attendances
 
-@Suite struct `Attending an event` {
-    private let command = AttendEvent(event: EventID(rawValue: 12), by: UserID(rawValue: 1))
+@Suite struct `Attending and leaving an event` {
+    private let event = EventID(rawValue: 12)
+    private let user = UserID(rawValue: 1)
 
-    @Test func `a user who does not attend yet gets an attendance`() throws {
-        let added = try decide(command, eventExists: true, attendsAlready: false)
-        #expect(added == AttendanceAdded(event: EventID(rawValue: 12), user: UserID(rawValue: 1)))
+    private func attendance(_ version: Int32) -> Attendance {
+        Attendance(
+            key: AttendanceKey(event: event, user: user), version: version,
+            attendedAt: version.isMultiple(of: 2) ? nil : Timestamp(milliseconds: 1_000))
     }
 
-    @Test func `a user who attends already changes nothing`() throws {
-        #expect(try decide(command, eventExists: true, attendsAlready: true) == nil)
+    @Test(arguments: [0, 2] as [Int32]) func `a user who does not attend gets an attendance, again too`(version: Int32) {
+        #expect(
+            decide(AttendEvent(event: event, by: user), on: attendance(version))
+                == .added(AttendanceAdded(event: event, user: user)))
     }
 
-    @Test(arguments: [false, true]) func `attending an unknown event is rejected`(attendsAlready: Bool) {
-        #expect(throws: AttendanceRejection.unknownEvent) {
-            try decide(command, eventExists: false, attendsAlready: attendsAlready)
-        }
+    @Test func `a user who attends already changes nothing`() {
+        #expect(decide(AttendEvent(event: event, by: user), on: attendance(1)) == nil)
+    }
+
+    @Test(arguments: [1, 3] as [Int32]) func `a user who attends can leave`(version: Int32) {
+        #expect(
+            decide(LeaveEvent(event: event, by: user), on: attendance(version))
+                == .removed(AttendanceRemoved(event: event, user: user)))
+    }
+
+    @Test(arguments: [0, 2] as [Int32]) func `a user who does not attend changes nothing by leaving`(version: Int32) {
+        #expect(decide(LeaveEvent(event: event, by: user), on: attendance(version)) == nil)
     }
 }

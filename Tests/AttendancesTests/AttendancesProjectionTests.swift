@@ -9,24 +9,51 @@ import Users
 
 @Suite struct `Folding the domain events of attendances` {
     @Test func `no domain events give no attendance rows`() {
-        #expect(AttendancesProjection().fold([]).isEmpty)
+        #expect(AttendancesProjection().fold([]) == AttendancesProjection.Changes())
     }
 
-    @Test func `each attendance event gives one row, in the order of the log`() {
-        let added = [(12, 2), (12, 1), (11, 2)].map { event, user in
-            AttendanceAdded(event: EventID(rawValue: event), user: UserID(rawValue: user))
-        }
-        #expect(AttendancesProjection().fold(added.map(envelope)) == added)
+    @Test func `each first attendance gives one new row, in the order of the log`() {
+        let changes = AttendancesProjection().fold([added(12, 2, 1), added(12, 1, 1), added(11, 2, 1)])
+        #expect(changes.created == [row(12, 2, 1, 1), row(12, 1, 1, 1), row(11, 2, 1, 1)])
+        #expect(changes.changed.isEmpty)
     }
 
-    private func envelope(_ added: AttendanceAdded) -> EventEnvelope<AttendanceDomainEvent> {
+    @Test func `an attendance of an earlier batch gives one changed row, as the batch leaves it`() {
+        let changes = AttendancesProjection().fold([removed(12, 2, 2), removed(12, 1, 2), added(12, 2, 3)])
+        #expect(changes.created.isEmpty)
+        #expect(changes.changed == [row(12, 2, 3, 3), row(12, 1, 2, nil)])
+    }
+
+    @Test func `an attendance that begins and ends in one batch gives one new row`() {
+        let changes = AttendancesProjection().fold([added(12, 2, 1), removed(12, 2, 2)])
+        #expect(changes.created == [row(12, 2, 2, nil)])
+        #expect(changes.changed.isEmpty)
+    }
+
+    /// - Parameter seconds: the time of the recorded event since which the user attends
+    private func row(_ event: Int64, _ user: Int64, _ version: Int32, _ seconds: Int64?) -> Attendance {
+        Attendance(
+            key: AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user)), version: version,
+            attendedAt: seconds.map { Timestamp(milliseconds: $0 * 1_000) })
+    }
+
+    private func added(_ event: Int64, _ user: Int64, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
+        envelope(.added(AttendanceAdded(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
+    }
+
+    private func removed(_ event: Int64, _ user: Int64, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
+        envelope(.removed(AttendanceRemoved(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
+    }
+
+    /// Recorded as many seconds after 1970 as the version says.
+    private func envelope(_ event: AttendanceDomainEvent, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
         EventEnvelope(
-            id: UUID(derivedFrom: added.stream.description),
-            stream: added.stream,
-            version: 1,
-            recordedAt: Timestamp(milliseconds: 0),
+            id: UUID(derivedFrom: "\(event.key.stream) \(version)"),
+            stream: event.key.stream,
+            version: version,
+            recordedAt: Timestamp(milliseconds: Int64(version) * 1_000),
             metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
-            event: .added(added)
+            event: event
         )
     }
 }

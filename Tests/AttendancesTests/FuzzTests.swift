@@ -10,14 +10,16 @@ import Testing
         seed: UInt64
     ) throws {
         var mutations = Mutations(seed: seed)
-        for _ in 0..<5_000 {
+        let types = AttendanceDomainEvent.storedTypes.map(\.name)
+        for number in 0..<5_000 {
+            let type = types[number % types.count]
             let data = mutations.next(of: [#"{"event":12,"user":1}"#, #"{"event":9223372036854775807,"user":2147483648}"#])
             let stream = StreamName(mutations.text(of: ["attendance-12-1", "attendance-9223372036854775807-2147483648"]))
             do {
-                let event = try AttendanceDomainEvent.decode(type: "AttendanceAdded", format: 1, data: data)
+                let event = try AttendanceDomainEvent.decode(type: type, format: 1, data: data)
                 try #require(
-                    try AttendanceDomainEvent.decode(type: "AttendanceAdded", format: 1, data: event.stored.data.utf8) == event)
-                try event.check(in: stream, version: 1)
+                    try AttendanceDomainEvent.decode(type: type, format: 1, data: event.stored.data.utf8) == event)
+                try event.check(in: stream, version: Int32(number % types.count + 1))
             } catch is FormatError {
                 // The error is a sentence that names the violation.
             }

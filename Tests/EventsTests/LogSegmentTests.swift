@@ -66,23 +66,3 @@ import Testing
         segment.events(after: position).map(\.envelope.version)
     }
 }
-
-@Suite struct `Waiting for a position` {
-    @Test func `a waiter continues when the position is reached, and not before`() async throws {
-        let waiters = PositionWaiters()
-        #expect(await waiters.wait(for: 5, seconds: 0) { 5 })
-        async let waiting = waiters.wait(for: 5, seconds: 60) { 3 }
-        try await Task.sleep(for: .milliseconds(20))
-        waiters.reached(4)
-        waiters.reached(5)
-        #expect(await waiting)
-    }
-
-    @Test func `a waiter gives up at its deadline and when it is cancelled`() async {
-        let waiters = PositionWaiters()
-        #expect(await waiters.wait(for: 5, seconds: 0.01) { 3 } == false)
-        let waiting = Task { await waiters.wait(for: 5, seconds: 60) { 3 } }
-        waiting.cancel()
-        #expect(await waiting.value == false)
-    }
-}

@@ -27,7 +27,12 @@ extension Response {
     /// Adds the position of a view of the index, and its age if the index may be stale. Source of `Age`: RFC 9111, section 5.1.
     mutating func addAgeHeader(of reading: EventsView) {
         guard let position = reading.position else { return }
+        addAgeHeader(position, staleFor: reading.staleFor)
+    }
+
+    /// Adds the position of a state in memory, and its age if it may be stale.
+    mutating func addAgeHeader(_ position: Int64, staleFor: Duration?) {
         headers.append(HTTPField(name: .humonPosition, value: String(position)))
-        if let seconds = reading.staleFor?.components.seconds { headers[.age] = String(seconds) }
+        if let seconds = staleFor?.components.seconds { headers[.age] = String(seconds) }
     }
 }

@@ -4,17 +4,25 @@ internal import EventStore
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
+internal import Users
 
 extension APIModule {
     public static let attendances = APIModule(
-        .attendances, make: { AttendancesModule($0) }, routes: { AttendanceRoutes(attendances: $0, api: $1).all })
+        .attendances, make: { AttendancesModule($0) }, services: { $0.services },
+        routes: { AttendanceRoutes(attendances: $0, api: $1).all + AttendanceListRoutes(attendances: $0, api: $1).all })
 }
 
 private struct AttendanceRoutes: Sendable {
     let attendances: AttendancesModule
     let api: API
 
-    var all: [Route] { [Route(.post, "/v1/attendances", "createAttendance", createAttendance)] }
+    var all: [Route] {
+        [
+            Route(.post, "/v1/attendances", "createAttendance", createAttendance),
+            Route(.put, "/v1/events/{id}/attendance", "attendEvent", attendEvent),
+            Route(.delete, "/v1/events/{id}/attendance", "leaveEvent", leaveEvent),
+        ]
+    }
 
     private func createAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request)
@@ -24,6 +32,30 @@ private struct AttendanceRoutes: Sendable {
         let caller = try await api.caller(device.token)
         guard let event else { throw HTTPError.notFound }
         let position = try await attendances.attend(AttendEvent(event: event, by: caller), context: commandContext)
+        return Response(json: [:], recordedAt: position, device.allowance)
+    }
+
+    private func attendEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await change(request, context) { event, caller, context in
+            try await attendances.attend(AttendEvent(event: event, by: caller), context: context)
+        }
+    }
+
+    private func leaveEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await change(request, context) { event, caller, context in
+            try await attendances.leave(LeaveEvent(event: event, by: caller), context: context)
+        }
+    }
+
+    /// Carries out a command on the caller's attendance. The body says nothing. It counts for the idempotency key.
+    private func change(
+        _ request: Request, _ context: RequestContext, _ command: (EventID, UserID, CommandContext) async throws -> Int64
+    ) async throws -> Response {
+        let device = try api.requireDevice(request)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
+        let caller = try await api.caller(device.token)
+        let position = try await command(EventID(rawValue: try context.id()), caller, commandContext)
         return Response(json: [:], recordedAt: position, device.allowance)
     }
 

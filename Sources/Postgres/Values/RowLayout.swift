@@ -50,12 +50,13 @@ public struct RowLayout<Row: Sendable>: Sendable {
         )
     }
 
-    /// Sets all other columns of the rows that have these keys.
-    public func update(_ rows: [Row], by key: String, in schema: String) -> SQL {
-        let sets = columns.filter { $0.name != key }.map { "\(quoted($0.name)) = n.\(quoted($0.name))" }
+    /// Sets all other columns of the rows that have these values in the columns of the key.
+    public func update(_ rows: [Row], by key: String..., in schema: String) -> SQL {
+        let sets = columns.filter { !key.contains($0.name) }.map { "\(quoted($0.name)) = n.\(quoted($0.name))" }
+        let matches = key.map { "t.\(quoted($0)) = n.\(quoted($0))" }
         return sql(
             "UPDATE ", in: schema, " AS t SET \(sets.joined(separator: ", "))\nFROM unnest(", binding: rows,
-            ") AS n (\(list())) WHERE t.\(quoted(key)) = n.\(quoted(key))"
+            ") AS n (\(list())) WHERE \(matches.joined(separator: " AND "))"
         )
     }
 

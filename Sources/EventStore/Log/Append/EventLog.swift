@@ -31,7 +31,7 @@ public final class EventLog: Service {
 
     private let transaction: AppendTransaction
     private let notifier: LogNotifier?
-    private let listeners: [any CommitListener]
+    private let listeners: Mutex<[any CommitListener]>
     /// The history of this log. Every value that a process caches from the log is cached with its generation.
     public let history: LogHistory
     private let counters = WriterCounters()
@@ -50,7 +50,7 @@ public final class EventLog: Service {
         tracing = AppendTracing(tracer: tracer)
         self.notifier = notifier
         history = notifier?.history ?? LogHistory(logger: logger)
-        self.listeners = [history] + listeners
+        self.listeners = Mutex([history] + listeners)
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
     }
 
@@ -79,6 +79,9 @@ public final class EventLog: Service {
             }
         }
     }
+
+    /// Adds a listener, which gets every later commit before its callers get their results.
+    public func add(_ listener: any CommitListener) { listeners.withLock { $0.append(listener) } }
 
     public var statistics: WriterStatistics { counters.statistics(queued: queue.withLock { $0.pending.count }) }
 
@@ -129,14 +132,13 @@ public final class EventLog: Service {
         let stopwatch = Stopwatch()
         let results = await transaction.append(batch.map(\.append))
         counters.wrote(results, nanoseconds: stopwatch.nanoseconds)
-        if !listeners.isEmpty {
-            let commits = Commit.all(
-                of: zip(batch, results).compactMap { pending, result in
-                    guard case .success(let appended) = result, !appended.isRepeat else { return nil }
-                    return (appended.position, pending.append.envelope)
-                })
-            for commit in commits { for listener in listeners { listener.committed(commit) } }
-        }
+        let commits = Commit.all(
+            of: zip(batch, results).compactMap { pending, result in
+                guard case .success(let appended) = result, !appended.isRepeat else { return nil }
+                return (appended.position, pending.append.envelope)
+            })
+        let listeners = listeners.withLock { $0 }
+        for commit in commits { for listener in listeners { listener.committed(commit) } }
         for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
         guard let notifier, let tail = results.compactMap({ try? $0.get().position }).max() else { return }
         notifier.grew(to: tail)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Tasks that wait until the index has reached a position of the log.
-final class PositionWaiters: Sendable {
+/// Tasks that wait until a reader of the log, such as an index in memory, has reached a position.
+public final class PositionWaiters: Sendable {
     private struct State: Sendable {
         var waiting: [Int: (position: Int64, continuation: CheckedContinuation<Bool, Never>)] = [:]
         /// The lowest position that a task waits for.
@@ -14,7 +14,10 @@ final class PositionWaiters: Sendable {
 
     private let state = Mutex(State())
 
-    func reached(_ position: Int64) {
+    public init() {}
+
+    /// Resumes the tasks that wait for this position or an earlier one.
+    public func reached(_ position: Int64) {
         let arrived = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             guard position >= state.smallest else { return [] }
             let arrived = state.waiting.filter { $0.value.position <= position }
@@ -25,10 +28,10 @@ final class PositionWaiters: Sendable {
         for continuation in arrived { continuation.resume(returning: true) }
     }
 
-    /// Waits until the index has reached a position.
-    /// - Parameter reached: returns the present position of the index
+    /// Waits until the reader has reached a position.
+    /// - Parameter reached: returns the present position of the reader
     /// - Returns: false if the time is over first, if the task is cancelled, or if 1,000 tasks wait already
-    func wait(for position: Int64, seconds: Double, reached: @Sendable () -> Int64) async -> Bool {
+    public func wait(for position: Int64, seconds: Double, reached: @Sendable () -> Int64) async -> Bool {
         if reached() >= position { return true }
         let number = state.withLock { state in
             state.number += 1
@@ -47,7 +50,7 @@ final class PositionWaiters: Sendable {
                     try? await Task.sleep(for: .seconds(seconds))
                     giveUp(number)
                 }
-                // Before this task was registered, the index may have reached the position, or the task may have been cancelled.
+                // Before this task was registered, the reader may have reached the position, or the task may have been cancelled.
                 self.reached(reached())
                 if Task.isCancelled { giveUp(number) }
             }

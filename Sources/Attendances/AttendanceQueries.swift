@@ -1,0 +1,160 @@
+internal import Encoding
+internal import EventStore
+public import Events
+internal import Postgres
+public import Users
+
+/// The attendances of one event as one reader sees them.
+public struct AttendanceSummary: Sendable, Hashable {
+    /// Number of users who attend the event.
+    public var count: Int64
+    /// Whether the reader attends it; false if the reader is not known.
+    public var isAttending: Bool
+    /// The position of the log up to which the count has all attendances; `nil` if it comes from PostgreSQL.
+    public var position: Int64?
+    /// The time since the count was last known to have the whole log; `nil` for at most 3 seconds, and for PostgreSQL.
+    public var staleFor: Duration?
+}
+
+/// A place in the list of a user's attendances, newest first. The text is opaque to clients.
+public struct AttendanceCursor: Sendable, Hashable, CustomStringConvertible {
+    /// From 1970 to 9999: PostgreSQL can store all of these times.
+    private static let milliseconds: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    var attendedAt: Timestamp
+    var event: EventID
+
+    public var description: String { "\(attendedAt.milliseconds)-\(event.rawValue)" }
+
+    init(attendedAt: Timestamp, event: EventID) {
+        self.attendedAt = attendedAt
+        self.event = event
+    }
+
+    /// `nil` for a text that is no cursor.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let milliseconds = Int64(parts[0]), let event = Int64(parts[1]) else { return nil }
+        guard Self.milliseconds.contains(milliseconds) else { return nil }
+        self.init(attendedAt: Timestamp(milliseconds: milliseconds), event: EventID(rawValue: event))
+    }
+}
+
+extension AttendancesModule {
+    /// The largest number of entries in one page, and the default.
+    public static let maximumLimit = 1_000
+    /// Maximum number of queries for one page. A page is shorter than its limit if these find too few events that can be shown.
+    private static let queryLimit = 10
+
+    /// The attendances of an event without a wait, for a reader who is not known; `nil` if the counts in memory cannot be used.
+    public func countedSummary(of event: EventID, atLeast position: Int64? = nil) -> AttendanceSummary? {
+        guard let counted = counts?.count(of: event, atLeast: position) else { return nil }
+        return AttendanceSummary(
+            count: Int64(counted.count), isAttending: false, position: counted.position, staleFor: counted.staleFor)
+    }
+
+    /// The attendances of an event. The caller checks that the event is there.
+    /// - Parameters:
+    ///   - reader: `nil` if the reader is not known
+    ///   - position: the position of a write that the summary must contain
+    /// - Throws: `PositionNotReachedError`, `PostgresError`, `CancellationError`
+    public func summary(
+        of event: EventID, for reader: UserID?, atLeast position: Int64? = nil
+    ) async throws -> AttendanceSummary {
+        var (isAttending, position) = (false, position)
+        if let reader {
+            // The count must not be older than this answer.
+            let tail: Int64
+            (isAttending, tail) = try await attends(reader, event)
+            position = max(position ?? 0, tail)
+        }
+        if var summary = countedSummary(of: event, atLeast: position) {
+            summary.isAttending = isAttending
+            return summary
+        }
+        if let position, let counts, await counts.reaches(position), var summary = countedSummary(of: event, atLeast: position) {
+            summary.isAttending = isAttending
+            return summary
+        }
+        try await require(position)
+        let count = try await database.query(
+            """
+            SELECT count(*) FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = \(event.rawValue) AND attended_at IS NOT NULL
+            """
+        ).decode(Int64.self)[0]
+        return AttendanceSummary(count: count, isAttending: isAttending)
+    }
+
+    /// Whether a user attends an event, and a position that the answer contains.
+    private func attends(_ user: UserID, _ event: EventID) async throws -> (Bool, tail: Int64) {
+        // The second statement sees no less of the log than the first one.
+        let answers = try await database.run([
+            """
+            SELECT 1::bigint FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = \(event.rawValue) AND user_id = \(user.rawValue) AND attended_at IS NOT NULL
+            """,
+            "SELECT log.tail()",
+        ])
+        return (!answers[0].isEmpty, try answers[1].decode(Int64.self).first ?? 0)
+    }
+
+    /// The users who attend an event, in the order of their ids. The event's owner alone may read them, which the caller checks.
+    /// - Returns: a page, and the cursor of the next one; `nil` at the end
+    /// - Throws: `PositionNotReachedError`, `PostgresError`, `CancellationError`
+    public func attendees(
+        of event: EventID, after cursor: UserID?, limit: Int, atLeast position: Int64? = nil
+    ) async throws -> (users: [UserID], next: UserID?) {
+        try await require(position)
+        let found = try await database.query(
+            """
+            SELECT user_id FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = \(event.rawValue) AND user_id > \(cursor?.rawValue ?? 0) AND attended_at IS NOT NULL
+            ORDER BY user_id LIMIT \(Int64(limit) + 1)
+            """
+        ).decode(Int64.self).map(UserID.init(rawValue:))
+        let users = Array(found.prefix(limit))
+        return (users, found.count > limit ? users.last : nil)
+    }
+
+    /// The live events that a user attends, the newest attendance first.
+    /// - Returns: a page, and the cursor of the next one; `nil` at the end
+    /// - Throws: `PositionNotReachedError`, `PostgresError`, `FormatError`, `CancellationError`
+    public func events(
+        attendedBy user: UserID, after cursor: AttendanceCursor?, limit: Int, atLeast position: Int64? = nil
+    ) async throws -> (events: [RenderedEvent], next: AttendanceCursor?) {
+        let view = try await events.view(atLeast: position)
+        try await require(position)
+        var (found, cursor): ([RenderedEvent], AttendanceCursor?) = ([], cursor)
+        for _ in 0..<Self.queryLimit {
+            let missing = limit - found.count
+            let attended = try await attended(by: user, after: cursor, limit: missing + 1)
+            let page = attended.prefix(missing)
+            found += try await view.events(page.map(\.event))
+            guard attended.count > missing else { return (found, nil) }
+            cursor = page.last
+            if found.count == limit { break }
+        }
+        return (found, cursor)
+    }
+
+    private func attended(by user: UserID, after cursor: AttendanceCursor?, limit: Int) async throws -> [AttendanceCursor] {
+        let isBehind: SQL =
+            if let cursor { "AND (attended_at, event_id) < (\(cursor.attendedAt), \(cursor.event.rawValue))" } else { "" }
+        return try await database.query(
+            """
+            SELECT attended_at, event_id FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE user_id = \(user.rawValue) AND attended_at IS NOT NULL \(isBehind)
+            ORDER BY attended_at DESC, event_id DESC LIMIT \(Int64(limit))
+            """
+        ).decode((Timestamp, Int64).self).map { AttendanceCursor(attendedAt: $0, event: EventID(rawValue: $1)) }
+    }
+
+    /// Checks that the read model holds a position. Appends of another version of the program leave it behind.
+    private func require(_ position: Int64?) async throws {
+        guard let position else { return }
+        guard try await ReadModelState.of(AttendancesProjection.self, database).position >= position else {
+            throw PositionNotReachedError(position)
+        }
+    }
+}

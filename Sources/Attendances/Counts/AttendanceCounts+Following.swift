@@ -1,0 +1,144 @@
+internal import EventStore
+internal import Events
+internal import Logging
+internal import Postgres
+internal import ServiceLifecycle
+internal import Synchronization
+
+extension AttendanceCounts {
+    private static let firstBackOffSeconds = 0.25
+    private static let longestBackOffSeconds = 30.0
+    /// Number of events in one query of a load.
+    private static let loadPage: Int64 = 50_000
+    /// Maximum number of recorded events in one page of the log.
+    private static let pageLimit: Int64 = 1_000
+    /// Seconds between two checks that the read model still has the tables from which the counts were loaded.
+    private static let checkSeconds = 1.0
+
+    /// Loads the counts and follows the log until the service group shuts down. After an error it begins again, unless there are too many
+    /// events.
+    /// - Throws: never; the protocol requires `throws`
+    func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
+            while !Task.isCancelled {
+                let start = ContinuousClock.now
+                do {
+                    try await keep()
+                } catch is CancellationError {
+                    return
+                } catch let error as CountLimitError {
+                    close()
+                    state.withLock { $0.exceedsLimit = true }
+                    logger.warning("PostgreSQL counts attendances", metadata: ["because": "\(error)"])
+                    // The number of events does not fall by itself.
+                    while (try? await Task.sleep(for: .seconds(3_600))) != nil {}
+                    return
+                } catch {
+                    close()
+                    logger.warning("the counts of attendances are loaded again", metadata: ["because": "\(error)"])
+                    // A load is work for the database too, so the pauses between repeated failures grow.
+                    if .now - start > .seconds(Self.longestBackOffSeconds) { backOff.reset() }
+                    if (error as? PostgresError)?.isUnavailability == true { backOff.reset() }
+                    try? await Task.sleep(for: backOff.next())
+                }
+            }
+        }
+    }
+
+    private func keep() async throws {
+        let tableGeneration = try await load()
+        while true {
+            do { try await follow(tableGeneration) } catch let error as PostgresError where error.isUnavailability {
+                // The counts stay valid, and readers get their age.
+                logger.warning("the counts of attendances may be behind", metadata: ["error": "\(error)"])
+                try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
+            }
+        }
+    }
+
+    /// Drops the counts. Readers use PostgreSQL from now on.
+    private func close() { state.withLock { $0 = State(mustShow: $0.mustShow) } }
+
+    /// Counts the attendances of the read model at one position.
+    /// - Returns: the table generation of the read model
+    private func load() async throws -> String {
+        let (generation, shown) = (notifier.history.generation, state.withLock { $0.mustShow })
+        let (tableGeneration, cursor, tail, counts) = try await client.withTransaction { connection in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            let model = try await ReadModelState.of(AttendancesProjection.self, connection)
+            let counts = try await connection.withoutTimeout { try await counted($0) }
+            let log = LogReader(client: connection)
+            return (model.tableGeneration, try await log.cursor(at: model.position), try await log.tail(), counts)
+        }
+        // A snapshot fixes rows, but not the names of tables.
+        guard try await ReadModelState.of(AttendancesProjection.self, client).tableGeneration == tableGeneration else {
+            throw CountsReplacedError()
+        }
+        state.withLock { state in
+            // The log may have lost a write that was acknowledged.
+            let mustShow = tail < shown && state.mustShow == shown ? tail : state.mustShow
+            state = State(counts: counts, reached: cursor, generation: generation, mustShow: mustShow)
+        }
+        logger.info(
+            "the counts of attendances are loaded", metadata: ["events": "\(counts.count)", "position": "\(cursor.position)"])
+        return tableGeneration
+    }
+
+    private func counted(_ connection: LeasedConnection) async throws -> [EventID: Int32] {
+        // All rows at once would take more memory than the counts.
+        try await connection.query(
+            """
+            DECLARE counted CURSOR FOR SELECT event_id, count(*) FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE attended_at IS NOT NULL GROUP BY event_id
+            """)
+        var counts: [EventID: Int32] = [:]
+        while true {
+            let page = try await connection.query(SQL(unsafeText: "FETCH \(Self.loadPage) FROM counted"))
+                .decode((Int64, Int64).self)
+            for (event, count) in page { counts[EventID(rawValue: event)] = Int32(clamping: count) }
+            guard counts.count <= eventLimit else { throw CountLimitError(eventLimit: eventLimit) }
+            guard !page.isEmpty else { return counts }
+        }
+    }
+
+    private func follow(_ tableGeneration: String) async throws {
+        let (start, generation) = state.withLock { ($0.reached, $0.generation) }
+        guard let start else { throw CountsReplacedError() }
+        let tail = LogTail(
+            client: client, notifier: notifier, after: start, filter: LogFilter(categories: [AttendanceDomainEvent.category]),
+            pageLimit: Self.pageLimit, reached: { [self] in state.withLock { $0.reached } })
+        var checkedAt: ContinuousClock.Instant?
+        for try await page in tail {
+            if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
+                checkedAt = .now
+                let model = try await ReadModelState.of(AttendancesProjection.self, client)
+                guard model.tableGeneration == tableGeneration else { throw CountsReplacedError() }
+            }
+            guard notifier.history.generation == generation else { throw CountsReplacedError() }
+            apply(
+                after: page.after.position, through: page.end,
+                try page.events.map { recorded in
+                    let envelope: EventEnvelope<AttendanceDomainEvent> = try recorded.decoded()
+                    return (recorded.position, envelope.event)
+                })
+            let isEnd = page.through - page.after.position < Self.pageLimit
+            let count = state.withLock { state in
+                if isEnd { (state.isInUse, state.inStepAt) = (true, page.askedAt) }
+                return state.counts.count
+            }
+            guard count <= eventLimit else { throw CountLimitError(eventLimit: eventLimit) }
+        }
+    }
+}
+
+/// More events have attendances than the counts may hold.
+struct CountLimitError: Error, Hashable, CustomStringConvertible {
+    var eventLimit: Int
+    var description: String { "more than \(eventLimit) events have attendances" }
+}
+
+/// The read model's tables or the log were replaced after the counts were loaded.
+struct CountsReplacedError: Error, Hashable, CustomStringConvertible {
+    var description: String { "the read model or the log is not the one that was counted" }
+}

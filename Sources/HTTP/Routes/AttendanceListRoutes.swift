@@ -1,0 +1,89 @@
+internal import Attendances
+internal import Encoding
+internal import Events
+internal import HTTPServer
+internal import HTTPTypes
+internal import NIOCore
+internal import Users
+
+/// The reads of attendances.
+struct AttendanceListRoutes: Sendable {
+    let attendances: AttendancesModule
+    let api: API
+
+    var all: [Route] {
+        [
+            Route(
+                .get, "/v1/events/{id}/attendance", "getAttendance", immediately: getAttendanceFromMemory, getAttendance),
+            Route(.get, "/v1/events/{id}/attendances", "listAttendees", listAttendees),
+            Route(.get, "/v1/users/me/attendances", "listAttendances", listAttendances),
+        ]
+    }
+
+    private func getAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await api.requireReader(request)
+        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
+        // Whoever sends a token wants to know about its user: a dead token is an error even if reads are public.
+        let caller = request.deviceToken == nil ? nil : try await api.caller(request.deviceToken)
+        let view = try await api.events.view(atLeast: position)
+        guard try await view.event(id, for: { caller }) != nil else { throw HTTPError.notFound }
+        return response(try await attendances.summary(of: id, for: caller, atLeast: position))
+    }
+
+    private func getAttendanceFromMemory(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
+        guard api.settings.reads == .everyone, request.deviceToken == nil else { return .needsTask }
+        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
+        guard let view = api.events.indexView(atLeast: position), view.indexedEvent(id) != nil,
+            let summary = attendances.countedSummary(of: id, atLeast: position)
+        else { return .needsTask }
+        api.events.countIndexRead()
+        return .response(response(summary))
+    }
+
+    private func response(_ summary: AttendanceSummary) -> Response {
+        var response = Response(json: ["count": JSON(summary.count), "attending": .bool(summary.isAttending)])
+        if let position = summary.position { response.addAgeHeader(position, staleFor: summary.staleFor) }
+        return response
+    }
+
+    private func listAttendees(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let page = try request.page(maximum: AttendancesModule.maximumLimit) { text in
+            Int64(text).map(UserID.init(rawValue:))
+        }
+        let caller = try await api.caller(request.deviceToken)
+        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
+        try await api.events.checkOwned(id, by: caller)
+        let (users, next) = try await attendances.attendees(of: id, after: page.after, limit: page.limit, atLeast: position)
+        var response = Response(json: .array(users.map { ["user": ["id": JSON($0.rawValue)]] }))
+        if let next {
+            response.headers[.link] =
+                "</v1/events/\(id.rawValue)/attendances?limit=\(page.limit)&after=\(next.rawValue)>; rel=\"next\""
+        }
+        return response
+    }
+
+    private func listAttendances(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let page = try request.page(maximum: AttendancesModule.maximumLimit) { AttendanceCursor($0) }
+        let caller = try await api.caller(request.deviceToken)
+        let (events, next) = try await attendances.events(
+            attendedBy: caller, after: page.after, limit: page.limit, atLeast: try request.position())
+        var response = Response(jsonBytes: events.json)
+        if let next {
+            response.headers[.link] = "</v1/users/me/attendances?limit=\(page.limit)&after=\(next)>; rel=\"next\""
+        }
+        return response
+    }
+}
+
+extension [RenderedEvent] {
+    /// The rendered events, joined to a JSON array.
+    fileprivate var json: ByteBuffer {
+        var json = ByteBuffer(string: "[")
+        for (index, event) in enumerated() {
+            if index > 0 { json.writeStaticString(",") }
+            event.withJSON { _ = json.writeBytes($0) }
+        }
+        json.writeStaticString("]")
+        return json
+    }
+}

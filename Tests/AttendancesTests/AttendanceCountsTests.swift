@@ -1,0 +1,175 @@
+import EventStore
+import Events
+import Foundation
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+import Users
+
+@testable import Attendances
+
+@Suite struct `Counting attendances in memory` {
+    @Test func `the count of this server's attendances is right when the command returns`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                try await node.create(2)
+                for user: Int64 in 1...5 {
+                    try await node.attend(1, by: user)
+                    #expect(node.counted(1) == Int32(user))
+                }
+                try await node.leave(1, by: 3)
+                #expect(node.counted(1) == 4)
+                #expect(node.counted(2) == 0)
+                #expect(node.counted(99) == 0)
+            }
+        }
+    }
+
+    @Test func `the counts follow the commits of another server`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { one in
+                try await TestNode.with(database) { two in
+                    try await one.create()
+                    let position = try await one.attend(1, by: 7)
+                    let summary = try await two.summary(1, atLeast: position)
+                    #expect(summary.count == 1)
+                    #expect(summary.position.map { $0 >= position } ?? true)
+                    try await eventually { two.counted(1) == 1 }
+                    try await two.leave(1, by: 7)
+                    try await eventually { one.counted(1) == 0 }
+                }
+            }
+        }
+    }
+
+    @Test func `the counts are loaded from attendances of earlier runs`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, isCounting: false) { node in
+                try await node.create(3)
+                for user: Int64 in 1...3 { for event: Int64 in 1...user { try await node.attend(event, by: user) } }
+                try await node.leave(1, by: 1)
+            }
+            try await TestNode.with(database) { node in
+                #expect([1, 2, 3].map { node.counted($0) } == [2, 2, 1])
+            }
+        }
+    }
+
+    @Test func `PostgreSQL gives the same answers while the counts are not in use`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, isCounting: false) { node in
+                try await node.create()
+                try await node.attend(1, by: 1)
+                let position = try await node.attend(1, by: 2)
+                try await node.leave(1, by: 1)
+                #expect(node.counted(1) == nil)
+                #expect(
+                    try await node.summary(1, for: 2, atLeast: position)
+                        == AttendanceSummary(count: 1, isAttending: true, position: nil, staleFor: nil))
+                await #expect(throws: PositionNotReachedError.self) { try await node.summary(1, atLeast: 1_000) }
+            }
+        }
+    }
+
+    @Test func `a rebuild of the read model loads the counts again`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, isCounting: false) { node in
+                try await node.create()
+                try await node.attend(1, by: 1)
+            }
+            // The log does not have this attendance, and the rebuilt tables will not.
+            _ = try await database.withClient { client in
+                try await client.query("INSERT INTO attendances_v2.attendances VALUES (1, 50, 1, now())")
+            }
+            try await TestNode.with(database) { node in
+                #expect(node.counted(1) == 2)
+                _ = try await database.withClient(role: "humon_app", connections: 4) { client in
+                    try await ReadModels(projections: [AttendancesProjection()], client: client, logger: .quiet).rebuild { _ in }
+                }
+                try await eventually { node.counted(1) == 1 }
+                try await node.attend(1, by: 2)
+                try await eventually { node.counted(1) == 2 }
+            }
+        }
+    }
+
+    @Test func `a loss of the log's end is not counted any more`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                try await node.create()
+                try await node.attend(1, by: 1)
+                try await node.attend(1, by: 2)
+                #expect(node.counted(1) == 2)
+                try await database.loseEndOfLog(
+                    after: 2, script: "DELETE FROM attendances_v2.attendances WHERE user_id = 2;")
+                try await eventually { node.counted(1) == 1 }
+                try await node.attend(1, by: 3)
+                try await eventually { node.counted(1) == 2 }
+            }
+        }
+    }
+
+    @Test func `more events than the limit leave the counting to PostgreSQL`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, isCounting: false) { node in
+                try await node.create(3)
+                for event: Int64 in 1...3 { try await node.attend(event, by: 1) }
+            }
+            try await database.withClient(role: "humon_app", connections: 4) { client in
+                let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
+                let counts = AttendanceCounts(client: client, notifier: notifier, eventLimit: 2, logger: .quiet)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await notifier.run() }
+                    group.addTask { try await counts.run() }
+                    defer { group.cancelAll() }
+                    try await eventually { counts.state.withLock { $0.exceedsLimit } }
+                    #expect(counts.count(of: EventID(rawValue: 1)) == nil)
+                }
+            }
+        }
+    }
+
+    // MARK: Parts of the log, without a database
+
+    private func counts() throws -> AttendanceCounts {
+        let client = PostgresClient(PostgresConfiguration(url: "postgres://nowhere"), logger: .quiet)
+        let notifier = LogNotifier(client: client, listens: false, logger: .quiet)
+        let counts = AttendanceCounts(client: client, notifier: notifier, logger: .quiet)
+        counts.state.withLock { ($0.reached, $0.isInUse) = (LogCursor(position: 10, id: nil), true) }
+        return counts
+    }
+
+    private func added(_ user: Int64) -> AttendanceDomainEvent {
+        .added(AttendanceAdded(event: EventID(rawValue: 1), user: UserID(rawValue: user)))
+    }
+
+    @Test func `a part behind a gap is left out, and a part that overlaps is counted once`() throws {
+        let counts = try counts()
+        let id = EventID(rawValue: 1)
+        counts.apply(after: 12, through: LogCursor(position: 13, id: nil), [(13, added(3))])
+        #expect(counts.count(of: id)?.count == 0)
+        counts.apply(after: 10, through: LogCursor(position: 12, id: nil), [(11, added(1)), (12, added(2))])
+        #expect(counts.count(of: id)?.count == 2)
+        counts.apply(after: 10, through: LogCursor(position: 13, id: nil), [(11, added(1)), (12, added(2)), (13, added(3))])
+        counts.apply(after: 10, through: LogCursor(position: 12, id: nil), [(11, added(1)), (12, added(2))])
+        #expect(counts.count(of: id).map { ($0.count, $0.position) } ?? (0, 0) == (3, 13))
+        #expect(counts.count(of: id, atLeast: 13) != nil)
+        #expect(counts.count(of: id, atLeast: 14) == nil)
+    }
+
+    @Test func `a write that the counts do not show in time makes readers use PostgreSQL`() async throws {
+        let counts = try counts()
+        await counts.show(11)
+        #expect(counts.count(of: EventID(rawValue: 1)) == nil)
+        counts.apply(after: 10, through: LogCursor(position: 11, id: nil), [(11, added(1))])
+        #expect(counts.count(of: EventID(rawValue: 1))?.count == 1)
+    }
+
+    @Test func `an event without attendances takes no memory`() throws {
+        let counts = try counts()
+        let removed = AttendanceDomainEvent.removed(AttendanceRemoved(event: EventID(rawValue: 1), user: UserID(rawValue: 1)))
+        counts.apply(after: 10, through: LogCursor(position: 12, id: nil), [(11, added(1)), (12, removed)])
+        #expect(counts.state.withLock { $0.counts.isEmpty })
+    }
+}
