@@ -108,8 +108,9 @@ import Testing
                 for round in 0..<20 where broken.withLock(\.self) == 0 {
                     results += try await gather(200) { number in
                         if number % 20 == 0 {
+                            // The pattern must not match the saboteur's own statement, which runs on several connections.
                             let ended = try await saboteur.query(
-                                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid() AND datname = current_database() AND query LIKE '%log.append%'"
+                                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid() AND datname = current_database() AND query LIKE 'SELECT log.append(%'"
                             )
                             broken.withLock { $0 += ended.count }
                         }
