@@ -73,8 +73,8 @@ struct LogTables: Sendable {
         }
     }
 
-    /// Finds unique values that a second recorded event of the category repeats. The verification must have decoded the
-    /// category's data before.
+    /// Finds unique values that a second recorded event of the category repeats. A recorded event without the member, or with null,
+    /// has no value. The verification must have decoded the category's data before.
     func repeatedMembers(of domainEvent: any DomainEvent.Type, limit: Int) async throws -> [Violation] {
         var tableViolations: [Violation] = []
         for member in domainEvent.uniqueMembers.sorted() {

@@ -1,0 +1,61 @@
+import Encoding
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// A domain event for tests: only one of its two types has the unique member.
+private enum Label: DomainEvent, Hashable {
+    case put(String)
+    case read
+
+    static let category = "label"
+    static let storedTypes = [StoredType("LabelPut"), StoredType("LabelRead")]
+    static let personalFields: Set<String> = []
+    static let uniqueMembers: Set<String> = ["label"]
+
+    init(type: String, data: JSON) throws {
+        switch type {
+        case "LabelPut": self = .put(try data.stored("label", \.storedString))
+        case "LabelRead": self = .read
+        default: throw FormatError("no stored type \(type)")
+        }
+    }
+
+    var stored: (type: String, data: JSON) {
+        switch self {
+        case .put(let label): ("LabelPut", ["label": .string(label)])
+        case .read: ("LabelRead", [:])
+        }
+    }
+}
+
+@Suite struct `Verifying the unique members of a category` {
+    private static func reasons(_ events: [Label]) async throws -> [String] {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                for (offset, event) in events.enumerated() {
+                    try await client.query(
+                        """
+                        INSERT INTO log.recorded_events VALUES (\(Int64(offset + 1)), gen_random_uuid(), \("label-\(offset + 1)"), 1,
+                            \(event.stored.type), 1, now(), \(event.stored.data.text)::text::json,
+                            '{"request_id":"r","actor":1,"trace_id":null}')
+                        """)
+                }
+                var verification = try await LogVerification(of: LogReader(client: client), decodedBy: [Label.self])
+                try await verification.examineTables(client, sequences: [])
+                return verification.violations.map { "\($0.firstPosition ?? 0) \($0.reason)" }
+            }
+        }
+    }
+
+    @Test func `events without the member are no violation`() async throws {
+        #expect(try await Self.reasons([.put("a"), .read, .read, .put("b"), .read]) == [])
+    }
+
+    @Test func `a repeated value is a violation, with events without the member between the two`() async throws {
+        let reasons = try await Self.reasons([.put("a"), .read, .read, .put("a")])
+        #expect(reasons == ["4 the label of label-4 stands in a recorded event before"])
+    }
+}
