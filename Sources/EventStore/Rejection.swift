@@ -43,6 +43,9 @@ public enum RejectionKind: Sendable, Hashable {
     case keyReused
 }
 
+/// An error after which the same request may succeed later, such as a full queue. HTTP answers 503 with `Retry-After`.
+public protocol UnavailabilityError: Error, Sendable {}
+
 /// The key of a command was used for another request before.
 public struct KeyReusedError: Rejection, Hashable, CustomStringConvertible {
     public var kind: RejectionKind { .keyReused }

@@ -69,7 +69,7 @@ extension API {
             "request_id": "\(context.requestID)", "method": "\(request.method)",
             "route": "\(context.route?.template ?? "-")", "error": "\(error)",
         ]
-        guard isUnavailability(error) else {
+        guard error is any UnavailabilityError || isUnavailability(error) else {
             logger.error("a request failed", metadata: metadata)
             return .internalServerError
         }
