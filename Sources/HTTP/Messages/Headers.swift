@@ -7,23 +7,27 @@ extension HTTPField.Name {
     static let link = HTTPField.Name(literal: "link")
     static let humonPosition = HTTPField.Name(literal: "humon-position")
     static let idempotencyKey = HTTPField.Name(literal: "idempotency-key")
-    static let lastEventID = HTTPField.Name(literal: "last-event-id")
-    /// Tells nginx to pass each part of a stream on at once.
-    static let xAccelBuffering = HTTPField.Name(literal: "x-accel-buffering")
+    static let authToken = HTTPField.Name(literal: "tb-auth-token")
 
     /// The names that generations of clients use for the app's secret.
     static let appSecrets = [HTTPField.Name(literal: "tb-app-secret"), HTTPField.Name(literal: "x-app-secret")]
 
     /// The names that generations of clients use for the device token.
     static let deviceTokens = [
-        HTTPField.Name(literal: "tb-device-token"), HTTPField.Name(literal: "tb-auth-token"),
-        HTTPField.Name(literal: "x-device-token"),
+        HTTPField.Name(literal: "tb-device-token"), authToken, HTTPField.Name(literal: "x-device-token"),
     ]
 }
 
 extension Request {
     /// The device token of the request; `nil` without a header and for an empty one.
     var deviceToken: DeviceToken? { firstValue(of: HTTPField.Name.deviceTokens).map(DeviceToken.init(secret:)) }
+
+    /// The token of `Authorization: Bearer` (RFC 6750). A request with two such fields has none.
+    var bearerToken: String? {
+        guard let sent = headers.value(of: .authorization) else { return nil }
+        let parts = sent.split(separator: " ", maxSplits: 1)
+        return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
+    }
 
     /// Compares the app's secret in constant time.
     func carries(_ secret: AppSecret) -> Bool {

@@ -10,12 +10,8 @@ public struct AdminToken: Sendable, Equatable {
 
     public static func == (left: AdminToken, right: AdminToken) -> Bool { left.digest == right.digest }
 
-    /// Whether a request carries this token in `Authorization: Bearer`. A request with two such fields does not.
-    func isCarried(by request: Request) -> Bool {
-        guard let sent = request.headers.value(of: .authorization) else { return false }
-        let parts = sent.split(separator: " ", maxSplits: 1)
-        return parts.count == 2 && parts[0].lowercased() == "bearer" && AdminToken(String(parts[1])) == self
-    }
+    /// Whether a request carries this token in `Authorization: Bearer`.
+    func isCarried(by request: Request) -> Bool { request.bearerToken.map(AdminToken.init) == self }
 }
 
 /// Refuses requests without the operators' token.
