@@ -101,6 +101,14 @@ let package = Package(
             ]
         ),
         .target(
+            name: "Accounts",
+            dependencies: [
+                "EventStore", "Postgres", "Encoding", .crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+                .dequeModule,
+            ]
+        ),
+        .target(name: "Tasks", dependencies: ["Accounts", "EventStore", "Postgres", "Encoding"]),
+        .target(
             name: "HTTPServer",
             dependencies: [
                 "Encoding", "Telemetry", "CDeflate", "CZstd", .httpTypes, .logging,
@@ -115,15 +123,8 @@ let package = Package(
         .target(
             name: "HTTP",
             dependencies: [
-                "HTTPServer", "Attendances", "Events", "Users", "EventStore", "Encoding", "Telemetry",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "Yams", package: "Yams"),
+                "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding", "Telemetry",
+                .crypto, .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore, .tracing, .yams,
             ],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"),
@@ -202,13 +203,9 @@ let package = Package(
             name: "EventsTests",
             dependencies: ["Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]
         ),
-        .testTarget(
-            name: "AttendancesTests",
-            dependencies: [
-                "Attendances", "Postgres", "TestChance", "TestDatabase",
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
-        ),
+        .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestChance", "TestDatabase"]),
+        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "TestChance", "TestDatabase"]),
+        .testTarget(name: "TasksTests", dependencies: ["Tasks", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [

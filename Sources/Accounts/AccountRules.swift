@@ -1,0 +1,141 @@
+public import Encoding
+public import EventStore
+
+/// Create an account. The fields are those that the client sent.
+public struct SignUp: Sendable {
+    /// The longest name, in Unicode scalars.
+    static let nameLimit = 255
+
+    private let fields: JSON
+
+    public init(_ fields: JSON) { self.fields = fields }
+
+    /// The address, whose account may exist already; `nil` if it cannot be used.
+    var email: EmailAddress? { fields["email"]?.storedString.flatMap { EmailAddress($0) } }
+
+    /// The usable fields.
+    struct Valid: Sendable {
+        var name: String?
+        var email: EmailAddress
+        var password: Password
+    }
+
+    /// - Parameter isTaken: whether an account with the address exists
+    /// - Throws: ``AccountRejection/invalid(errors:)`` with all validation errors
+    func validated(isTaken: Bool) throws(AccountRejection) -> Valid {
+        var errors: [String] = []
+        let name = name(&errors)
+        let email = email
+        switch fields["email"] {
+        case nil, .null: errors.append("Email can't be blank")
+        case .string(let text) where text.isBlank: errors.append("Email can't be blank")
+        case _ where email == nil: errors.append("Email is invalid")
+        case _ where isTaken: errors.append(AccountRejection.taken)
+        case _: break
+        }
+        let password = password(&errors)
+        guard errors.isEmpty, let email, let password else { throw .invalid(errors: errors) }
+        return Valid(name: name, email: email, password: password)
+    }
+
+    private func name(_ errors: inout [String]) -> String? {
+        switch fields["name"] {
+        case nil, .null: return nil
+        case .string(let text) where text.isBlank: return nil
+        case .string(let text):
+            if text.unicodeScalars.count > Self.nameLimit {
+                errors.append("Name is too long (maximum is \(Self.nameLimit) characters)")
+            }
+            // PostgreSQL's text cannot hold it.
+            if text.utf8.contains(0) { errors.append("Name contains a null character") }
+            return text
+        case .bool, .number, .array, .object:
+            errors.append("Name is not a text")
+            return nil
+        }
+    }
+
+    private func password(_ errors: inout [String]) -> Password? {
+        switch fields["password"] {
+        case nil, .null, .string(""): errors.append("Password can't be blank")
+        case .string(let text):
+            let password = Password(text)
+            if password.length < Password.lengths.lowerBound {
+                errors.append("Password is too short (minimum is \(Password.lengths.lowerBound) characters)")
+            }
+            if password.length > Password.lengths.upperBound {
+                errors.append("Password is too long (maximum is \(Password.lengths.upperBound) characters)")
+            }
+            return password
+        case .bool, .number, .array, .object: errors.append("Password is not a text")
+        }
+        return nil
+    }
+}
+
+/// The fields can contain a password.
+extension SignUp: CustomStringConvertible, CustomReflectable {
+    public var description: String { "SignUp(redacted)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Prove an account's password and get a token.
+public struct SignIn: Sendable {
+    /// `nil` for a text that is no address: no account has it.
+    public var email: EmailAddress?
+    var password: Password
+
+    /// Reads what the client sent. A field that is missing or no text is wrong like any other wrong address or password.
+    public init(_ fields: JSON?) {
+        email = fields?["email"]?.storedString.flatMap { EmailAddress($0) }
+        password = Password(fields?["password"]?.storedString ?? "")
+    }
+}
+
+/// Why a command on accounts is refused.
+public enum AccountRejection: Rejection, Hashable {
+    /// One sentence for each validation error.
+    case invalid(errors: [String])
+    /// The address or the password is wrong; the client does not learn which.
+    case wrongCredentials
+    case unknownToken
+
+    static let taken = "Email has already been taken"
+
+    public var kind: RejectionKind {
+        switch self {
+        case .invalid(let errors): .invalid(errors: errors)
+        case .wrongCredentials, .unknownToken: .unauthorized
+        }
+    }
+
+    public var message: String? {
+        switch self {
+        case .wrongCredentials: "Invalid email or password"
+        case .invalid, .unknownToken: nil
+        }
+    }
+}
+
+/// The part of an account on which a sign-in is decided.
+struct Account: Sendable, Hashable {
+    /// The largest number of an account's tokens. A further sign-in replaces the oldest one.
+    static let tokenLimit: Int64 = 20
+
+    var id: AccountID
+    /// The version of the account's stream.
+    var version: Int32
+    var password: PasswordHash
+    var tokenCount: Int64
+    /// `nil` if the account has no token.
+    var oldestToken: TokenDigest?
+}
+
+/// Signs in a client that proved the password.
+func decideSignIn(_ account: Account, token: TokenDigest) -> SignedIn {
+    SignedIn(token: token, replaced: account.tokenCount >= Account.tokenLimit ? account.oldestToken : nil)
+}
+
+extension String {
+    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
+}

@@ -1,0 +1,47 @@
+internal import Crypto
+internal import EventStore
+internal import Foundation
+
+/// The secret by which a client proves its account. Humon returns the text once and keeps a digest only. An account has several.
+public struct AccountToken: Sendable, Hashable {
+    /// The text, for the client itself and for no log, error or trace.
+    public let secret: String
+    let digest: TokenDigest
+
+    public init(secret: String) {
+        self.secret = secret
+        digest = TokenDigest(of: secret)
+    }
+
+    /// A new token of 122 random bits.
+    init(_ dependencies: Dependencies) { self.init(secret: dependencies.randomUUID().uuidString.lowercased()) }
+}
+
+/// The SHA-256 digest of an account's token: 64 lower-case hexadecimal digits.
+package struct TokenDigest: Sendable, Hashable {
+    let text: String
+
+    fileprivate init(of secret: String) {
+        let hexadecimal = Array("0123456789abcdef")
+        text = String(
+            SHA256.hash(data: Array(secret.utf8)).flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 0x0F)]] })
+    }
+
+    /// Reads a stored digest; `nil` for any other text, upper-case digits included.
+    init?(stored text: String) {
+        guard text.wholeMatch(of: /[0-9a-f]{64}/) != nil else { return nil }
+        self.text = text
+    }
+}
+
+extension AccountToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "AccountToken(redacted)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension TokenDigest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "TokenDigest(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

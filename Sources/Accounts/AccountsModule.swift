@@ -1,0 +1,174 @@
+public import EventStore
+internal import Foundation
+internal import Postgres
+
+extension Module {
+    /// People with an e-mail address and a password.
+    package static let accounts = Module(
+        "accounts", domainEvents: [AccountDomainEvent.self], projections: [AccountsProjection()],
+        idSequences: [AccountsModule.ids])
+}
+
+/// An account and a new token for it.
+public struct IssuedToken: Sendable {
+    public var account: AccountID
+    public var token: AccountToken
+    /// The position at which the token is recorded.
+    public var position: Int64
+}
+
+/// Signs people up, in and out.
+public struct AccountsModule: Sendable {
+    static let ids = IDSequence(category: AccountDomainEvent.category, name: "log.account_ids")
+
+    private let log: EventLog
+    private let database: PostgresClient
+    private let ids: IDAllocator
+    private let dependencies: Dependencies
+    private let retry: ConflictRetry
+    private let state: CommandState
+    private let hasher: PasswordHasher
+
+    /// Hashes passwords with the context's ``PasswordHasher``, or with one of its own.
+    package init(_ context: ModuleContext) {
+        log = context.log
+        database = context.database
+        dependencies = context.dependencies
+        retry = ConflictRetry(dependencies: dependencies)
+        state = CommandState(of: AccountsProjection(), client: database)
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
+        hasher = context.find() ?? PasswordHasher()
+    }
+
+    /// Creates an account and its first token.
+    /// - Throws: ``AccountRejection/invalid(errors:)``, also if the address has an account; ``PasswordHasherBusyError``,
+    ///   `StreamContended`, `PostgresError`, `EventLogError`, `CancellationError`
+    public func signUp(_ command: SignUp, context: CommandContext) async throws -> IssuedToken {
+        let isTaken = if let email = command.email { try await account(with: email) != nil } else { false }
+        let valid = try command.validated(isTaken: isTaken)
+        let token = AccountToken(dependencies)
+        let created = AccountCreated(
+            name: valid.name, email: valid.email,
+            password: try await hasher.hash(valid.password, salt: dependencies.randomUUID()), token: token.digest)
+        // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
+        return try await retry.run { _ in
+            let id = AccountID(rawValue: try await ids.next())
+            // The log decides who gets the address: it records an id once, and the id derives from the address.
+            let appended = try await append(
+                .created(created), to: id, version: 0, as: UUID(derivedFrom: "account \(created.email.text)"), context: context)
+            guard appended.stream == id.stream else { throw AccountRejection.invalid(errors: [AccountRejection.taken]) }
+            return IssuedToken(account: id, token: token, position: appended.position)
+        }
+    }
+
+    /// Issues a token to a client that knows the password. A wrong address takes as long as a wrong password.
+    ///
+    /// The times differ for an account whose stored hash is weaker than the current parameters, until its next sign-in.
+    /// - Throws: ``AccountRejection/wrongCredentials``, ``PasswordHasherBusyError``, `StreamContended`, `ReadModelError.behind`,
+    ///   `PostgresError`, `EventLogError`, `CancellationError`
+    public func signIn(_ command: SignIn, context: CommandContext) async throws -> IssuedToken {
+        let found = if let email = command.email { try await account(with: email) } else { nil as Account? }
+        guard try await hasher.matches(command.password, found?.password), var account = found else {
+            throw AccountRejection.wrongCredentials
+        }
+        let token = AccountToken(dependencies)
+        var verified = account.password
+        var appended = try await retry.run { conflict in
+            if let conflict {
+                account = try await self.account(account.id, atLeast: conflict.actual)
+                // The password may be another one now.
+                if account.password != verified {
+                    guard try await hasher.matches(command.password, account.password) else {
+                        throw AccountRejection.wrongCredentials
+                    }
+                    verified = account.password
+                }
+            }
+            let version = max(account.version, conflict?.actual ?? 0)
+            return try await append(
+                .signedIn(decideSignIn(account, token: token.digest)), to: account.id, version: version, context: context)
+        }
+        if hasher.isOutdated(account.password) {
+            let password = try await hasher.hash(command.password, salt: dependencies.randomUUID())
+            do {
+                appended = try await append(
+                    .passwordChanged(PasswordChanged(password: password)), to: account.id, version: appended.version,
+                    context: context)
+            } catch is VersionConflictError {
+                // Another request changed the account meanwhile. The next sign-in tries again.
+            }
+        }
+        return IssuedToken(account: account.id, token: token, position: appended.position)
+    }
+
+    /// Revokes a token.
+    /// - Returns: the position at which this is recorded
+    /// - Throws: ``AccountRejection/unknownToken``, `StreamContended`, `PostgresError`, `EventLogError`, `CancellationError`
+    public func signOut(_ token: AccountToken, context: CommandContext) async throws -> Int64 {
+        try await retry.run { conflict in
+            guard let (id, version) = try await owner(of: token) else { throw AccountRejection.unknownToken }
+            return try await append(
+                .signedOut(SignedOut(revoked: token.digest)), to: id, version: max(version, conflict?.actual ?? 0),
+                context: context)
+        }.position
+    }
+
+    /// The account of a token; `nil` if the token is unknown or was revoked. Every call asks the database, so that a revoked token is
+    /// refused by all servers at once.
+    /// - Throws: `PostgresError`
+    public func account(of token: AccountToken) async throws -> AccountID? { try await owner(of: token)?.id }
+
+    private func owner(of token: AccountToken) async throws -> (id: AccountID, version: Int32)? {
+        try await database.query(
+            """
+            SELECT a.id, a.version FROM \(identifier: AccountsProjection.schema).account_tokens AS t
+            JOIN \(identifier: AccountsProjection.schema).accounts AS a ON a.id = t.account_id
+            WHERE t.token = \(token.digest.text)
+            """
+        ).decode((Int64, Int32).self).first.map { (AccountID(rawValue: $0), $1) }
+    }
+
+    private func account(with email: EmailAddress) async throws -> Account? {
+        try await account(where: "a.email = \(email.text)")
+    }
+
+    /// The account in this version or a later one.
+    private func account(_ id: AccountID, atLeast version: Int32) async throws -> Account {
+        let found = try await state.read(atLeast: version, version: \.version) {
+            try await account(where: "a.id = \(id.rawValue)")
+        }
+        guard let found else { throw AccountRejection.wrongCredentials }
+        return found
+    }
+
+    private func account(where condition: SQL) async throws -> Account? {
+        let rows = try await database.query(
+            """
+            SELECT a.id, a.version, a.password,
+                (SELECT count(*) FROM \(identifier: AccountsProjection.schema).account_tokens AS t WHERE t.account_id = a.id),
+                (SELECT t.token FROM \(identifier: AccountsProjection.schema).account_tokens AS t WHERE t.account_id = a.id
+                    ORDER BY t.issued LIMIT 1)
+            FROM \(identifier: AccountsProjection.schema).accounts AS a WHERE \(condition)
+            """
+        ).decode((Int64, Int32, String, Int64, String?).self)
+        return try rows.first.map { id, version, password, tokenCount, oldestToken in
+            guard let password = PasswordHash(stored: password) else {
+                throw FormatError("the password of account \(id) cannot be read")
+            }
+            return Account(
+                id: AccountID(rawValue: id), version: version, password: password, tokenCount: tokenCount,
+                oldestToken: oldestToken.flatMap(TokenDigest.init(stored:)))
+        }
+    }
+
+    private func append(
+        _ event: AccountDomainEvent, to id: AccountID, version: Int32, as eventID: UUID? = nil, context: CommandContext
+    ) async throws -> AppendResult {
+        try await log.append(
+            AppendRequest(
+                id: eventID ?? dependencies.newDomainEventID, stream: id.stream, expectedVersion: version,
+                recordedAt: dependencies.now(),
+                // The actor is a user's id, and accounts are no users. The stream names the account.
+                metadata: context.metadata(actor: nil), event: event))
+    }
+}

@@ -1,0 +1,31 @@
+public import Accounts
+
+/// The id of a task.
+public struct TaskID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A thing that a person wants to do. Only its account knows that it exists. (`Task` is Swift's word.)
+public struct AccountTask: Sendable, Hashable {
+    public var id: TaskID
+    /// The version of the task's stream.
+    public var version: Int32
+    public var account: AccountID
+    public var title: String
+    public var isCompleted: Bool
+
+    /// The task after a change of its own; `nil` after its deletion.
+    func applying(_ event: TaskDomainEvent) -> AccountTask? {
+        var task = self
+        task.version += 1
+        switch event {
+        case .created: break
+        case .renamed(let renamed): task.title = renamed.title
+        case .completed: task.isCompleted = true
+        case .reopened: task.isCompleted = false
+        case .deleted: return nil
+        }
+        return task
+    }
+}

@@ -1,0 +1,144 @@
+public import Accounts
+public import Encoding
+public import EventStore
+
+/// The title of a task, as the rules allow it.
+public struct TaskTitle: Sendable, Hashable {
+    /// The longest title, in Unicode scalars.
+    static let limit = 255
+
+    let text: String
+
+    /// - Parameter field: the field as the client sent it; `nil` if it did not
+    /// - Throws: ``TaskRejection/invalid(errors:)``
+    public init(_ field: JSON?) throws(TaskRejection) {
+        var errors: [String] = []
+        let title = Self.read(field ?? .null, &errors)
+        guard errors.isEmpty, let title else { throw .invalid(errors: errors) }
+        self = title
+    }
+
+    private init(text: String) { self.text = text }
+
+    /// Adds the validation errors of the field.
+    fileprivate static func read(_ field: JSON, _ errors: inout [String]) -> TaskTitle? {
+        switch field {
+        case .null: errors.append("Title can't be blank")
+        case .string(let text) where text.unicodeScalars.allSatisfy(\.properties.isWhitespace):
+            errors.append("Title can't be blank")
+        case .string(let text):
+            if text.unicodeScalars.count > limit { errors.append("Title is too long (maximum is \(limit) characters)") }
+            // PostgreSQL's text cannot hold it.
+            if text.utf8.contains(0) { errors.append("Title contains a null character") }
+            return TaskTitle(text: text)
+        case .bool, .number, .array, .object: errors.append("Title is not a text")
+        }
+        return nil
+    }
+}
+
+/// A change of some fields of a task: an absent field stays as it is.
+public struct TaskChange: Sendable, Hashable {
+    var title: TaskTitle?
+    var isCompleted: Bool?
+
+    /// - Parameter fields: the fields as the client sent them; `nil` if it sent none
+    /// - Throws: ``TaskRejection/invalid(errors:)`` with all validation errors
+    public init(_ fields: JSON?) throws(TaskRejection) {
+        var errors: [String] = []
+        title = fields?["title"].flatMap { TaskTitle.read($0, &errors) }
+        if let field = fields?["completed"] {
+            isCompleted = Self.truth(field)
+            if isCompleted == nil { errors.append("Completed is not true or false") }
+        }
+        guard errors.isEmpty else { throw .invalid(errors: errors) }
+    }
+
+    /// Forms have no truth values: clients send 1 and 0.
+    private static func truth(_ field: JSON) -> Bool? {
+        switch field {
+        case .bool(let truth): truth
+        case .number("1"), .string("1"), .string("true"): true
+        case .number("0"), .string("0"), .string("false"): false
+        case .null, .number, .string, .array, .object: nil
+        }
+    }
+}
+
+/// Write a task down.
+public struct CreateTask: Sendable, Hashable {
+    public var title: TaskTitle
+    public var account: AccountID
+
+    public init(title: TaskTitle, account: AccountID) {
+        self.title = title
+        self.account = account
+    }
+}
+
+/// Change a task.
+public struct UpdateTask: Sendable, Hashable {
+    public var id: TaskID
+    public var change: TaskChange
+    public var by: AccountID
+
+    public init(id: TaskID, change: TaskChange, by: AccountID) {
+        self.id = id
+        self.change = change
+        self.by = by
+    }
+}
+
+/// Delete a task.
+public struct DeleteTask: Sendable, Hashable {
+    public var id: TaskID
+    public var by: AccountID
+
+    public init(id: TaskID, by: AccountID) {
+        self.id = id
+        self.by = by
+    }
+}
+
+/// Why a command on tasks is refused.
+public enum TaskRejection: Rejection, Hashable {
+    /// One sentence for each validation error.
+    case invalid(errors: [String])
+    /// There is no such task, or it belongs to another account.
+    case notFound
+
+    public var kind: RejectionKind {
+        switch self {
+        case .invalid(let errors): .invalid(errors: errors)
+        case .notFound: .notFound
+        }
+    }
+}
+
+/// The largest number of an account's tasks. Requests at the same moment may exceed it by a few.
+let taskLimit: Int64 = 1_000
+
+/// - Parameter count: the number of the account's tasks
+/// - Throws: ``TaskRejection/invalid(errors:)`` if the account has too many
+func decide(_ command: CreateTask, count: Int64) throws(TaskRejection) -> TaskCreated {
+    guard count < taskLimit else { throw .invalid(errors: ["Tasks are too many (maximum is \(taskLimit))"]) }
+    return TaskCreated(account: command.account, title: command.title.text)
+}
+
+/// Records what is different: nothing if the task is as the command wants it.
+/// - Throws: ``TaskRejection/notFound``
+func decide(_ command: UpdateTask, on task: AccountTask?) throws(TaskRejection) -> [TaskDomainEvent] {
+    guard let task, task.account == command.by else { throw .notFound }
+    var events: [TaskDomainEvent] = []
+    if let title = command.change.title?.text, title != task.title { events.append(.renamed(TaskRenamed(title: title))) }
+    if let isCompleted = command.change.isCompleted, isCompleted != task.isCompleted {
+        events.append(isCompleted ? .completed : .reopened)
+    }
+    return events
+}
+
+/// - Throws: ``TaskRejection/notFound``
+func decide(_ command: DeleteTask, on task: AccountTask?) throws(TaskRejection) -> TaskDomainEvent {
+    guard let task, task.account == command.by else { throw .notFound }
+    return .deleted
+}
