@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Events
 public import HTTPServer
 internal import Users
@@ -19,31 +20,39 @@ public struct API: Sendable {
         public var targetLimitBytes: Int
         /// The limit for one client address; 0 for no limit.
         public var signUpsPerMinute: Int
+        /// The limit of sign-ins and of account sign-ups for one client address; 0 for no limit.
+        public var signInsPerMinute: Int
+        /// The limit of sign-ins for one e-mail address; 0 for no limit.
+        public var accountSignInsPerMinute: Int
         /// The limit for one device; 0 for no limit.
         public var writesPerMinute: Int
 
         public init(
             appSecret: AppSecret, reads: Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, targetLimitBytes: Int = 8 * 1024,
-            signUpsPerMinute: Int = 0, writesPerMinute: Int = 0
+            signUpsPerMinute: Int = 0, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0, writesPerMinute: Int = 0
         ) {
             self.appSecret = appSecret
             self.reads = reads
             self.bodyLimitBytes = bodyLimitBytes
             self.targetLimitBytes = targetLimitBytes
             self.signUpsPerMinute = signUpsPerMinute
+            self.signInsPerMinute = signInsPerMinute
+            self.accountSignInsPerMinute = accountSignInsPerMinute
             self.writesPerMinute = writesPerMinute
         }
     }
 
     /// Every route, in the order of the document.
     private(set) var routes: [Route] = []
-    /// Knows the callers.
+    /// Knows the callers that are devices.
     let users: UsersModule
+    /// Knows the callers that are accounts.
+    let accounts: AccountsModule
     /// Has the in-memory index, on which health depends.
     let events: EventsModule
     let settings: Settings
     let drain: Drain
-    private let writes: RateLimiter?
+    let writes: RateLimiter?
     let isUnavailability: @Sendable (any Error) -> Bool
     let database: DatabaseCheck
 
@@ -59,6 +68,7 @@ public struct API: Sendable {
         checkHealth: @escaping @Sendable () async throws -> Void
     ) {
         users = modules[UsersModule.self]
+        accounts = modules[AccountsModule.self]
         events = modules[EventsModule.self]
         self.settings = settings
         self.drain = drain

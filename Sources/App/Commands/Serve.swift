@@ -42,7 +42,8 @@ struct Serve: AsyncParsableCommand {
                 settings: API.Settings(
                     appSecret: AppSecret(secret), reads: settings.reads, bodyLimitBytes: settings.bodyLimitBytes,
                     targetLimitBytes: settings.targetLimitBytes, signUpsPerMinute: settings.signUpsPerMinute,
-                    writesPerMinute: settings.writesPerMinute),
+                    signInsPerMinute: settings.signInsPerMinute,
+                    accountSignInsPerMinute: settings.accountSignInsPerMinute, writesPerMinute: settings.writesPerMinute),
                 drain: drain,
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth

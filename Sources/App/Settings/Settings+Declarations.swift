@@ -109,6 +109,14 @@ extension Settings {
             "HUMON_SIGN_UPS_PER_MINUTE",
             "The maximum number of sign-ups per client address and minute, further ones get 429; 0 means no limit.", default: 0,
             in: 0...1_000_000)
+        let signInsPerMinute = Setting<Int>.number(
+            "HUMON_SIGN_INS_PER_MINUTE",
+            "The maximum number of sign-ins, and of account sign-ups, per client address and minute, further ones get 429; 0 means no limit.",
+            default: 20, in: 0...1_000_000)
+        let accountSignInsPerMinute = Setting<Int>.number(
+            "HUMON_ACCOUNT_SIGN_INS_PER_MINUTE",
+            "The maximum number of sign-ins per account and minute, further ones get 429; 0 means no limit.", default: 10,
+            in: 0...1_000_000)
         let writesPerMinute = Setting<Int>.number(
             "HUMON_WRITES_PER_MINUTE",
             "The maximum number of writes per device and minute, further ones get 429; 0 means no limit.", default: 0,

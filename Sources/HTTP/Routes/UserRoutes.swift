@@ -12,11 +12,13 @@ private struct UserRoutes: Sendable {
     private let users: UsersModule
     private let api: API
     private let signUps: RateLimiter?
+    private let accountSignUps: AccountSignUps
 
     init(_ users: UsersModule, _ api: API) {
         self.users = users
         self.api = api
         signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute)
+        accountSignUps = AccountSignUps(api)
     }
 
     var all: [Route] {
@@ -28,8 +30,12 @@ private struct UserRoutes: Sendable {
     }
 
     private func createUser(_ request: Request, _ context: RequestContext) async throws -> Response {
-        guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
-        let sent = try limited(request.deviceToken)
+        if let response = try await accountSignUps.response(to: request, context) { return response }
+        guard request.carries(appSecret) else { throw HTTPError.hidden }
+        let sent = request.deviceToken
+        guard sent?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
+            throw HTTPError.invalid(errors: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
+        }
         let allowance = try signUps?.take(context.sender(of: request).address?.subscriber)
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
         return Response(json: credentials(id, token), recordedAt: position, allowance)

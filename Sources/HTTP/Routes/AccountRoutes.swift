@@ -1,0 +1,118 @@
+internal import Accounts
+internal import Encoding
+internal import EventStore
+internal import HTTPServer
+internal import HTTPTypes
+internal import NIOCore
+
+extension APIModule {
+    public static let accounts = APIModule(
+        .accounts, make: { AccountsModule($0) }, routes: { AccountRoutes(accounts: $0, api: $1).all })
+}
+
+private struct AccountRoutes: Sendable {
+    let accounts: AccountsModule
+    let api: API
+    private let addresses: RateLimiter?
+    private let emails: RateLimiter?
+
+    init(accounts: AccountsModule, api: API) {
+        (self.accounts, self.api) = (accounts, api)
+        addresses = RateLimiter("sign-ins", perMinute: api.settings.signInsPerMinute)
+        emails = RateLimiter("account-sign-ins", perMinute: api.settings.accountSignInsPerMinute)
+    }
+
+    var all: [Route] {
+        [
+            Route(.post, "/v1/users/sign_in", "signIn", signIn),
+            Route(.delete, "/v1/users/sign_out", "signOut", signOut),
+        ]
+    }
+
+    private func signIn(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let allowance = try addresses?.take(context.sender(of: request).address?.subscriber)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let command = SignIn(fields.json["user"])
+        // An address without an account is limited too, so that the limit does not tell which addresses have one.
+        if let email = command.email { _ = try emails?.take(email) }
+        let issued = try await accounts.signIn(command, context: request.commandContext(context))
+        return Response(issued, allowance)
+    }
+
+    private func signOut(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let caller = try api.requireAccountToken(request, body: fields.json)
+        let position = try await accounts.signOut(caller.token, context: request.commandContext(context))
+        return Response(json: [:], recordedAt: position, caller.allowance)
+    }
+}
+
+/// Signs accounts up. The path is the device sign-up's: the body tells the two apart.
+struct AccountSignUps: Sendable {
+    private let accounts: AccountsModule
+    private let bodyLimitBytes: Int
+    private let addresses: RateLimiter?
+
+    init(_ api: API) {
+        accounts = api.accounts
+        bodyLimitBytes = api.settings.bodyLimitBytes
+        addresses = RateLimiter("account-sign-ups", perMinute: api.settings.signInsPerMinute)
+    }
+
+    /// - Returns: `nil` for a request without a `user` object in its body, which is a device's
+    /// - Throws: `HTTPError.tooManyRequests(_:)`, and the errors of `AccountsModule.signUp(_:context:)`
+    func response(to request: Request, _ context: RequestContext) async throws -> Response? {
+        guard request.body.readableBytes > 0,
+            // A device's body may be anything, so that an unreadable one is none of an account.
+            let fields = try? request.fields(allowing: [.json, .form], limitBytes: bodyLimitBytes).json["user"],
+            case .object = fields
+        else { return nil }
+        let allowance = try addresses?.take(context.sender(of: request).address?.subscriber)
+        return Response(try await accounts.signUp(SignUp(fields), context: request.commandContext(context)), allowance)
+    }
+}
+
+/// The holder of an account's token that sends a request.
+struct AuthenticatedAccount {
+    var token: AccountToken
+    /// How many more writes the client may send now; `nil` without a limit.
+    var allowance: RateAllowance?
+}
+
+extension API {
+    /// The account token of a write. ``account(of:)`` refuses an unknown one after the fields were checked.
+    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
+    func requireAccountToken(_ request: Request, body: JSON) throws(HTTPError) -> AuthenticatedAccount {
+        guard let token = try request.accountToken(body: body) else { throw .unauthorized }
+        return AuthenticatedAccount(token: token, allowance: try writes?.take(token.secret))
+    }
+
+    /// - Throws: `HTTPError.unauthorized` if there is no token or it is unknown, `PostgresError`
+    func account(of token: AccountToken?) async throws -> AccountID {
+        guard let token, let account = try await accounts.account(of: token) else { throw HTTPError.unauthorized }
+        return account
+    }
+}
+
+extension Request {
+    /// The account token in `tb-auth-token`, in `Authorization: Bearer`, in the query or in the body, in this order. `nil` without one.
+    /// - Throws: `HTTPError.badRequest(_:)` if the query is not readable
+    func accountToken(body: JSON = [:]) throws(HTTPError) -> AccountToken? {
+        let name = "authentication_token"
+        var sent = [headers.value(of: .authToken), bearerToken]
+        for field in [try queryFields()[name], body[name]] {
+            if case .string(let text) = field { sent.append(text) }
+        }
+        return sent.compactMap { $0 }.first { !$0.isEmpty }.map(AccountToken.init(secret:))
+    }
+}
+
+extension Response {
+    /// Two names for one value: clients read `authentication_token` or `token`.
+    fileprivate init(_ issued: IssuedToken, _ allowance: RateAllowance?) {
+        let token = JSON.string(issued.token.secret)
+        self.init(
+            json: ["id": JSON(issued.account.rawValue), "authentication_token": token, "token": token],
+            recordedAt: issued.position, allowance)
+    }
+}

@@ -1,0 +1,66 @@
+internal import Accounts
+internal import Encoding
+internal import HTTPServer
+internal import HTTPTypes
+internal import Tasks
+
+extension APIModule {
+    public static let tasks = APIModule(.tasks, make: { TasksModule($0) }, routes: { TaskRoutes(tasks: $0, api: $1).all })
+}
+
+private struct TaskRoutes: Sendable {
+    let tasks: TasksModule
+    let api: API
+
+    var all: [Route] {
+        [
+            Route(.get, "/v1/tasks", "listTasks", listTasks),
+            Route(.post, "/v1/tasks", "createTask", createTask),
+            Route(.put, "/v1/tasks/{id}", "replaceTask", updateTask),
+            Route(.patch, "/v1/tasks/{id}", "updateTask", updateTask),
+            Route(.delete, "/v1/tasks/{id}", "deleteTask", deleteTask),
+        ]
+    }
+
+    private func listTasks(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let account = try await api.account(of: try request.accountToken())
+        return Response(json: .array(try await tasks.tasks(of: account).map(\.json)))
+    }
+
+    private func createTask(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let caller = try api.requireAccountToken(request, body: fields.json)
+        let title = try TaskTitle(fields.json["task"]?["title"])
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
+        let command = CreateTask(title: title, account: try await api.account(of: caller.token))
+        let (task, position) = try await tasks.create(command, context: commandContext)
+        return Response(json: task.json, recordedAt: position, caller.allowance)
+    }
+
+    /// PUT and PATCH alike: absent fields stay as they are, because clients send only what changed.
+    private func updateTask(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let caller = try api.requireAccountToken(request, body: fields.json)
+        let change = try TaskChange(fields.json["task"])
+        let account = try await api.account(of: caller.token)
+        let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
+        let (task, position) = try await tasks.update(command, context: request.commandContext(context))
+        return Response(json: task.json, recordedAt: position, caller.allowance)
+    }
+
+    private func deleteTask(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let caller = try api.requireAccountToken(request, body: fields.json)
+        let account = try await api.account(of: caller.token)
+        let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
+        let position = try await tasks.delete(command, context: request.commandContext(context))
+        // The client takes a response without JSON for a failure.
+        return Response(json: [:], recordedAt: position, caller.allowance)
+    }
+}
+
+extension AccountTask {
+    fileprivate var json: JSON {
+        ["id": JSON(id.rawValue), "title": .string(title), "completed": .bool(isCompleted)]
+    }
+}
