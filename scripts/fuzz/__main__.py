@@ -32,17 +32,19 @@ def test(sandbox, schemathesis, options):
     server = Server(sandbox, options.humon, settings={"HUMON_LOG_LEVEL": "info", "HUMON_LOG_FORMAT": "json"})
     server.start()
     token = server.populate()
+    account_token = server.sign_up_account()
     print(f"Seed {options.seed}, {options.seconds} s", flush=True)
-    violations = fuzz(schemathesis, server, token, options) + server.violations()
+    violations = fuzz(schemathesis, server, token, account_token, options) + server.violations()
     if violations:
         raise Failed("\n".join(violations))
 
 
-def fuzz(schemathesis, server, token, options):
+def fuzz(schemathesis, server, token, account_token, options):
     command = [*schemathesis, "--config-file", f"{HERE}/schemathesis.toml", "run", f"{server.url}/v1/openapi.json"]
     command += ["--phases", "examples,coverage,fuzzing,stateful", "--seed", options.seed, "--max-time", options.seconds]
     # Secrets go into the environment, because a list of processes shows arguments.
-    own = {"HUMON_FUZZ_SECRET": server.secret, "HUMON_FUZZ_TOKEN": token, "HOME": server.sandbox.directory}
+    own = {"HUMON_FUZZ_SECRET": server.secret, "HUMON_FUZZ_TOKEN": token, "HUMON_FUZZ_ACCOUNT_TOKEN": account_token}
+    own |= {"HOME": server.sandbox.directory}
     own |= {"SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": HERE, "PYTHONDONTWRITEBYTECODE": "1"}
     result = subprocess.run(
         [str(word) for word in command],
@@ -62,6 +64,14 @@ class Server(HumonServer):
         event = {"name": "Street Food Friday", "lat": 37.76, "lon": -122.43, "started_at": "2030-09-13T17:00:00Z"}
         for _ in range(EVENTS):
             self.post("/v1/events", {"tb-device-token": token, "Content-Type": "application/json"}, event)
+        return token
+
+    def sign_up_account(self):
+        """Signs an account up, creates its first task, and returns its token."""
+        headers = {"Content-Type": "application/json"}
+        account = {"user": {"email": "fuzz@example.org", "password": "correct horse battery"}}
+        token = self.post("/v1/users", headers, account)["token"]
+        self.post("/v1/tasks", headers | {"Authorization": f"Bearer {token}"}, {"task": {"title": "Buy milk"}})
         return token
 
     def post(self, path, headers, body=None):

@@ -64,6 +64,9 @@ enum DocumentationPage {
                 HUMON=http://127.0.0.1:8080
                 SECRET=...                        # TB_APP_SECRET
                 TOKEN=$(openssl rand -hex 16)
+                ACCOUNT="user[email]=ann@example.org&user[password]=correct horse battery"
+                curl -s -o /dev/null "$HUMON/v1/users" -d "$ACCOUNT"
+                ACCOUNT_TOKEN=$(curl -s "$HUMON/v1/users/sign_in" -d "$ACCOUNT" | cut -d'"' -f6)
                 """
             errors = DocumentedError.all(in: document)
             codes = DocumentedCode.all(in: document, schema: "ErrorCode")

@@ -139,6 +139,7 @@ private enum Access: CustomStringConvertible {
     case anyone
     case reader
     case device
+    case account
     case app
 
     init(_ security: JSON?) {
@@ -147,6 +148,7 @@ private enum Access: CustomStringConvertible {
         case nil: self = .anyone
         case .some(nil): self = .reader
         case "tb-app-secret": self = .app
+        case "bearer": self = .account
         case .some: self = .device
         }
     }
@@ -156,6 +158,7 @@ private enum Access: CustomStringConvertible {
         case .anyone: "Anyone may."
         case .reader: "Anyone may, or every device that signed up, as the server is set."
         case .device: "Needs the token of a device."
+        case .account: "Needs the token of an account."
         case .app: "Needs the secret of the app."
         }
     }
@@ -164,6 +167,7 @@ private enum Access: CustomStringConvertible {
         switch self {
         case .anyone, .reader: nil
         case .device: "tb-device-token: $TOKEN"
+        case .account: "authorization: Bearer $ACCOUNT_TOKEN"
         case .app: "tb-app-secret: $SECRET"
         }
     }
