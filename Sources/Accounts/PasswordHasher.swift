@@ -10,9 +10,9 @@ internal import Synchronization
 /// processor first. A thread ends when no hash is wanted.
 package final class PasswordHasher: Sendable {
     /// The largest number of hashes that are computed at the same time.
-    static let threadLimit = 2
+    package static let threadLimit = 2
     /// The largest number of callers that wait for a thread; a further one is refused.
-    static let queueLimit = 32
+    package static let queueLimit = 32
     /// Linux gives a thread of this nice value about a tenth of the processor that it gives a thread of the value 0.
     private static let niceness: Int32 = 10
 
@@ -36,10 +36,16 @@ package final class PasswordHasher: Sendable {
         }
     }
 
-    private let parameters: PasswordHash.Parameters
     private let state = Mutex(State())
+    private let parameters: PasswordHash.Parameters
+    private let threadLimit: Int
+    private let queueLimit: Int
 
-    package init(parameters: PasswordHash.Parameters = .current) { self.parameters = parameters }
+    package init(
+        parameters: PasswordHash.Parameters = .current, threadLimit: Int = threadLimit, queueLimit: Int = queueLimit
+    ) {
+        (self.parameters, self.threadLimit, self.queueLimit) = (parameters, threadLimit, queueLimit)
+    }
 
     /// Hashes a new password.
     /// - Throws: ``PasswordHasherBusyError``, `CancellationError`, an error of Crypto if the memory cannot be had
@@ -75,9 +81,9 @@ package final class PasswordHasher: Sendable {
                     number: number, compute: { continuation.resume(with: Result(catching: work)) },
                     cancel: { continuation.resume(throwing: CancellationError()) })
                 let (isTaken, needsThread) = state.withLock { state in
-                    guard state.threads < Self.threadLimit || state.waiting.count < Self.queueLimit else { return (false, false) }
+                    guard state.threads < threadLimit || state.waiting.count < queueLimit else { return (false, false) }
                     state.waiting.append(job)
-                    guard state.threads < Self.threadLimit else { return (true, false) }
+                    guard state.threads < threadLimit else { return (true, false) }
                     state.threads += 1
                     return (true, true)
                 }
@@ -90,6 +96,9 @@ package final class PasswordHasher: Sendable {
             giveUp(number)
         }
     }
+
+    /// The number of callers that wait for a thread.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     private func giveUp(_ number: Int) {
         let job = state.withLock { state in
@@ -113,5 +122,5 @@ package final class PasswordHasher: Sendable {
 
 /// Too many callers wait for a password's hash. The same request may succeed later.
 public struct PasswordHasherBusyError: UnavailabilityError, Hashable, CustomStringConvertible {
-    public var description: String { "\(PasswordHasher.queueLimit) callers wait for a password's hash already" }
+    public var description: String { "too many callers wait for a password's hash" }
 }

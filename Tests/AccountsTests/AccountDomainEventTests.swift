@@ -1,0 +1,101 @@
+import Encoding
+import EventStore
+import TestChance
+import Testing
+
+@testable import Accounts
+
+private let key43 = String(repeating: "A", count: 43)
+
+@Suite struct `Storing the domain events of accounts` {
+    private static func events() throws -> [(event: AccountDomainEvent, type: String, text: String)] {
+        let digest = AccountToken(secret: "token-2").digest
+        return [
+            (
+                .created(try .ann()), "AccountCreated",
+                #"{"name":"Ann","email":"ann@example.org","password":"$scrypt$ln=4,r=8,p=1$\#(salt22)$\#(key43)","token":"\#(firstDigest)"}"#
+            ),
+            (
+                .passwordChanged(PasswordChanged(password: try .numbered(5))), "PasswordChanged",
+                #"{"password":"$scrypt$ln=5,r=8,p=1$\#(salt22)$\#(key43)"}"#
+            ),
+            (.signedIn(SignedIn(token: digest, replaced: nil)), "SignedIn", #"{"token":"\#(secondDigest)","replaced":null}"#),
+            (
+                .signedIn(SignedIn(token: digest, replaced: AccountToken(secret: "token-1").digest)), "SignedIn",
+                #"{"token":"\#(secondDigest)","replaced":"\#(firstDigest)"}"#
+            ),
+            (.signedOut(SignedOut(revoked: digest)), "SignedOut", #"{"revoked":"\#(secondDigest)"}"#),
+        ]
+    }
+
+    @Test func `each domain event is stored as these bytes and read from them`() throws {
+        for (event, type, text) in try Self.events() {
+            #expect(event.stored.type == type)
+            #expect(event.stored.data.text == text)
+            #expect(try AccountDomainEvent.decode(type: type, format: 1, data: Array(text.utf8)) == event)
+        }
+    }
+
+    @Test func `an account without a name is stored with null`() throws {
+        var created = try AccountCreated.ann()
+        created.name = nil
+        let stored = AccountDomainEvent.created(created).stored
+        #expect(stored.data["name"] == .null)
+        #expect(try AccountDomainEvent.decode(type: stored.type, format: 1, data: stored.data.utf8) == .created(created))
+    }
+
+    @Test func `every member is personal, and addresses and tokens are unique`() {
+        #expect(AccountDomainEvent.personalFields == ["name", "email", "password", "token", "replaced", "revoked"])
+        #expect(AccountDomainEvent.uniqueMembers == ["email", "token"])
+        #expect(AccountDomainEvent.storedTypes.map(\.name) == ["AccountCreated", "PasswordChanged", "SignedIn", "SignedOut"])
+    }
+
+    @Test func `an error about a stored account does not show its values`() throws {
+        let data = #"{"name":"Ann","email":"Ann@Example.org","password":"correct horse","token":"x"}"#
+        #expect(throws: FormatError("AccountCreated, format 1: no usable email in the stored data")) {
+            try AccountDomainEvent.decode(type: "AccountCreated", format: 1, data: Array(data.utf8))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("task-7", 1, "the stream is not named after an account's id"),
+            ("account-07", 1, "the stream is not named after an account's id"),
+            ("account-7", 2, "an account is created at version 1 only"),
+        ] as [(String, Int32, String)])
+    func `AccountCreated stands at version 1 of an account's stream`(stream: String, version: Int32, reason: String) throws {
+        let stored = AccountDomainEvent.created(try .ann()).stored
+        #expect(throws: FormatError("AccountCreated, format 1: \(reason)")) {
+            try AccountDomainEvent.decode(
+                StoredEvent(type: stored.type, format: 1, data: stored.data.utf8), in: StreamName(stream), version: version)
+        }
+    }
+
+    @Test func `no other domain event stands at version 1, and no name has a null character`() throws {
+        for (event, _, _) in try Self.events().dropFirst() {
+            #expect(throws: FormatError("an account is created before it is changed")) {
+                try event.check(in: StreamName("account-7"), version: 1)
+            }
+        }
+        var created = try AccountCreated.ann()
+        created.name = "A\0"
+        let event = AccountDomainEvent.created(created)
+        #expect(throws: FormatError("the name contains U+0000")) { try event.check(in: StreamName("account-7"), version: 1) }
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `faulty account data is decoded faithfully or refused with a named error`(seed: UInt64) throws {
+        var mutations = Mutations(seed: seed)
+        let events = try Self.events()
+        for number in 0..<2_000 {
+            let (_, type, text) = events[number % events.count]
+            let data = mutations.next(of: [text])
+            do {
+                let event = try AccountDomainEvent.decode(type: type, format: 1, data: data)
+                try #require(try AccountDomainEvent.decode(type: type, format: 1, data: event.stored.data.utf8) == event)
+            } catch is FormatError {
+                // The error is a sentence that names the violation.
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Encoding
+import EventStore
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import Accounts
+
+private let taken = AccountRejection.invalid(errors: [AccountRejection.taken])
+
+@Suite struct `Signing accounts up, in and out` {
+    private static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+        try await TestDatabase.with { database in try await TestNode.with(database, body) }
+    }
+
+    @Test func `a sign-up issues a token of the new account`() async throws {
+        try await Self.with { node in
+            let issued = try await node.signUp()
+            #expect(issued.account == AccountID(rawValue: 1))
+            #expect(issued.position == 1)
+            #expect(try await node.accounts.account(of: issued.token) == issued.account)
+            #expect(try await node.types(of: issued.account) == ["AccountCreated"])
+        }
+    }
+
+    @Test(arguments: ["ann@example.org", "ANN@EXAMPLE.ORG", " Ann@Example.org "])
+    func `an address in use is refused whatever its case, with all other validation errors`(email: String) async throws {
+        try await Self.with { node in
+            _ = try await node.signUp()
+            await #expect(throws: taken) { _ = try await node.signUp(email) }
+            await #expect {
+                _ = try await node.signUp(email, "short")
+            } throws: { error in
+                guard case AccountRejection.invalid(let errors) = error else { return false }
+                return errors.map(\.code) == [.taken, .tooShort]
+            }
+            #expect(try await LogReader(client: node.client).tail() == 1)
+        }
+    }
+
+    @Test func `the log decides who gets an address, although the read model does not show it`() async throws {
+        try await TestDatabase.with { database in
+            try await TestNode.with(database) { node in
+                let issued = try await node.signUp()
+                _ = try await database.withClient { client in
+                    try await client.run(["DELETE FROM accounts_v1.account_tokens", "DELETE FROM accounts_v1.accounts"])
+                }
+                await #expect(throws: taken) { _ = try await node.signUp("Ann@example.org") }
+                #expect(try await node.types(of: issued.account) == ["AccountCreated"])
+                #expect(try await LogReader(client: node.client).tail() == 1)
+            }
+        }
+    }
+
+    @Test func `of 40 sign-ups of one address on two servers at the same time one succeeds`() async throws {
+        try await TestDatabase.with { database in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
+                    let results = try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
+                        for number in 0..<40 {
+                            let node = number % 2 == 0 ? first : second
+                            let email = number % 3 == 0 ? "ANN@example.org" : "ann@Example.ORG"
+                            group.addTask {
+                                do { return try await node.signUp(email) } catch let rejection as AccountRejection {
+                                    #expect(rejection == taken)
+                                    return nil
+                                } catch is PasswordHasherBusyError {
+                                    return nil
+                                }
+                            }
+                        }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                    let issued = results.compactMap(\.self)
+                    #expect(issued.count == 1)
+                    #expect(try await LogReader(client: first.client).tail() == 1)
+                    for node in [first, second] {
+                        #expect(try await node.accounts.account(of: try #require(issued.first).token) == issued.first?.account)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a sign-in with the right password issues one more token, whatever the case of the address`() async throws {
+        try await Self.with { node in
+            let first = try await node.signUp()
+            let second = try await node.signIn("ANN@example.org ")
+            #expect(second.account == first.account)
+            #expect(second.token != first.token)
+            for issued in [first, second] { #expect(try await node.accounts.account(of: issued.token) == first.account) }
+            #expect(try await node.types(of: first.account) == ["AccountCreated", "SignedIn"])
+        }
+    }
+
+    @Test(arguments: [("ann@example.org", "Correct horse"), ("bob@example.org", "correct horse"), ("none", ""), ("", "")])
+    func `a wrong address and a wrong password are the same rejection and record nothing`(
+        email: String, password: String
+    ) async throws {
+        try await Self.with { node in
+            _ = try await node.signUp()
+            await #expect(throws: AccountRejection.wrongCredentials) { _ = try await node.signIn(email, password) }
+            #expect(try await LogReader(client: node.client).tail() == 1)
+        }
+    }
+
+    @Test func `a sign-out revokes its token on every server and leaves the others`() async throws {
+        try await TestDatabase.with { database in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
+                    let kept = try await first.signUp()
+                    let revoked = try await second.signIn()
+                    #expect(try await first.signOut(revoked.token) == 3)
+                    #expect(try await second.accounts.account(of: revoked.token) == nil)
+                    #expect(try await second.accounts.account(of: kept.token) == kept.account)
+                    await #expect(throws: AccountRejection.unknownToken) { _ = try await second.signOut(revoked.token) }
+                    await #expect(throws: AccountRejection.unknownToken) {
+                        _ = try await second.signOut(AccountToken(secret: "unknown"))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `an account has at most 20 tokens, and a further sign-in replaces the oldest`() async throws {
+        try await Self.with { node in
+            var issued = [try await node.signUp()]
+            for _ in 0..<21 { issued.append(try await node.signIn()) }
+            for (index, one) in issued.enumerated() {
+                #expect(try await node.accounts.account(of: one.token) == (index < 2 ? nil : one.account))
+            }
+        }
+    }
+
+    @Test func `20 sign-ins to one account at the same time all get tokens that work`() async throws {
+        try await Self.with { node in
+            _ = try await node.signUp()
+            let issued = try await withThrowingTaskGroup(of: IssuedToken.self) { group in
+                for _ in 0..<19 { group.addTask { try await node.signIn() } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for one in issued { #expect(try await node.accounts.account(of: one.token) == one.account) }
+        }
+    }
+
+    @Test func `a sign-in hashes the password again when the parameters have risen, once`() async throws {
+        try await TestDatabase.with { database in
+            try await TestNode.with(database) { node in _ = try await node.signUp() }
+            let risen = PasswordHash.Parameters(logCost: 5, blockSize: 8, parallelism: 1)
+            try await TestNode.with(database, parameters: risen) { node in
+                let issued = try await node.signIn()
+                #expect(try await node.types(of: issued.account) == ["AccountCreated", "SignedIn", "PasswordChanged"])
+                #expect(issued.position == 3)
+                _ = try await node.signIn()
+                await #expect(throws: AccountRejection.wrongCredentials) { _ = try await node.signIn(TestNode.email, "wrong") }
+                #expect(try await node.types(of: issued.account).suffix(2) == ["PasswordChanged", "SignedIn"])
+                let stored = try await node.client.query("SELECT password FROM accounts_v1.accounts").decode(String.self)
+                #expect(stored.allSatisfy { $0.hasPrefix("$scrypt$ln=5,r=8,p=1$") })
+            }
+            // A server of the earlier release reads the new hash, and does not go back.
+            try await TestNode.with(database) { node in
+                let issued = try await node.signIn()
+                #expect(try await node.types(of: issued.account).last == "SignedIn")
+            }
+        }
+    }
+
+    @Test func `the log and the read model hold neither password nor token`() async throws {
+        try await Self.with { node in
+            let issued = try await node.signUp()
+            let again = try await node.signIn()
+            let recorded = try await LogReader(client: node.client).read(after: 0, limit: 10).map(\.json.text)
+            let rows = try await node.client.query(
+                """
+                SELECT a::text FROM accounts_v1.accounts AS a UNION ALL SELECT t::text FROM accounts_v1.account_tokens AS t
+                """
+            ).decode(String.self)
+            #expect((recorded.count, rows.count) == (2, 3))
+            for text in recorded + rows {
+                for secret in [TestNode.password, issued.token.secret, again.token.secret] { #expect(!text.contains(secret)) }
+            }
+        }
+    }
+
+    @Test func `a rebuild gives the same rows as the appends, with revoked tokens left out`() async throws {
+        try await Self.with { node in
+            let first = try await node.signUp()
+            _ = try await node.signUp("bob@example.org", name: .null)
+            _ = try await node.signIn()
+            _ = try await node.signOut(first.token)
+            func rows() async throws -> [String] {
+                try await node.client.query(
+                    """
+                    SELECT a::text AS line FROM accounts_v1.accounts AS a
+                    UNION ALL SELECT t::text FROM accounts_v1.account_tokens AS t ORDER BY line
+                    """
+                ).decode(String.self)
+            }
+            let before = try await rows()
+            #expect(before.count == 4)
+            let models = ReadModels(projections: [AccountsProjection()], client: node.client, logger: .quiet)
+            #expect(try await models.verify { _ in }.allSatisfy { $0.differences.isEmpty })
+            _ = try await models.rebuild { _ in }
+            #expect(try await rows() == before)
+        }
+    }
+}

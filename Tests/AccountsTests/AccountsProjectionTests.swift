@@ -1,0 +1,59 @@
+import EventStore
+import Testing
+
+@testable import Accounts
+
+@Suite struct `Folding the domain events of accounts` {
+    private static let id = AccountID(rawValue: 7)
+    private static let first = AccountToken(secret: "token-1").digest
+    private static let second = AccountToken(secret: "token-2").digest
+
+    private static func fold(_ events: [(AccountDomainEvent, Int32)]) -> AccountsProjection.Changes {
+        AccountsProjection().fold(events.map { envelope($0.0, version: $0.1) })
+    }
+
+    @Test func `no domain events and streams of other categories give no rows`() throws {
+        #expect(AccountsProjection().fold([]) == AccountsProjection.Changes())
+        let created = AccountDomainEvent.created(try .ann())
+        #expect(AccountsProjection().fold([envelope(created, "task-7", version: 1)]) == AccountsProjection.Changes())
+    }
+
+    @Test func `a new account gives a row and a token`() throws {
+        let created = try AccountCreated.ann()
+        let changes = Self.fold([(.created(created), 1)])
+        #expect(
+            changes.created == [
+                .init(id: Self.id, version: 1, name: "Ann", email: created.email, password: created.password)
+            ])
+        #expect(changes.issued == [.init(token: Self.first, account: Self.id, issued: 1)])
+        #expect((changes.changed, changes.revoked) == ([], []))
+    }
+
+    @Test func `changes of a new account in the same batch are part of its row`() throws {
+        let created = try AccountCreated.ann()
+        let changes = Self.fold([
+            (.created(created), 1), (.signedIn(SignedIn(token: Self.second)), 2), (.signedOut(SignedOut(revoked: Self.first)), 3),
+            (.passwordChanged(PasswordChanged(password: try .numbered(5))), 4),
+        ])
+        #expect(
+            changes.created == [
+                .init(id: Self.id, version: 4, name: "Ann", email: created.email, password: try .numbered(5))
+            ])
+        // A token that was issued and revoked in one batch leaves no trace.
+        #expect(changes.issued == [.init(token: Self.second, account: Self.id, issued: 2)])
+        #expect((changes.changed, changes.revoked) == ([], []))
+    }
+
+    @Test func `changes of an account of an earlier batch give its version, its password and the revoked tokens`() throws {
+        let signedIn = Self.fold([(.signedIn(SignedIn(token: Self.second, replaced: Self.first)), 21)])
+        #expect(signedIn.changed == [.init(id: Self.id, version: 21)])
+        #expect(signedIn.issued == [.init(token: Self.second, account: Self.id, issued: 21)])
+        #expect(signedIn.revoked == [Self.first])
+        let changed = Self.fold([
+            (.passwordChanged(PasswordChanged(password: try .numbered(5))), 2), (.signedOut(SignedOut(revoked: Self.first)), 3),
+        ])
+        #expect(changed.changed == [.init(id: Self.id, version: 3, password: try .numbered(5))])
+        #expect(changed.revoked == [Self.first])
+        #expect(changed.created == [])
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Accounts
+
+@Suite struct `The threads that hash passwords` {
+    /// Work that runs until it is let go, and the counts of its runs.
+    private final class Gate: Sendable {
+        let entered = Atomic<Int>(0)
+        let passed = Atomic<Int>(0)
+        private let semaphore = DispatchSemaphore(value: 0)
+
+        func work() -> Bool {
+            entered.add(1, ordering: .sequentiallyConsistent)
+            // The threads are the hasher's own: they may block.
+            semaphore.wait()
+            passed.add(1, ordering: .sequentiallyConsistent)
+            return true
+        }
+
+        func open(_ count: Int) { for _ in 0..<count { semaphore.signal() } }
+        var enteredCount: Int { entered.load(ordering: .sequentiallyConsistent) }
+        var passedCount: Int { passed.load(ordering: .sequentiallyConsistent) }
+    }
+
+    private static func submit(_ count: Int, to hasher: PasswordHasher, _ gate: Gate) -> [Task<Bool, any Error>] {
+        (0..<count).map { _ in Task { try await hasher.run { gate.work() } } }
+    }
+
+    @Test func `at most the limit of threads computes, the rest waits in order, and a further caller is refused`() async throws {
+        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 2, queueLimit: 3), Gate())
+        let tasks = Self.submit(2, to: hasher, gate)
+        try await eventually { gate.enteredCount == 2 }
+        let waiting = Self.submit(3, to: hasher, gate)
+        try await eventually { hasher.waitingCount == 3 }
+        await #expect(throws: PasswordHasherBusyError()) { try await hasher.run { gate.work() } }
+        #expect(gate.enteredCount == 2)
+        gate.open(5)
+        for task in tasks + waiting { #expect(try await task.value) }
+        #expect((gate.enteredCount, gate.passedCount) == (5, 5))
+    }
+
+    @Test func `a thread that ended is replaced`() async throws {
+        let hasher = PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 1)
+        for number in 0..<20 { #expect(try await hasher.run { number } == number) }
+    }
+
+    @Test func `a cancelled caller leaves the queue`() async throws {
+        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 1), Gate())
+        let running = Self.submit(1, to: hasher, gate)
+        try await eventually { gate.enteredCount == 1 }
+        let waiting = Self.submit(1, to: hasher, gate)
+        try await eventually { hasher.waitingCount == 1 }
+        waiting[0].cancel()
+        await #expect(throws: CancellationError.self) { try await waiting[0].value }
+        #expect(hasher.waitingCount == 0)
+        gate.open(1)
+        #expect(try await running[0].value)
+        #expect(gate.enteredCount == 1)
+    }
+
+    @Test func `an error of the work is the caller's`() async throws {
+        struct Refused: Error {}
+        let hasher = PasswordHasher(parameters: .weak)
+        await #expect(throws: Refused.self) { try await hasher.run { throw Refused() } }
+    }
+
+    @Test func `a password without a hash is hashed all the same, and is wrong`() async throws {
+        let hasher = PasswordHasher(parameters: .weak)
+        let hash = try await hasher.hash(Password("correct horse"), salt: UUID())
+        #expect(try await hasher.matches(Password("correct horse"), hash))
+        #expect(try await !hasher.matches(Password("wrong"), hash))
+        #expect(try await !hasher.matches(Password("correct horse"), nil))
+    }
+
+    @Test func `a hash with weaker parameters is outdated`() async throws {
+        let hash = try await PasswordHasher(parameters: .weak).hash(Password("correct horse"), salt: UUID())
+        #expect(PasswordHasher().isOutdated(hash))
+        #expect(!PasswordHasher(parameters: .weak).isOutdated(hash))
+    }
+}

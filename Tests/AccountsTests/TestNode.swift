@@ -1,0 +1,52 @@
+import Encoding
+import EventStore
+import Postgres
+import TestDatabase
+
+@testable import Accounts
+
+/// The accounts module of one server, on a connection pool and a log writer of its own.
+struct TestNode: Sendable {
+    var accounts: AccountsModule
+    var client: PostgresClient
+
+    static let email = "ann@example.org"
+    static let password = "correct horse"
+    private static let context = CommandContext(requestID: "test")
+
+    /// - Parameter parameters: of new hashes
+    static func with(
+        _ database: TestDatabase, parameters: PasswordHash.Parameters = .weak,
+        _ body: @escaping @Sendable (TestNode) async throws -> Void
+    ) async throws {
+        try await database.withClient(role: "humon_app", connections: 4) { client in
+            try await ReadModels(projections: [AccountsProjection()], client: client, logger: .quiet).prepare()
+            let log = EventLog(client: client, projections: [AccountsProjection()], logger: .quiet)
+            var context = ModuleContext(log: log, database: client, dependencies: .system)
+            context.add(PasswordHasher(parameters: parameters))
+            let node = TestNode(accounts: AccountsModule(context), client: client)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await log.run() }
+                defer { group.cancelAll() }
+                try await body(node)
+            }
+        }
+    }
+
+    func signUp(_ email: String = email, _ password: String = password, name: JSON = "Ann") async throws -> IssuedToken {
+        try await accounts.signUp(
+            SignUp(["name": name, "email": .string(email), "password": .string(password)]), context: Self.context)
+    }
+
+    func signIn(_ email: String = email, _ password: String = password) async throws -> IssuedToken {
+        try await accounts.signIn(SignIn(["email": .string(email), "password": .string(password)]), context: Self.context)
+    }
+
+    func signOut(_ token: AccountToken) async throws -> Int64 { try await accounts.signOut(token, context: Self.context) }
+
+    /// The stored types of an account's stream, in order.
+    func types(of account: AccountID) async throws -> [String] {
+        try await LogReader(client: client).read(after: 0, limit: 1_000).filter { $0.envelope.stream == account.stream }
+            .map(\.envelope.event.type)
+    }
+}
