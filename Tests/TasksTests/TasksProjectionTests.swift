@@ -1,0 +1,46 @@
+import Encoding
+import EventStore
+import Testing
+
+@testable import Tasks
+
+@Suite struct `Folding the domain events of tasks` {
+    private static let id = TaskID(rawValue: 12)
+    private static let created = TaskDomainEvent.created(TaskCreated(account: ann, title: "Buy milk"))
+
+    private static func fold(_ events: [(TaskDomainEvent, Int32)]) -> TasksProjection.Changes {
+        TasksProjection().fold(events.map { envelope($0.0, version: $0.1) })
+    }
+
+    private static func row(version: Int32, title: String, isCompleted: Bool) -> TasksProjection.Row {
+        .init(
+            id: id, version: version, account: ann, createdAt: Timestamp(milliseconds: 1_000), title: title,
+            isCompleted: isCompleted)
+    }
+
+    @Test func `no domain events and streams of other categories give no rows`() {
+        #expect(TasksProjection().fold([]) == TasksProjection.Changes())
+        #expect(TasksProjection().fold([envelope(Self.created, "account-7", version: 1)]) == TasksProjection.Changes())
+    }
+
+    @Test func `a new task gives an open row, with its later changes of the same batch`() {
+        #expect(Self.fold([(Self.created, 1)]).created == [Self.row(version: 1, title: "Buy milk", isCompleted: false)])
+        let changed = Self.fold([
+            (Self.created, 1), (.completed, 2), (.renamed(TaskRenamed(title: "Buy tea")), 3),
+        ])
+        #expect(changed == .init(created: [Self.row(version: 3, title: "Buy tea", isCompleted: true)]))
+    }
+
+    @Test func `changes of a task of an earlier batch leave the other columns alone`() {
+        #expect(
+            Self.fold([(.renamed(TaskRenamed(title: "Buy tea")), 2)])
+                == .init(changed: [.init(id: Self.id, version: 2, title: "Buy tea")]))
+        #expect(
+            Self.fold([(.completed, 2), (.reopened, 3)]) == .init(changed: [.init(id: Self.id, version: 3, isCompleted: false)]))
+    }
+
+    @Test func `a deleted task leaves no row`() {
+        #expect(Self.fold([(Self.created, 1), (.completed, 2), (.deleted, 3)]) == TasksProjection.Changes())
+        #expect(Self.fold([(.completed, 2), (.deleted, 3)]) == .init(deleted: [Self.id]))
+    }
+}
