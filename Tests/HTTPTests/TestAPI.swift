@@ -1,3 +1,4 @@
+import Accounts
 import App
 import Encoding
 import EventStore
@@ -63,7 +64,8 @@ struct TestAPI: Sendable {
     static func with(
         _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasIndex: Bool = true,
         memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, writesPerMinute: Int = 0, cors: CORSOrigins = .none,
-        adminToken: AdminToken? = nil, _ body: @escaping @Sendable (TestAPI) async throws -> Void
+        adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
+        hasher: PasswordHasher = PasswordHasher(parameters: .weak), _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         try await TestDatabase.with { database in
             var configuration = database.configuration(role: "humon_app", connections: 4)
@@ -85,15 +87,14 @@ struct TestAPI: Sendable {
             }
             @Sendable func makeAPI() -> API {
                 var context = ModuleContext(log: log, database: readers, dependencies: .system)
-                if hasIndex {
-                    context.add(index)
-                    context.add(changes)
-                }
+                if hasIndex { context.add(index) }
+                context.add(hasher)
                 return API(
                     ComposedModules(Modules.all, in: context),
                     settings: API.Settings(
                         appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
-                        signUpsPerMinute: signUpsPerMinute,
+                        signUpsPerMinute: signUpsPerMinute, signInsPerMinute: signInsPerMinute,
+                        accountSignInsPerMinute: accountSignInsPerMinute,
                         writesPerMinute: writesPerMinute),
                     isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                     checkHealth: { try await readers.query("SELECT 1") }
