@@ -51,12 +51,12 @@ struct Serve: AsyncParsableCommand {
             let requests = APIRouter(
                 api, allowing: settings.corsOrigins, tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, level: settings.logLevel)?.write, logger: logger)
-            let welcome = Welcome(settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady)
+            let banner = StartupBanner(settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady)
             let socket = try settings.socket.map { try SocketFile(path: $0, mode: settings.socketMode) }
             let configuration = try settings.serverConfiguration(socket: socket, drain: drain, logger: logger)
             let clients = Server(requests.router, configuration, logger: logger) { port in
                 socket?.permit(logger: logger)
-                welcome.apiRuns(on: port ?? settings.port)
+                banner.apiRuns(on: port ?? settings.port)
             }
             let admin = AdminResponder(
                 api, token: settings.adminToken.map(AdminToken.init),
@@ -65,7 +65,7 @@ struct Serve: AsyncParsableCommand {
                         + LogSink.standardError.metrics + ProcessMetrics.now()
                 }, logger: logger)
             let operators = Server(admin.router, settings.operatorServerConfiguration(), logger: logger) { port in
-                welcome.adminRuns(on: port ?? settings.adminPort)
+                banner.adminRuns(on: port ?? settings.adminPort)
             }
             let shutdown = GracefulShutdown(
                 drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger,
@@ -73,7 +73,7 @@ struct Serve: AsyncParsableCommand {
             let listening: [any Service] = (socket.map { [$0] } ?? []) + [clients]
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
-                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [welcome]
+                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
             } catch let error as RequestsCutOff {
@@ -82,7 +82,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func appSecret(_ settings: Settings) throws -> (secret: String, source: Welcome.SecretSource) {
+    private func appSecret(_ settings: Settings) throws -> (secret: String, source: StartupBanner.SecretSource) {
         let path = URL(fileURLWithPath: Settings.environmentFile).path
         if let secret = settings.appSecret {
             if let path = settings.appSecretFile { return (secret, .secretFile(path: URL(fileURLWithPath: path).path)) }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ServiceLifecycle
 
 /// Prints the addresses of the service and an example request to standard output, once the service is ready.
-struct Welcome: Service {
+struct StartupBanner: Service {
     /// The place of the app's secret, for the example request.
     enum SecretSource {
         case environment
