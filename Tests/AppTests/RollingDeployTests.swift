@@ -7,8 +7,8 @@ import TestExposition
 import TestServer
 import Testing
 
-/// Runs releases of one program as processes on one database. `Tests/TestRelease` is humon with a module whose stored format changes
-/// from release to release.
+/// Runs releases of one program as processes on one database. `Tests/TestRelease` is humon with a further module. The module's stored
+/// format changes from release to release.
 @Suite struct `A rolling deploy of a stored format` {
     private enum Release: String {
         case old, reading, writing
@@ -33,7 +33,7 @@ import Testing
             try await untilServing(count - 1)
         }
 
-        /// Waits until so many versions hold the lock of a serving version. PostgreSQL ends a session a moment after its client.
+        /// Waits until this number of versions hold the lock of a serving version. PostgreSQL ends a session a moment after its client.
         private func untilServing(_ count: Int) async throws {
             try await database.withClient(connections: 1) { client in
                 try await eventually("\(count) serving versions") {

@@ -6,7 +6,7 @@ internal import HTTPTypes
 internal import Postgres
 
 extension APIModule {
-    /// `POST /v1/soups/{id}` cooks so many litres, and `GET /v1/soups` responds with the millilitres of all soups.
+    /// `POST /v1/soups/{id}` cooks `id` litres, and `GET /v1/soups` responds with the millilitres of all soups.
     static func soups<Release: SoupRelease>(_ release: Release.Type) -> APIModule {
         APIModule(
             Module("soups", domainEvents: [SoupCooked<Release>.self], projections: [SoupsProjection<Release>()]),

@@ -2,7 +2,7 @@ internal import App
 internal import Foundation
 internal import HTTP
 
-/// `humon` with a further module, whose stored format differs between releases. TEST_RELEASE chooses the release: `old`, `reading` or
+/// `humon` with a further module. Its stored format differs between releases. TEST_RELEASE chooses the release: `old`, `reading` or
 /// `writing`. Tests run several releases as processes on one database.
 @main
 enum TestRelease {
