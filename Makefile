@@ -40,7 +40,7 @@ lint:
 # jemalloc brings an operator new of its own, which the sanitizer does not see; the one of libstdc++ must come first.
 sanitize: install
 	LD_PRELOAD=$$(/sbin/ldconfig -p | awk '/libstdc\+\+\.so\.6 / { print $$NF; exit }') swift test --sanitize thread --scratch-path .build-sanitize \
-		--filter '^(Encoding|Telemetry|Postgres|EventStore|Users|Events|SpatialIndex|Attendances|HTTPServer|HTTP)Tests\.'
+		--filter '^(Encoding|Telemetry|Postgres|EventStore|Users|Events|SpatialIndex|Attendances|Accounts|Tasks|HTTPServer|HTTP)Tests\.'
 
 ## check     the whole gate: lint, test, sanitize, build
 check: install lint test sanitize build
