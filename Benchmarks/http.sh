@@ -124,7 +124,7 @@ table() {
 
 start 4000
 if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v2.events')" = t ]; then
-    "$humon" demo --yes --events "$events" >/dev/null 2>&1
+    "$humon" demo --yes --all-live --events "$events" >/dev/null 2>&1
 fi
 # Finishes the deferred work of PostgreSQL, so that no measurement contains it.
 psql -c 'VACUUM ANALYZE' -c CHECKPOINT

@@ -185,7 +185,7 @@ def main():
         environment = dict(os.environ, HUMON_DATA=place + "/data")
         count = int(re.search(r"humon_index_events (\d+)", nodes[0].admin("/metrics")).group(1))
         if count < EVENTS:
-            subprocess.run([HUMON, "demo", "--yes", "--events", str(EVENTS - count)], env=environment, cwd=place, check=True, capture_output=True)
+            subprocess.run([HUMON, "demo", "--yes", "--all-live", "--events", str(EVENTS - count)], env=environment, cwd=place, check=True, capture_output=True)
         nodes.append(Node(place, 1, f"host='{place}/data/socket' user=humon dbname=postgres"))
         first, second = nodes
         first.send("POST", "/v1/users")

@@ -63,7 +63,7 @@ def main():
             file.write(f"/v1/events/{random.randint(1, nodes.EVENTS)}\n")
     environment = dict(os.environ, HUMON_DATA=place + "/data")
     if not os.path.exists(place + "/data"):
-        subprocess.run([nodes.HUMON, "demo", "--events", str(nodes.EVENTS)], env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([nodes.HUMON, "demo", "--all-live", "--events", str(nodes.EVENTS)], env=environment, check=True, stdout=subprocess.DEVNULL)
     print(f"{nodes.EVENTS} events, {SECONDS} s a row, a client waits {PATIENCE} s; a second:")
     print("| | offered | in time | refused | too late | broken | p50 | p99 |\n|---|---:|---:|---:|---:|---:|---:|---:|")
     for name, paths, memory in (("searches in PostgreSQL", "search.txt", "0"), ("reads from the index", "read.txt", "2000")):

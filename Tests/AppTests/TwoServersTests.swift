@@ -105,7 +105,7 @@ import Testing
             // Without the index, because its responses would be the same in any case.
             let environment = ["HUMON_INDEX_MEGABYTES": "0"]
             try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                let demo = try await HumonProcess.run(["demo", "--events", "300", "--seed", "5"], in: directory)
+                let demo = try await HumonProcess.run(["demo", "--events", "300", "--seed", "5", "--all-live"], in: directory)
                 #expect(demo.status == 0, "\(demo.error)")
                 let base = "http://127.0.0.1:\(port)"
                 let url = try #require(demo.output.firstMatch(of: /nearests(\?[^']*)'/)).1

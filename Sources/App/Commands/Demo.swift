@@ -9,7 +9,8 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fill the database with plausible events around the world's cities.",
         discussion: """
-            The demo uses the same commands as the API, and a server may run meanwhile. Its events stay in the log for ever and \
+            The demo uses the same commands as the API, and a server may run meanwhile. It cancels one of a hundred events, unless \
+            --all-live is given. Its events stay in the log for ever and \
             cannot be removed. If the log holds other recorded events, it asks first; without a terminal it then requires --yes, \
             else it exits with 2.
 
@@ -23,6 +24,9 @@ struct Demo: AsyncParsableCommand {
     @Option(help: "The seed of the random numbers; the same seed gives the same events.")
     var seed: UInt64 = 1
 
+    @Flag(help: "Cancel no event.")
+    var allLive = false
+
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
@@ -35,7 +39,7 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         let settings = try await database.settings()
         let logger = Logger.humon(settings.logLevel)
-        let (count, seed, consent) = (events, seed, consent)
+        let (count, seed, isLive, consent) = (events, seed, allLive, consent)
         if consent.dryRun { return try await showPlan(settings, logger: logger) }
         let example = try await Database.with(settings, .asVisitor, logger: logger) { database in
             if let position = try await DemoConsent.foreignPosition(database, logger: logger) {
@@ -46,7 +50,8 @@ struct Demo: AsyncParsableCommand {
             try await Backend.prepare(database, logger: logger)
             let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
             return try await backend.run(logger: logger) {
-                try await fill(backend, DemoWorld(seed: seed, start: Dependencies.system.now()), events: count)
+                let world = DemoWorld(seed: seed, start: Dependencies.system.now())
+                return try await fill(backend, world, events: count, cancelling: !isLive)
             }
         }
         let place = example.coordinates
@@ -74,14 +79,21 @@ extension Demo {
 }
 
 /// Signs the hosts up, creates the events, and lets some users attend each.
-private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) async throws -> DemoWorld.Gathering {
+/// - Parameter isCancelling: whether to cancel the gatherings that the world cancels
+private func fill(
+    _ backend: Backend, _ world: DemoWorld, events count: Int, cancelling isCancelling: Bool
+) async throws -> DemoWorld.Gathering {
     var world = world
     let hosts = try await backend.signUp(world.hosts(forEvents: count))
     var bar = ProgressBar("events", total: Int64(count))
     var last = world.gathering()
     var created = 0
     while created < count {
-        let gatherings = (0..<min(2_000, count - created)).map { _ in world.gathering() }
+        let gatherings = (0..<min(2_000, count - created)).map { _ in
+            var gathering = world.gathering()
+            gathering.isCancelled = gathering.isCancelled && isCancelling
+            return gathering
+        }
         try await concurrently(gatherings.count) { index in
             try await backend.host(gatherings[index], by: hosts)
         }

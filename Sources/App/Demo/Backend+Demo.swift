@@ -22,7 +22,7 @@ extension Backend {
         return ids.withLock { $0 }
     }
 
-    /// Creates the event and lets some of the hosts attend it.
+    /// Creates the event, lets some of the hosts attend it, and cancels it if the world says so.
     /// - Throws: the errors of the modules and of the log
     func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
         let details = EventDetails(
@@ -36,5 +36,7 @@ extension Backend {
             let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
             try await modules[AttendancesModule.self].attend(AttendEvent(event: event, by: guest), context: Self.demoContext)
         }
+        guard gathering.isCancelled else { return }
+        _ = try await modules[EventsModule.self].cancel(CancelEvent(id: event, by: owner), context: Self.demoContext)
     }
 }

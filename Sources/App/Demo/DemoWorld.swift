@@ -14,7 +14,12 @@ struct DemoWorld: Sendable {
         /// The number of the host, taken modulo the number of hosts.
         var host: Int
         var attendees: Int
+        /// Whether the host cancels the event.
+        var isCancelled: Bool
     }
+
+    /// One gathering in this many is cancelled.
+    private static let cancelledOneIn = 100
 
     private static let kinds = [
         "Chess in the park", "Jazz night", "Street food market", "Morning run", "Book club", "Salsa for beginners",
@@ -32,6 +37,8 @@ struct DemoWorld: Sendable {
     private static let kilometresPerDegree = 111.195
 
     private var generator: SplitMix64
+    /// The number of gatherings so far.
+    private var count = 0
     private let start: Timestamp
     private let cities: [City]
     /// Sums of the square roots of the populations: large cities have more gatherings, but not in proportion.
@@ -52,6 +59,7 @@ struct DemoWorld: Sendable {
     func hosts(forEvents count: Int) -> Int { max(1, count / 100) }
 
     mutating func gathering() -> Gathering {
+        count += 1
         let mark = Double.random(in: 0..<(weights.last ?? 1), using: &generator)
         let city = cities[weights.firstIndex { $0 > mark } ?? 0]
         let north = normal() * Self.citySpread / Self.kilometresPerDegree
@@ -70,7 +78,8 @@ struct DemoWorld: Sendable {
             startedAt: startedAt,
             endedAt: Timestamp(milliseconds: startedAt.milliseconds + Int64.random(in: 2...8, using: &generator) * 1_800_000),
             host: Int.random(in: 0..<1_000_000, using: &generator),
-            attendees: Int.random(in: 0...2, using: &generator)
+            attendees: Int.random(in: 0...2, using: &generator),
+            isCancelled: count.isMultiple(of: Self.cancelledOneIn)
         )
     }
 
