@@ -1,6 +1,6 @@
 """The foreign clients and their checks."""
 
-import json, re, socket, ssl, time
+import json, re, socket, ssl, subprocess, time
 
 import h11, h2.config, h2.connection, h2.events, h2.settings
 
@@ -16,6 +16,9 @@ def without_tls(server, short):
         expect(curl(server, version, "/v1/events/1") == (version[6:], 200), f"curl {version}")
     curl_expectations(server)
     h11_requests(server)
+    for version in ("--http1.0", "--http1.1"):
+        curl_stream(server, version, CHANGES + "&since=0", least=50)
+    h11_stream(server)
     wrk(server, 1 if short else 10)
     passed("HTTP without TLS")
 
@@ -24,8 +27,11 @@ def with_tls(server, short):
     for version in ("--http1.0", "--http1.1", "--http2"):
         expect(curl(server, version, "/v1/events/1")[1] == 200, f"curl {version} over TLS")
     expect(curl(server, "--http2", "/docs") == ("2", 200), "curl --http2")
+    # The ring of this server begins at its start.
+    curl_stream(server, "--http2", CHANGES, least=0)
     h2_requests(server)
     nghttp(server)
+    nghttp_stream(server)
     before = server.open_descriptors()
     h2load(server, 2_000 if short else 20_000)
     server.sandbox.until("the connections of h2load to be closed", lambda: server.open_descriptors() <= before + 5)
@@ -62,6 +68,19 @@ def curl_expectations(server):
         words += ["--header", "Content-Type: application/json", "--data-binary", f"@{body}"]
         expect(curl(server, "--http1.1", "/v1/events", *words)[1] == status, f"curl with Expect and {size} bytes")
         expect(time.monotonic() - begin < 0.9, f"curl waited for 100 Continue with {size} bytes")
+
+
+CHANGES = "/v1/events/changes?lat=37.76&lon=-122.43"
+
+
+def curl_stream(server, version, path, least):
+    """A stream of changes as curl shows it: at least so many changes, and then no end."""
+    words = ["curl", "--silent", "--insecure", "--no-buffer", version, "--max-time", "2", server.url + path]
+    output = subprocess.run(words, stdout=subprocess.PIPE, timeout=60)
+    # 28: the time was up, and not the stream.
+    expect(output.returncode == 28, f"curl {version}: the stream ended with {output.returncode}")
+    expect(re.match(rb"retry: 2000\nid: \d+\n\n", output.stdout), f"curl {version}: {output.stdout[:100]}")
+    expect(output.stdout.count(b"\nevent: put\ndata: {") >= least, f"curl {version}: changes are missing")
 
 
 # h11
@@ -151,6 +170,30 @@ def h11_requests(server):
     expect(connection.socket.recv(1) == b"", "h11: the end after it")
 
 
+def h11_stream(server):
+    """Chunks of a stream, each a whole part, and a write that arrives while the stream is open."""
+    connection, writer = H11(server), H11(server)
+    connection.send(h11.Request(method="GET", target=NEAR.replace("nearests", "changes"), headers=[("Host", "localhost")]), h11.EndOfMessage())
+    received = b""
+    while b"event: put" not in received or not received.endswith(b"\n\n"):
+        event = connection.connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.connection.receive_data(connection.socket.recv(65_536))
+        elif isinstance(event, h11.Response):
+            headers = dict(event.headers)
+            expect((event.status_code, headers[b"content-type"]) == (200, b"text/event-stream"), f"h11: a stream: {headers}")
+            expect(b"content-length" not in headers and headers[b"cache-control"] == b"no-store", f"h11: a stream: {headers}")
+        else:
+            expect(isinstance(event, h11.Data), f"h11: {event} in a stream")
+            received += bytes(event.data)
+            if b"retry" in received and writer:
+                fields = [("tb-device-token", server.token), ("Content-Type", "application/json")]
+                expect(writer.ask("POST", "/v1/events", fields, json.dumps(EVENT).encode())[0] == 200, "a write beside a stream")
+                writer = None
+    status, headers, body, _ = H11(server).ask("HEAD", CHANGES)
+    expect((status, body, b"content-length" in headers) == (200, b"", False), "h11: HEAD of a stream")
+
+
 # h2
 
 
@@ -218,6 +261,14 @@ def h2_requests(server):
 def nghttp(server):
     output = server.sandbox.run(["nghttp", "--null-out", "--verbose", server.url + NEAR])
     expect(":status: 200" in output and not re.search(r"error_code=(?!NO_ERROR)|\[ERROR\]", output), f"nghttp: {output}")
+
+
+def nghttp_stream(server):
+    """nghttp resets the stream at its time limit."""
+    words = ["nghttp", "--verbose", "--timeout=2", server.url + CHANGES]
+    output = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60).stdout.decode()
+    expect(":status: 200" in output and "recv DATA frame" in output and "retry: 2000" in output, f"nghttp: {output[:2_000]}")
+    expect(not re.search(r"error_code=(?!NO_ERROR)|content-length", output), f"nghttp: {output[:2_000]}")
 
 
 def h2load(server, requests):
