@@ -14,6 +14,7 @@ enum Check: String, Sendable, CaseIterable {
     case readings = "a read that sends back the position of a write shows it"
     case subscription = "the subscription saw every position once and in order"
     case repetition = "a repeated command gets the first response"
+    case gone = "only a cancelled event is gone"
     case responses = "every response is the expected one or a 503"
     case restore = "a restored log equals the dumped one"
     case snapshot = "no row is updated by every append while a snapshot is open"
@@ -38,7 +39,7 @@ struct Checker {
     var handled: [Int64]?
 
     func violations() -> [Violation] {
-        let found = commandViolations() + nothingElse() + positions() + versions() + readingViolations() + subscription()
+        let found = commandViolations() + nothingElse() + positions() + versions() + readingViolations() + gone() + subscription()
         return Check.allCases.flatMap { check in found.filter { $0.check == check }.prefix(Self.reportLimit) }
     }
 
@@ -112,6 +113,7 @@ struct Checker {
                     check: .readings,
                     sentence: "the response to \(reading.name) named position \(reading.position), which holds another event")
             }
+            guard !reading.isGone else { return nil }
             let shown = reading.version ?? 0
             guard shown < written else { return nil }
             return Violation(
@@ -119,6 +121,17 @@ struct Checker {
                 sentence:
                     "\(reading.name) is version \(written), and a read at least at position \(reading.position) showed version \(shown)"
             )
+        }
+    }
+
+    /// Commands and reads that got 410.
+    private func gone() -> [Violation] {
+        let cancelled = Set(log.filter { $0.type == "EventCancelled" }.map(\.stream))
+        let commands = clients.filter { $0.fate == .refused(status: 410) }.map { (name: $0.name, stream: $0.event) }
+        let reads = readings.filter(\.isGone).map { (name: $0.name, stream: Optional($0.stream)) }
+        return (commands + reads).compactMap { name, stream in
+            guard let stream, !cancelled.contains(stream) else { return nil }
+            return Violation(check: .gone, sentence: "\(name) got 410, and \(stream) is not cancelled in the log")
         }
     }
 

@@ -63,6 +63,42 @@ import Testing
         #expect(done == [])
     }
 
+    @Test func `a 410 is a violation unless the event is cancelled in the log`() {
+        func violated(cancelled: Bool, _ change: (inout Case) -> Void) -> Set<Check> {
+            Self.violated { tampered in
+                if cancelled {
+                    let mark = Mark.cancellation(event: 1)
+                    // Both clients of the family cancelled the event.
+                    for _ in 0..<2 { tampered.commands.append(Case.command(mark, "EventCancelled", "event-1")) }
+                    tampered.log.append(Case.row(7, "event-1", 4, "EventCancelled", mark))
+                    tampered.handled.append(7)
+                }
+                change(&tampered)
+            }
+        }
+        let changes: [(inout Case) -> Void] = [
+            { $0.commands.append(Case.command("h", "EventUpdated", "event-1", .refused(status: 410))) },
+            { $0.commands.append(Case.command("attendance-1-9", "AttendanceAdded", "attendance-1-9", .refused(status: 410))) },
+            { $0.readings.append(ReadingRecord(name: "d", stream: "event-1", position: 4, version: nil, isGone: true)) },
+        ]
+        for change in changes {
+            #expect(violated(cancelled: true, change) == [])
+            #expect(violated(cancelled: false, change) == [.gone])
+        }
+    }
+
+    @Test func `two recorded cancellations of one event are a violation`() {
+        let twice = Self.violated { tampered in
+            let mark = Mark.cancellation(event: 1)
+            tampered.commands.append(Case.command(mark, "EventCancelled", "event-1"))
+            for (position, version) in [(7, 4), (8, 5)] as [(Int64, Int32)] {
+                tampered.log.append(Case.row(position, "event-1", version, "EventCancelled", mark))
+                tampered.handled.append(position)
+            }
+        }
+        #expect(twice == [.acknowledgedOnce])
+    }
+
     @Test func `an acknowledged command that is missing from the log is a violation`() {
         let lost = Self.violated { tampered in
             tampered.log.removeLast()

@@ -22,6 +22,12 @@ struct CommandRecord: Sendable, Hashable {
     /// The stream of the recorded event; nil until a response names it.
     var stream: String?
     var fate: Fate
+
+    /// The stream of the event that the command names; nil until a response names it.
+    var event: String? {
+        guard type == "AttendanceAdded", let id = stream?.split(separator: "-").dropFirst().first else { return stream }
+        return "event-\(id)"
+    }
 }
 
 /// The result of a read after the client's own write.
@@ -31,11 +37,14 @@ struct ReadingRecord: Sendable, Hashable {
     var stream: String
     /// The position that the response to the command named.
     var position: Int64
-    /// The version in the response; nil if the event was unknown.
+    /// The version in the response; nil if the event was unknown or cancelled.
     var version: Int32?
+    /// Whether the response was 410.
+    var isGone = false
 }
 
-/// Identifies a command in the log: a text in the data, the digest of a device, or the name of the stream.
+/// Identifies a command in the log: a text in the data, the digest of a device, or the name of the stream. All cancellations of an
+/// event are one command.
 enum Mark {
     /// A regular expression in PostgreSQL's syntax.
     static let pattern = "fault-injection-[0-9]+-[0-9]+"
@@ -45,6 +54,8 @@ enum Mark {
     static func device(_ token: String) -> String {
         SHA256.hash(data: Data(token.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
+
+    static func cancellation(event: Int64) -> String { "cancellation of event-\(event)" }
 
     static func attendance(event: Int64, user: Int64) -> String { "attendance-\(event)-\(user)" }
 }

@@ -4,9 +4,6 @@ import TestChance
 
 /// A client that sends seeded commands one after the other, repeats each until a response arrives, and records the responses.
 struct FaultInjectionClient: Sendable {
-    /// Maximum time to wait for a response; longer than any statement of the server.
-    private static let patience = Duration.seconds(20)
-
     let number: Int
     let seed: UInt64
     let fleet: Fleet
@@ -32,7 +29,7 @@ struct FaultInjectionClient: Sendable {
     }
 
     /// The client's knowledge so far.
-    private struct State {
+    struct State {
         var record = ClientsRecord()
         var devices: [Device] = []
         var lastKeyed: Request?
@@ -61,7 +58,8 @@ struct FaultInjectionClient: Sendable {
             let token = repeats ? device.token : "device \(number)-\(command) of \(seed)"
             await signUp(command, token: token, &state, &generator)
         case (10..<40, let own?, _): await update(command, own, device, &state, &generator)
-        case (40..<60, _, let event?): await attend(command, event, &state, &generator)
+        case (40..<43, let own?, _): await cancel(command, own, device, &state, &generator)
+        case (43..<60, _, let event?): await attend(command, event, &state, &generator)
         case (60..<80, let own?, let other?):
             await askForRefusal(command, own: own, other: other, device, &state, &generator)
         default: await create(command, device, &state, &generator)
@@ -107,9 +105,21 @@ struct FaultInjectionClient: Sendable {
         // The family's other client may update the event first.
         let isConditional = generator.happens(inPercent: 30)
         if isConditional, let etag = await read(event, &state)?.etag { request.headers.append(("if-match", etag)) }
-        let response = await deliver(request, command, mayRefuse: isConditional ? 412 : nil, &state, &generator)
+        let response = await deliver(request, command, mayRefuse: isConditional ? [410, 412] : [410], &state, &generator)
         await readBack(event, response, "client \(number)'s command \(command), update", &state, &generator)
         write(command, "update", mark(command), "EventUpdated", "event-\(event)", response, &state)
+    }
+
+    /// All cancellations of an event are one command, which records one event. Updates and attendances may get 410 afterwards.
+    private func cancel(
+        _ command: Int, _ event: Int64, _ device: Device, _ state: inout State, _ generator: inout SeededGenerator
+    ) async {
+        var request = Request(
+            method: "DELETE", path: "/v1/events/\(event)", headers: [("tb-device-token", device.token)], isRepeatable: true)
+        if generator.happens(inPercent: 50) { key(&request, command) }
+        let response = await deliver(request, command, &state, &generator)
+        write(
+            command, "cancellation", Mark.cancellation(event: event), "EventCancelled", "event-\(event)", response, &state)
     }
 
     private func attend(
@@ -120,9 +130,11 @@ struct FaultInjectionClient: Sendable {
             path: "/v1/attendances", headers: [("tb-device-token", device.token)], body: #"{"event":{"id":\#(event)}}"#,
             isRepeatable: true)
         if generator.happens(inPercent: 50) { key(&request, command) }
-        let response = await deliver(request, command, &state, &generator)
+        let response = await deliver(request, command, mayRefuse: [410], &state, &generator)
         let stream = Mark.attendance(event: event, user: device.user)
-        write(command, "attendance", stream, "AttendanceAdded", stream, response, &state)
+        // Without a key, an earlier attempt may have been recorded before the event was cancelled.
+        let isUnknown = response?.status == 410 && request.key == nil
+        write(command, "attendance", stream, "AttendanceAdded", stream, isUnknown ? nil : response, &state)
     }
 
     /// A command that must be refused carries a mark that must never appear in the log.
@@ -153,8 +165,10 @@ struct FaultInjectionClient: Sendable {
             status = 401
         }
         if request.key == nil, generator.happens(inPercent: 50) { key(&request, command) }
-        let response = await deliver(request, command, mayRefuse: status, &state, &generator)
-        if let response, response.status != status {
+        // The event may be cancelled, which comes before its version.
+        let mayBeGone = status == 412
+        let response = await deliver(request, command, mayRefuse: mayBeGone ? [status, 410] : [status], &state, &generator)
+        if let response, response.status != status, !mayBeGone || response.status != 410 {
             complain(
                 .responses, "client \(number)'s command \(command) expected \(status) and got \(response.status)", &state)
         }
@@ -162,92 +176,6 @@ struct FaultInjectionClient: Sendable {
         write(
             command, "refusable \(status)", mark(command), type, request.path.replacing("/v1/events/", with: "event-"), response,
             &state)
-    }
-
-    // MARK: Sending
-
-    /// Sends a request to both nodes in turn until a 2xx or 4xx response. Returns nil if none came, or if the request must not
-    /// be repeated.
-    private func deliver(
-        _ request: Request, _ command: Int, mayRefuse: Int? = nil, _ state: inout State, _ generator: inout SeededGenerator
-    ) async -> Fleet.Response? {
-        let start = ContinuousClock.now
-        let first = Int.random(in: 0...1, using: &generator)
-        // In 10 % of requests the client gives up early, as one that loses its network, and repeats the request.
-        let haste: Duration? =
-            generator.happens(inPercent: 10) ? .milliseconds(Int.random(in: 1...30, using: &generator)) : nil
-        let repeats = generator.happens(inPercent: 25)
-        let response = await ask(request, first, haste: haste, &state)
-        state.record.longestWait = max(state.record.longestWait, ContinuousClock.now - start)
-        guard let response else {
-            state.record.unanswered += 1
-            return nil
-        }
-        if response.status >= 400, response.status != mayRefuse {
-            complain(
-                .responses, "client \(number)'s command \(command) got \(response.status): \(response.body)", &state)
-        }
-        if response.status < 300, request.isRepeatable, repeats, sabotage != .freshKeys {
-            await sendAgain(request, first + 1, command, response, &state)
-        }
-        return response
-    }
-
-    private func sendAgain(
-        _ request: Request, _ first: Int, _ command: Int, _ response: Fleet.Response, _ state: inout State
-    ) async {
-        state.record.repeated += 1
-        guard let again = await ask(request, first, haste: nil, &state), !again.isSame(as: response) else { return }
-        complain(
-            .repetition,
-            "client \(number)'s command \(command) got \(response.status) \(response.body), and then \(again.status) \(again.body)",
-            &state)
-    }
-
-    private func ask(_ request: Request, _ first: Int, haste: Duration?, _ state: inout State) async -> Fleet.Response? {
-        for attempt in 0... {
-            var headers = request.headers
-            if let key = request.key, sabotage != .dropsKeys {
-                headers.append(("idempotency-key", sabotage == .freshKeys ? "\(key)-\(attempt)" : key))
-            }
-            state.record.requests += 1
-            do {
-                let response = try await fleet.send(
-                    request.method, request.path, to: (first + attempt) % 2, headers: headers, body: request.body,
-                    patience: attempt == 0 ? haste ?? Self.patience : Self.patience)
-                let isLost = sabotage == .freshKeys && request.key != nil && attempt == 0
-                if response.status < 500, !isLost { return response }
-                if response.status >= 500, response.status != 503 {
-                    complain(.responses, "\(request.method) \(request.path) got \(response)", &state)
-                }
-            } catch {
-                // The response was lost or the client gave up, so the result is unknown.
-            }
-            guard request.isRepeatable, !pace.isOver else { return nil }
-            try? await Task.sleep(for: .milliseconds(min(5 << min(attempt, 5), 100)))
-        }
-        return nil
-    }
-
-    private func read(_ event: Int64, _ state: inout State) async -> Fleet.Response? {
-        await ask(Request(method: "GET", path: "/v1/events/\(event)", isRepeatable: true), 0, haste: nil, &state)
-    }
-
-    /// Reads the event from either server in 40 % of cases: both must show the write.
-    private func readBack(
-        _ event: Int64?, _ response: Fleet.Response?, _ name: String, _ state: inout State, _ generator: inout SeededGenerator
-    ) async {
-        guard let event, let response, response.status == 200, generator.happens(inPercent: 40) else { return }
-        guard let position = response.position else {
-            return complain(.readings, "the response to \(name) names no position", &state)
-        }
-        let request = Request(
-            method: "GET", path: "/v1/events/\(event)", headers: [("humon-position", "\(position)")], isRepeatable: true)
-        let node = Int.random(in: 0...1, using: &generator)
-        guard let shown = await ask(request, node, haste: nil, &state) else { return }
-        let version = shown.etag.flatMap { Int32($0.filter(\.isNumber)) }
-        state.record.readings.append(
-            ReadingRecord(name: name, stream: "event-\(event)", position: position, version: version))
     }
 
     // MARK: Words
@@ -267,7 +195,7 @@ struct FaultInjectionClient: Sendable {
         (try? JSON(utf8: response.body.utf8))?["id"].flatMap(\.integer)
     }
 
-    private func complain(_ check: Check, _ sentence: String, _ state: inout State) {
+    func complain(_ check: Check, _ sentence: String, _ state: inout State) {
         state.record.complaints.append(Violation(check: check, sentence: sentence))
     }
 
