@@ -31,6 +31,18 @@ public struct OwnEvents: Sendable, Hashable {
     }
 }
 
+extension OwnEvents {
+    /// Reads one row more than the limit. The extra row shows that there is another page.
+    var query: SQL {
+        """
+        SELECT id, version, name, address, lat, lon, started_at, ended_at
+        FROM \(identifier: EventsProjection.schema).events
+        WHERE owner_id = \(owner.rawValue) AND id < \(after?.rawValue ?? .max) AND NOT (is_cancelled OR is_hidden)
+        ORDER BY id DESC LIMIT \(Int64(limit) + 1)
+        """
+    }
+}
+
 extension EventsModule {
     /// Reads PostgreSQL.
     /// - Parameter position: the position of a write that the page must show; `nil` for none
@@ -39,16 +51,7 @@ extension EventsModule {
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
             throw PositionNotReachedError(position: position)
         }
-        // One row more than the limit shows that there is another page.
-        let rows = try await database.query(
-            """
-            SELECT id, version, name, address, lat, lon, started_at, ended_at
-            FROM \(identifier: EventsProjection.schema).events
-            WHERE owner_id = \(own.owner.rawValue) AND id < \(own.after?.rawValue ?? .max) AND NOT (is_cancelled OR is_hidden)
-            ORDER BY id DESC LIMIT \(Int64(own.limit) + 1)
-            """
-        )
-        let events = try rows.map { row in
+        let events = try await database.query(own.query).map { row in
             let (id, version, name, address, lat, lon, startedAt, endedAt) = try row.decode(
                 (Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?).self
             )
