@@ -11,7 +11,7 @@ struct HideEventCommand: AsyncParsableCommand {
             The reason stays in the log for ever; only tools show it, with --reveal. humon events unhide takes the command back. Hiding a hidden \
             event changes nothing. Exits with 2 if there is no such event.
 
-            EXAMPLE: humon events hide 12 --reason 'Sells tickets that do not exist'
+            EXAMPLE: humon events hide 12 --reason spam
             """
     )
 
