@@ -10,6 +10,7 @@ public struct FieldError: Sendable, Hashable {
         case notAText = "not_a_text"
         case notATime = "not_a_time"
         case notACursor = "not_a_cursor"
+        case notABox = "not_a_box"
         case outOfRange = "out_of_range"
         case tooLong = "too_long"
         case invalidCharacters = "invalid_characters"

@@ -1,4 +1,5 @@
 internal import Encoding
+internal import EventStore
 internal import SpatialIndex
 
 /// Reads the fields of an event or of a search as a client sent them, one by one. Collects the validation errors in the order of
@@ -78,6 +79,15 @@ struct EventFields {
         }
     }
 
+    /// The fields `from` and `to`. After a validation error the result has no meaning.
+    mutating func window() -> TimeWindow {
+        let window = TimeWindow(from: time("from").optional, to: time("to").optional)
+        if let from = window.from, let to = window.to, to < from {
+            errors.append(FieldError("to", .outOfRange, "must not be before from"))
+        }
+        return window
+    }
+
     mutating func cursor() -> Field<NearbySearch.Cursor> { cursor { NearbySearch.Cursor($0) } }
 
     /// The id of the last event of a page.
@@ -108,9 +118,9 @@ struct EventFields {
             guard degrees.count == 4, text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == 3,
                 Self.longitudes.contains(degrees[0]), Self.longitudes.contains(degrees[2]),
                 Self.latitudes.contains(degrees[1]), Self.latitudes.contains(degrees[3]), degrees[1] <= degrees[3]
-            else { return unusable("Bbox is not a valid box") }
+            else { return unusable(FieldError("bbox", .notABox, "is not a valid box")) }
             return .value(DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2]))
-        case .bool, .number, .array, .object: return unusable("Bbox is not a valid box")
+        case .bool, .number, .array, .object: return unusable(FieldError("bbox", .notABox, "is not a valid box"))
         }
     }
 

@@ -46,6 +46,39 @@ public struct EventsView: Sendable {
     public func indexedNearest(_ search: NearbySearch) -> RenderedEvents? {
         snapshot.map { RenderedEvents(source: .index($0.nearest(search))) }
     }
+
+    /// Maximum number of leaves of the index that a search reads on an event loop. They take about 400 µs.
+    public static let immediateVisits = 1_500
+
+    /// Finds the events in a box.
+    /// - Throws: `PostgresError`, `FormatError`, or `CancellationError`
+    public func events(in search: BoxSearch) async throws -> RenderedEvents {
+        if let held = indexedEvents(in: search, visits: .max) { return held }
+        let page = try search.page(await module.database.query(search.query))
+        let (json, ends) = module.rendered(page.events)
+        return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
+    }
+
+    /// Finds the events in a box in the index.
+    /// - Parameter visits: the largest number of leaves of the index that the search may read
+    /// - Returns: `nil` if the view reads PostgreSQL, or if the search needs more visits
+    public func indexedEvents(in search: BoxSearch, visits: Int = immediateVisits) -> RenderedEvents? {
+        snapshot?.events(in: search, visits: visits).map { RenderedEvents(source: .index($0)) }
+    }
+
+    /// Counts the events in each cell of a map's view: the cells with events, from south to north, and then from west to east.
+    /// - Throws: `PostgresError`, or `CancellationError`
+    public func clusters(_ search: ClusterSearch) async throws -> [EventCluster] {
+        if let held = indexedClusters(search, visits: .max) { return held }
+        return try search.clusters(await module.database.query(search.query))
+    }
+
+    /// Counts the events in each cell in the index.
+    /// - Parameter visits: the largest number of leaves of the index that the search may read
+    /// - Returns: `nil` if the view reads PostgreSQL, or if the search needs more visits
+    public func indexedClusters(_ search: ClusterSearch, visits: Int = immediateVisits) -> [EventCluster]? {
+        snapshot.flatMap { search.clusters(in: $0, visits: visits) }
+    }
 }
 
 /// An event as JSON bytes.
@@ -104,6 +137,14 @@ public struct RenderedEvents: Sendable {
         switch source {
         case .index(let page): page.cursor
         case .rendered(_, _, let next): next
+        }
+    }
+
+    /// The last event of a page in the order of ids, if there is a next page.
+    public var nextID: EventID? {
+        switch source {
+        case .index(let page): page.nextID.map(EventID.init(rawValue:))
+        case .rendered(_, _, let next): next?.id
         }
     }
 

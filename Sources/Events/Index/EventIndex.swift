@@ -44,8 +44,20 @@ extension EventIndex.Snapshot {
         nearest(
             NearestQuery(
                 centre: UnitVector(search.centre), squaredChord: Sphere.squaredChord(kilometres: search.radius),
-                limit: search.limit,
+                window: search.window.milliseconds, limit: search.limit,
                 after: search.after.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id.rawValue) }))
+    }
+}
+
+extension EventIndex.Snapshot {
+    /// Finds the same events as ``BoxSearch/query`` finds in the read model at the same position, in the same order.
+    /// - Parameter visits: the largest number of leaves that the search may read
+    /// - Returns: `nil` if the search needs more visits
+    func events(in search: BoxSearch, visits: Int) -> EventIndex.Page? {
+        points(
+            in: BoxQuery(
+                box: search.box, window: search.window.milliseconds, limit: search.limit, after: search.after?.rawValue),
+            visits: visits)
     }
 }
 

@@ -8,7 +8,10 @@ internal import Users
 extension APIModule {
     public static let events = APIModule(
         .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
-        routes: { EventRoutes(events: $0, api: $1).all + EventChangeRoutes(events: $0, api: $1).all })
+        routes: {
+            EventRoutes(events: $0, api: $1).all + EventSearchRoutes(events: $0, api: $1).all
+                + OwnEventRoutes(events: $0, api: $1).all
+        })
 }
 
 private struct EventRoutes: Sendable {
@@ -18,8 +21,6 @@ private struct EventRoutes: Sendable {
     var all: [Route] {
         [
             Route(.post, "/v1/events", "createEvent", createEvent),
-            Route(.get, "/v1/events/nearests", "findNearestEvents", immediately: findNearestInIndex, findNearestEvents),
-            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", immediately: findNearestInIndex, findNearestEvents),
             Route(.get, "/v1/events/{id}", "getEvent", immediately: getEventFromIndex, getEvent),
             Route(.patch, "/v1/events/{id}", "updateEvent", updateEvent),
             Route(.put, "/v1/events/{id}", "replaceEvent", updateEvent),
@@ -84,27 +85,6 @@ private struct EventRoutes: Sendable {
         return .response(try response(event, to: request, reading))
     }
 
-    private func findNearestEvents(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await api.requireReader(request)
-        let search = try NearbySearch(request.queryFields())
-        let reading = try await events.view(atLeast: try request.position())
-        if let response = notModified(reading, request) { return response }
-        return response(try await reading.nearest(search), to: search, reading)
-    }
-
-    private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        guard api.settings.reads == .everyone else { return .needsTask }
-        let search = try NearbySearch(request.queryFields())
-        guard let reading = events.indexView(atLeast: try request.position()) else { return .needsTask }
-        if let response = notModified(reading, request) {
-            events.countIndexRead()
-            return .response(response)
-        }
-        guard let found = reading.indexedNearest(search) else { return .needsTask }
-        events.countIndexRead()
-        return .response(response(found, to: search, reading))
-    }
-
     private func response(
         _ event: RenderedEvent, to request: Request, _ reading: EventsView
     ) throws(HTTPError) -> Response {
@@ -117,58 +97,5 @@ private struct EventRoutes: Sendable {
         response.setCacheControl(for: api.settings.reads)
         if event.isFromIndex { response.addAgeHeader(of: reading) }
         return response
-    }
-
-    /// The response to a client that holds the list at the view's position. While the log does not grow no list changes, so that no
-    /// search is needed.
-    private func notModified(_ reading: EventsView, _ request: Request) -> Response? {
-        guard let position = reading.position, request.matchesIfNoneMatch(EntityTag(version: position)) else { return nil }
-        return list(Response(status: .notModified), reading)
-    }
-
-    private func response(_ found: RenderedEvents, to search: NearbySearch, _ reading: EventsView) -> Response {
-        var response = Response(
-            jsonBytes: found.count > 0 ? found.json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
-        if let next = found.next { response.headers[.link] = "<\(search.path(after: next))>; rel=\"next\"" }
-        return list(response, reading)
-    }
-
-    /// Adds the headers of a list. Its tag is the position of the view.
-    private func list(_ response: Response, _ reading: EventsView) -> Response {
-        var response = response
-        if let position = reading.position {
-            response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))
-        }
-        response.setCacheControl(for: api.settings.reads)
-        response.addAgeHeader(of: reading)
-        return response
-    }
-}
-
-extension RenderedEvents {
-    /// The rendered events, joined to a JSON array.
-    fileprivate var json: ByteBuffer {
-        let size = jsonBytes + count + 1
-        var buffer = ByteBuffer()
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { output in
-            var rest = UnsafeMutableRawBufferPointer(rebasing: output[..<size])
-            forEachJSON { json in
-                // A comma before each event. The first comma becomes the bracket.
-                rest[0] = UInt8(ascii: ",")
-                UnsafeMutableRawBufferPointer(rebasing: rest[1...]).copyMemory(from: json)
-                rest = UnsafeMutableRawBufferPointer(rebasing: rest[(json.count + 1)...])
-            }
-            rest[0] = UInt8(ascii: "]")
-            output[0] = UInt8(ascii: "[")
-            return size
-        }
-        return buffer
-    }
-}
-
-extension NearbySearch {
-    /// The path of the next page. It is relative, because a server behind a proxy does not know its own address.
-    fileprivate func path(after next: Cursor) -> String {
-        "/v1/events/nearests?lat=\(centre.lat)&lon=\(centre.lon)&radius=\(radius)&limit=\(limit)&after=\(next)"
     }
 }

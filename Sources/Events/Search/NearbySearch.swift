@@ -16,13 +16,18 @@ public struct NearbySearch: Sendable, Hashable {
     public var centre: Coordinates
     /// In kilometres on the surface. An event at exactly this distance is found.
     public var radius: Double
+    public var window: TimeWindow
     public var limit: Int
     /// The search returns the events behind this cursor only.
     public var after: Cursor?
 
-    public init(centre: Coordinates, radius: Double = defaultRadius, limit: Int = maximumLimit, after: Cursor? = nil) {
+    public init(
+        centre: Coordinates, radius: Double = defaultRadius, window: TimeWindow = TimeWindow(), limit: Int = maximumLimit,
+        after: Cursor? = nil
+    ) {
         self.centre = centre
         self.radius = radius
+        self.window = window
         self.limit = limit
         self.after = after
     }
@@ -64,10 +69,12 @@ extension NearbySearch {
         let radius = fields.number("radius", in: 0...Self.radiusLimit).optional
         let limit = fields.wholeNumber("limit", in: 1...Double(Self.maximumLimit)).optional
         let after = fields.cursor().optional
+        let window = fields.window()
         guard fields.errors.isEmpty, let lat, let lon else { throw .invalid(errors: fields.errors) }
         self.init(
             centre: Coordinates(lat: lat, lon: lon),
             radius: radius ?? Self.defaultRadius,
+            window: window,
             limit: limit.map { Int($0) } ?? Self.maximumLimit,
             after: after
         )
@@ -93,6 +100,7 @@ extension NearbySearch {
                 CROSS JOIN LATERAL (
                     SELECT * FROM \(identifier: EventsProjection.schema).events AS e
                     WHERE e.band = range.band AND e.lon BETWEEN range.west AND range.east
+                        AND NOT (e.is_cancelled OR e.is_hidden)\(window.condition)
                     OFFSET 0
                 ) AS near
                 OFFSET 0

@@ -1,0 +1,75 @@
+public import Encoding
+internal import EventStore
+internal import Postgres
+public import SpatialIndex
+internal import Users
+
+/// A search for the events in a box, in the order of their ids: the view of a map.
+public struct BoxSearch: Sendable, Hashable {
+    /// The largest number of events in one page, and the default.
+    public static let maximumLimit = 1_000
+
+    public var box: DegreeBox
+    public var window: TimeWindow
+    public var limit: Int
+    /// The search returns the events behind this one only. It need not exist.
+    public var after: EventID?
+
+    public init(box: DegreeBox, window: TimeWindow = TimeWindow(), limit: Int = maximumLimit, after: EventID? = nil) {
+        self.box = box
+        self.window = window
+        self.limit = limit
+        self.after = after
+    }
+
+    /// - Parameter json: the fields `bbox`, `from`, `to`, `limit` and `after`
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
+    public init(_ json: JSON) throws(EventRejection) {
+        var fields = EventFields(json)
+        let box = fields.required("bbox", fields.box())
+        let window = fields.window()
+        let limit = fields.wholeNumber("limit", in: 1...Double(Self.maximumLimit)).optional
+        let after = fields.eventCursor().optional
+        guard fields.errors.isEmpty, let box else { throw .invalid(errors: fields.errors) }
+        self.init(box: box, window: window, limit: limit.map { Int($0) } ?? Self.maximumLimit, after: after)
+    }
+}
+
+extension BoxSearch {
+    /// Reads one row more than the limit. The extra row shows that there is another page.
+    var query: SQL {
+        """
+        SELECT id, owner_id, version, name, address, lat, lon, started_at, ended_at
+        FROM \(identifier: EventsProjection.schema).events
+        WHERE \(box.condition)\(window.condition) AND id > \(after?.rawValue ?? .min)
+        ORDER BY id LIMIT \(Int64(limit) + 1)
+        """
+    }
+
+    func page(_ rows: Rows) throws -> NearbySearch.Page {
+        let found = try rows.map { row in
+            let (id, owner, version, name, address, lat, lon, startedAt, endedAt) = try row.decode(
+                (Int64, Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?).self
+            )
+            return try Event(
+                row: EventID(rawValue: id), owner: owner, version: version, name: name, address: address, lat: lat, lon: lon,
+                startedAt: startedAt, endedAt: endedAt)
+        }
+        let kept = Array(found.prefix(limit))
+        let next = found.count > limit ? kept.last : nil
+        return NearbySearch.Page(events: kept, next: next.map { NearbySearch.Cursor(squaredChord: 0, id: $0.id) })
+    }
+}
+
+extension DegreeBox {
+    /// The live events in the box, as a WHERE clause. The bands let PostgreSQL use the index of bands and longitudes.
+    var condition: SQL {
+        let (first, last) = (Band(lat: south).number, Band(lat: north).number)
+        let longitudes: SQL =
+            west <= east ? "lon BETWEEN \(west) AND \(east)" : "(lon >= \(west) OR lon <= \(east))"
+        return """
+            band BETWEEN \(first) AND \(last) AND lat BETWEEN \(south) AND \(north) AND \(longitudes) \
+            AND NOT (is_cancelled OR is_hidden)
+            """
+    }
+}

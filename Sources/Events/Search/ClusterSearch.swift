@@ -1,0 +1,84 @@
+public import Encoding
+internal import EventStore
+internal import Postgres
+public import SpatialIndex
+
+/// A search for the numbers of events in the cells of a map's view, for a view with too many events to show.
+public struct ClusterSearch: Sendable, Hashable {
+    /// The largest number of cells of a view. The whole Earth has as many at zoom 4.
+    public static let maximumCells = 4_096
+    public static let zooms = 0.0...22.0
+
+    public var box: DegreeBox
+    public var window: TimeWindow
+    let grid: TileGrid
+
+    /// - Parameter json: the fields `bbox`, `zoom`, `from` and `to`
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
+    public init(_ json: JSON) throws(EventRejection) {
+        var fields = EventFields(json)
+        let box = fields.required("bbox", fields.box())
+        let zoom = fields.required("zoom", fields.wholeNumber("zoom", in: Self.zooms))
+        window = fields.window()
+        guard fields.errors.isEmpty, let box, let zoom else { throw .invalid(errors: fields.errors) }
+        guard let grid = TileGrid(box, zoom: Int(zoom), maximumCells: Self.maximumCells) else {
+            throw .invalid(errors: [
+                FieldError("zoom", .outOfRange, "is too large for this bbox (maximum is \(Self.maximumCells) cells)")
+            ])
+        }
+        (self.box, self.grid) = (box, grid)
+    }
+}
+
+/// The events of one cell of a map's view.
+public struct EventCluster: Sendable, Hashable {
+    /// Number of events.
+    public var count: Int
+    /// The smallest box around the events. It does not cross the date line.
+    public var box: DegreeBox
+
+    /// The middle of the box.
+    public var centre: Coordinates { Coordinates(lat: (box.south + box.north) / 2, lon: (box.west + box.east) / 2) }
+}
+
+extension ClusterSearch {
+    /// One row for each cell with events. PostgreSQL compares with the same boundaries as the index.
+    var query: SQL {
+        let west = grid.parts[0]
+        let east = grid.parts.count > 1 ? grid.parts[1].longitudes : []
+        return """
+            SELECT count(*), min(lat), min(lon), max(lat), max(lon)
+            FROM (
+                SELECT lat, lon, width_bucket(lat, \(grid.latitudes)) AS cell_row,
+                    CASE WHEN lon >= \(box.west) THEN width_bucket(lon, \(west.longitudes))
+                        ELSE \(Int32(west.longitudes.count + 1)) + width_bucket(lon, \(east)) END AS cell_column
+                FROM \(identifier: EventsProjection.schema).events
+                WHERE \(box.condition)\(window.condition)
+            ) AS placed
+            GROUP BY cell_row, cell_column
+            ORDER BY cell_row, cell_column
+            """
+    }
+
+    func clusters(_ rows: Rows) throws -> [EventCluster] {
+        try rows.decode((Int64, Double, Double, Double, Double).self).map { count, south, west, north, east in
+            EventCluster(count: Int(count), box: DegreeBox(south: south, west: west, north: north, east: east))
+        }
+    }
+
+    /// - Parameter visits: the largest number of leaves that the search may read
+    /// - Returns: `nil` if the search needs more visits
+    func clusters(in snapshot: EventIndex.Snapshot, visits: Int) -> [EventCluster]? {
+        var found: [(row: Int, column: Int, cluster: EventCluster)] = []
+        var firstColumn = 0
+        for part in grid.parts {
+            let query = ClusterQuery(
+                box: part.box, window: window.milliseconds, latitudes: grid.latitudes, longitudes: part.longitudes)
+            guard let clusters = snapshot.clusters(query, visits: visits) else { return nil }
+            found += clusters.map { ($0.row, firstColumn + $0.column, EventCluster(count: $0.count, box: $0.box)) }
+            firstColumn += part.longitudes.count + 1
+        }
+        if grid.parts.count > 1 { found.sort { ($0.row, $0.column) < ($1.row, $1.column) } }
+        return found.map(\.cluster)
+    }
+}

@@ -1,0 +1,160 @@
+internal import Encoding
+internal import Events
+internal import HTTPServer
+internal import HTTPTypes
+internal import NIOCore
+internal import SpatialIndex
+
+/// Searches for events, from the in-memory index or from PostgreSQL.
+struct EventSearchRoutes: Sendable {
+    let events: EventsModule
+    let api: API
+
+    var all: [Route] {
+        [
+            Route(.get, "/v1/events", "listEvents", immediately: listInIndex, list),
+            Route(.get, "/v1/events/nearests", "findNearestEvents", immediately: findNearestInIndex, findNearest),
+            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", immediately: findNearestInIndex, findNearest),
+            Route(.get, "/v1/events/clusters", "countEvents", immediately: countInIndex, count),
+        ]
+    }
+
+    private func findNearest(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await respond(request, NearbySearch.init) { try await $0.nearest($1).response(to: $1) }
+    }
+
+    private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
+        try respondFromIndex(request, NearbySearch.init) { $0.indexedNearest($1)?.response(to: $1) }
+    }
+
+    private func list(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await respond(request, BoxSearch.init) { try await $0.events(in: $1).response(to: $1) }
+    }
+
+    private func listInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
+        try respondFromIndex(request, BoxSearch.init) { $0.indexedEvents(in: $1)?.response(to: $1) }
+    }
+
+    private func count(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await respond(request, ClusterSearch.init) { Response(jsonBytes: try await $0.clusters($1).json) }
+    }
+
+    private func countInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
+        try respondFromIndex(request, ClusterSearch.init) { $0.indexedClusters($1).map { Response(jsonBytes: $0.json) } }
+    }
+
+    private func respond<Search>(
+        _ request: Request, _ read: (JSON) throws -> Search, _ find: (EventsView, Search) async throws -> Response
+    ) async throws -> Response {
+        try await api.requireReader(request)
+        let search = try read(request.queryFields())
+        let reading = try await events.view(atLeast: try request.position())
+        if let known = notModified(reading, request) { return response(known, reading) }
+        return response(try await find(reading, search), reading)
+    }
+
+    /// - Parameter find: returns `nil` if the search needs a task
+    private func respondFromIndex<Search>(
+        _ request: Request, _ read: (JSON) throws -> Search, _ find: (EventsView, Search) -> Response?
+    ) throws -> ImmediateResponse {
+        guard api.settings.reads == .everyone else { return .needsTask }
+        let search = try read(request.queryFields())
+        guard let reading = events.indexView(atLeast: try request.position()),
+            let found = notModified(reading, request) ?? find(reading, search)
+        else { return .needsTask }
+        events.countIndexRead()
+        return .response(response(found, reading))
+    }
+
+    /// The response to a client that holds the list at the view's position. While the log does not grow no list changes, so that no
+    /// search is needed.
+    private func notModified(_ reading: EventsView, _ request: Request) -> Response? {
+        guard let position = reading.position, request.matchesIfNoneMatch(EntityTag(version: position)) else { return nil }
+        return Response(status: .notModified)
+    }
+
+    /// Adds the headers of a list. Its tag is the position of the view.
+    private func response(_ found: Response, _ reading: EventsView) -> Response {
+        var response = found
+        if let position = reading.position {
+            response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))
+        }
+        response.setCacheControl(for: api.settings.reads)
+        response.addAgeHeader(of: reading)
+        return response
+    }
+}
+
+/// Paths of the next page are relative, because a server behind a proxy does not know its own address.
+extension RenderedEvents {
+    fileprivate func response(to search: NearbySearch) -> Response {
+        var response = Response(jsonBytes: count > 0 ? json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
+        if let next {
+            let centre = "lat=\(search.centre.lat)&lon=\(search.centre.lon)&radius=\(search.radius)"
+            response.addLink("/v1/events/nearests?\(centre)&limit=\(search.limit)&after=\(next)\(search.window.parameters)")
+        }
+        return response
+    }
+
+    fileprivate func response(to search: BoxSearch) -> Response {
+        var response = Response(jsonBytes: json)
+        if let nextID {
+            let box = "\(search.box.west),\(search.box.south),\(search.box.east),\(search.box.north)"
+            let page = "limit=\(search.limit)&after=\(nextID.rawValue)"
+            response.addLink("/v1/events?bbox=\(box)&\(page)\(search.window.parameters)")
+        }
+        return response
+    }
+
+    /// The rendered events, joined to a JSON array.
+    private var json: ByteBuffer {
+        guard count > 0 else { return ByteBuffer(string: "[]") }
+        let size = jsonBytes + count + 1
+        var buffer = ByteBuffer()
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { output in
+            var rest = UnsafeMutableRawBufferPointer(rebasing: output[..<size])
+            forEachJSON { json in
+                // A comma before each event. The first comma becomes the bracket.
+                rest[0] = UInt8(ascii: ",")
+                UnsafeMutableRawBufferPointer(rebasing: rest[1...]).copyMemory(from: json)
+                rest = UnsafeMutableRawBufferPointer(rebasing: rest[(json.count + 1)...])
+            }
+            rest[0] = UInt8(ascii: "]")
+            output[0] = UInt8(ascii: "[")
+            return size
+        }
+        return buffer
+    }
+}
+
+extension Response {
+    fileprivate mutating func addLink(_ next: String) { headers[.link] = "<\(next)>; rel=\"next\"" }
+}
+
+extension TimeWindow {
+    /// The ends as they stand in a query, after other parameters.
+    fileprivate var parameters: String { (from.map { "&from=\($0)" } ?? "") + (to.map { "&to=\($0)" } ?? "") }
+}
+
+extension [EventCluster] {
+    fileprivate var json: ByteBuffer {
+        var json = [UInt8(ascii: "[")]
+        for (index, cluster) in enumerated() {
+            if index > 0 { json.append(UInt8(ascii: ",")) }
+            let (centre, box) = (cluster.centre, cluster.box)
+            let degrees = [box.west, box.south, box.east, box.north].map(\.positiveZero)
+            let object: JSON = [
+                "lat": JSON(centre.lat.positiveZero), "lon": JSON(centre.lon.positiveZero), "count": JSON(Int64(cluster.count)),
+                "bbox": .array(degrees.map { JSON($0) }),
+            ]
+            json += object.utf8
+        }
+        json.append(UInt8(ascii: "]"))
+        return ByteBuffer(bytes: json)
+    }
+}
+
+extension Double {
+    /// The same number, without the sign of -0: equal minima of the index and of PostgreSQL may differ in it.
+    fileprivate var positiveZero: Double { self + 0 }
+}
