@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: [
         (HTTPRequest.Method.post, "/v1/events/1", "DELETE, GET, HEAD, PATCH, PUT"), (.get, "/v1/users", "POST"),
-        (.put, "/v1/events", "POST"),
+        (.put, "/v1/events", "GET, HEAD, POST"),
         (.patch, "/v1/events/nearests", "GET, HEAD"), (.options, "/v1/attendances", "POST"),
         (HTTPRequest.Method("BREW") ?? .trace, "/v1/events/1.json", "DELETE, GET, HEAD, PATCH, PUT"),
     ])
