@@ -69,11 +69,25 @@ struct ClusteredWorld: Sendable {
     }
 
     mutating func event(_ id: EventID) -> Event {
-        Event(
+        let start = Self.start(id)
+        return Event(
             id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: 1,
             details: EventDetails(
                 name: "Board games evening", address: "\(id.rawValue % 180) Market Street, Springfield", coordinates: place(),
-                startedAt: Timestamp(milliseconds: 1_915_574_400_000), endedAt: Timestamp(milliseconds: 1_915_581_600_000)))
+                startedAt: start, endedAt: Timestamp(milliseconds: start.milliseconds + Self.lengthMilliseconds)))
+    }
+
+    /// 99 % of the events have ended at this time.
+    static let now = Timestamp(milliseconds: 1_915_574_400_000)
+    private static let lengthMilliseconds: Int64 = 2 * 3_600_000
+    private static let daysAround: UInt64 = 365
+
+    /// In the year before or after ``now``, always the same for an id.
+    private static func start(_ id: EventID) -> Timestamp {
+        var generator = SeededGenerator(seed: UInt64(bitPattern: id.rawValue))
+        let days = Int64(generator.next() % daysAround) * 86_400_000
+        let isAhead = generator.happens(inPercent: 1)
+        return Timestamp(milliseconds: now.milliseconds + (isAhead ? days : -days - lengthMilliseconds - 1))
     }
 
     /// Standard normal. Source: Box and Muller, 1958.

@@ -33,6 +33,7 @@ struct IndexBenchmark: ParsableCommand {
         report(index, jsonBytes: filled.jsonBytes)
         let reading = Reading(index: index, centres: (0..<10_000).map { _ in world.place() }, events: events, seconds: seconds)
         reading.measure()
+        Maps(index: index, centres: reading.centres, seconds: seconds).measure()
         do {
             let other = EventIndex()
             _ = fill(other, from: &world)

@@ -53,7 +53,7 @@ extension EventIndex.Snapshot {
     /// Finds the same events as ``BoxSearch/query`` finds in the read model at the same position, in the same order.
     /// - Parameter visits: the largest number of leaves that the search may read
     /// - Returns: `nil` if the search needs more visits
-    func events(in search: BoxSearch, visits: Int) -> EventIndex.Page? {
+    package func events(in search: BoxSearch, visits: Int) -> EventIndex.Page? {
         points(
             in: BoxQuery(
                 box: search.box, window: search.window.milliseconds, limit: search.limit, after: search.after?.rawValue),

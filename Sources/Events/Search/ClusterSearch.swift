@@ -68,7 +68,7 @@ extension ClusterSearch {
 
     /// - Parameter visits: the largest number of leaves that the search may read
     /// - Returns: `nil` if the search needs more visits
-    func clusters(in snapshot: EventIndex.Snapshot, visits: Int) -> [EventCluster]? {
+    package func clusters(in snapshot: EventIndex.Snapshot, visits: Int) -> [EventCluster]? {
         var found: [(row: Int, column: Int, cluster: EventCluster)] = []
         var firstColumn = 0
         for part in grid.parts {
