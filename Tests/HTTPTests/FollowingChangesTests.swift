@@ -29,11 +29,11 @@ import Testing
             let stream = try Self.open(api, "\(Self.near)&since=\(position)")
             let head = try await stream.receive { $0.hasSuffix("retry: 2000\nid: \(position)\n\n") }.text
             for field in [
-                "Content-Type: text/event-stream", "Cache-Control: no-store", "X-Accel-Buffering: no", "Connection: close",
+                "Content-Type: text/event-stream", "Cache-Control: no-store", "x-accel-buffering: no", "Connection: close",
             ] {
                 #expect(head.contains("\r\n\(field)\r\n"), "\(head)")
             }
-            #expect(head.contains("\r\nHumon-Position: ") && !head.contains("Content-Length"), "\(head)")
+            #expect(head.contains("\r\nhumon-position: ") && !head.contains("Content-Length"), "\(head)")
             let first = (Int64(position) ?? 0) + 1
             #expect(try await Self.move(api, id, lat: 37.77) == 200)
             let event = try await api.send(.get, "/v1/events/\(id)").body
@@ -76,7 +76,7 @@ import Testing
             _ = try await api.createEvent("owner")
             let received = try await Self.open(api, "\(Self.near)&since=4711").receive()
             #expect(received.isEnded)
-            let position = try #require(received.text.firstMatch(of: /Humon-Position: (\d+)/)).1
+            let position = try #require(received.text.firstMatch(of: /humon-position: (\d+)/)).1
             #expect(received.text.hasSuffix("\r\n\r\nevent: reset\ndata: {\"position\":\(position)}\n\n"), "\(received.text)")
         }
     }
