@@ -3,14 +3,15 @@ internal import Events
 internal import Foundation
 internal import Users
 
-/// Plausible gatherings around the world's cities; the same seed gives the same gatherings.
+/// Plausible gatherings around the world's cities, in the past and in the future. The same seed and start give the same gatherings.
 struct DemoWorld: Sendable {
     struct Gathering: Sendable {
         var name: String
         var address: String
         var coordinates: Coordinates
         var startedAt: Timestamp
-        var endedAt: Timestamp
+        /// `nil` for a gathering without an announced end.
+        var endedAt: Timestamp?
         /// The number of the host, taken modulo the number of hosts.
         var host: Int
         var attendees: Int
@@ -32,6 +33,15 @@ struct DemoWorld: Sendable {
         "Market Street", "Station Road", "Park Lane", "Mill Street", "Bridge Street", "Garden Row", "Harbour Walk", "School Lane",
         "Church Street", "Queen Street", "Long Street", "River Road",
     ]
+    /// Days from the start of the demo in which gatherings begin, and how many of 100 begin in them. Today and the next days have the
+    /// most, so that a map of a short time is not empty.
+    private static let periods: [(days: Range<Int>, percent: Int)] = [
+        (days: -30..<0, percent: 30), (days: 0..<1, percent: 15), (days: 1..<7, percent: 25), (days: 7..<60, percent: 30),
+    ]
+    private static let quarterHour: Int64 = 900_000
+    private static let quarterHoursPerDay = 96
+    /// Of 100 gatherings, those that last some days, such as a festival, and those without an end.
+    private static let (percentOfDays, percentOpen) = (5, 15)
     /// Kilometres; most gatherings are closer to the middle of their city.
     private static let citySpread = 6.0
     private static let kilometresPerDegree = 111.195
@@ -64,8 +74,7 @@ struct DemoWorld: Sendable {
         let city = cities[weights.firstIndex { $0 > mark } ?? 0]
         let north = normal() * Self.citySpread / Self.kilometresPerDegree
         let east = normal() * Self.citySpread / Self.kilometresPerDegree / cos(city.lat * .pi / 180)
-        let minutes = Int64.random(in: 0..<30 * 24 * 4, using: &generator) * 15
-        let startedAt = Timestamp(milliseconds: (start.milliseconds / 900_000 + 4) * 900_000 + minutes * 60_000)
+        let startedAt = time()
         let kind = Self.kinds[Int.random(in: 0..<Self.kinds.count, using: &generator)]
         let street = Self.streets[Int.random(in: 0..<Self.streets.count, using: &generator)]
         return Gathering(
@@ -76,11 +85,34 @@ struct DemoWorld: Sendable {
                 lon: rounded(min(max(city.lon + east, -180), 180))
             ),
             startedAt: startedAt,
-            endedAt: Timestamp(milliseconds: startedAt.milliseconds + Int64.random(in: 2...8, using: &generator) * 1_800_000),
+            endedAt: end(of: startedAt),
             host: Int.random(in: 0..<1_000_000, using: &generator),
             attendees: Int.random(in: 0...2, using: &generator),
             isCancelled: count.isMultiple(of: Self.cancelledOneIn)
         )
+    }
+
+    /// The start of a gathering, at a quarter of an hour.
+    private mutating func time() -> Timestamp {
+        var percent = Int.random(in: 0..<100, using: &generator)
+        var days = 0..<1
+        for period in Self.periods {
+            days = period.days
+            percent -= period.percent
+            if percent < 0 { break }
+        }
+        let (first, last) = (days.lowerBound * Self.quarterHoursPerDay, days.upperBound * Self.quarterHoursPerDay)
+        let quarters = start.milliseconds / Self.quarterHour + Int64(Int.random(in: first..<last, using: &generator))
+        return Timestamp(milliseconds: quarters * Self.quarterHour)
+    }
+
+    private mutating func end(of startedAt: Timestamp) -> Timestamp? {
+        let percent = Int.random(in: 0..<100, using: &generator)
+        // One to four hours, or two to ten days. Taken in every case, so that the numbers behind it do not depend on the percentage.
+        let (halfHours, days) = (Int.random(in: 2...8, using: &generator), Int.random(in: 2...10, using: &generator))
+        if percent < Self.percentOpen { return nil }
+        let quarters = percent < Self.percentOpen + Self.percentOfDays ? days * Self.quarterHoursPerDay : halfHours * 2
+        return Timestamp(milliseconds: startedAt.milliseconds + Int64(quarters) * Self.quarterHour)
     }
 
     /// Rounds to six decimals, as phones send them: 0.1 m.

@@ -1,0 +1,46 @@
+import Encoding
+import Testing
+
+@testable import App
+
+@Suite struct `The gatherings of the demo` {
+    /// 2026-11-23T02:37:11.123Z
+    private static let start = Timestamp(milliseconds: 1_795_401_431_123)
+    private static let millisecondsPerDay: Int64 = 86_400_000
+
+    private static func gatherings(seed: UInt64 = 1, count: Int = 2_000) -> [DemoWorld.Gathering] {
+        var world = DemoWorld(seed: seed, start: start)
+        return (0..<count).map { _ in world.gathering() }
+    }
+
+    private static func days(_ gathering: DemoWorld.Gathering) -> Double {
+        Double(gathering.startedAt.milliseconds - start.milliseconds) / Double(millisecondsPerDay)
+    }
+
+    @Test func `the same seed and start give the same gatherings, another seed gives others`() {
+        func texts(_ seed: UInt64) -> [String] { Self.gatherings(seed: seed, count: 100).map { "\($0)" } }
+        #expect(texts(1) == texts(1))
+        #expect(texts(1) != texts(2))
+    }
+
+    @Test func `gatherings spread over the last month and the next two, with the most in the next days`() {
+        let all = Self.gatherings()
+        func count(_ days: ClosedRange<Double>) -> Int { all.filter { days.contains(Self.days($0)) }.count }
+        #expect(count(-31...60) == all.count)
+        // The shares are 30, 15, 25 and 30 of 100; the bounds leave room for the random numbers of another seed.
+        for (days, expected) in [(-31...0, 600), (0...1, 300), (1...7, 500), (7...60, 600)] as [(ClosedRange<Double>, Int)] {
+            #expect(abs(count(days) - expected) < 120, "\(days): \(count(days))")
+        }
+    }
+
+    @Test func `most gatherings end after some hours, a few after days, and some have no end`() {
+        let all = Self.gatherings()
+        let lengths = all.compactMap { gathering in
+            gathering.endedAt.map { $0.milliseconds - gathering.startedAt.milliseconds }
+        }
+        #expect((200...400).contains(all.count - lengths.count))
+        #expect(lengths.allSatisfy { (3_600_000...10 * Self.millisecondsPerDay).contains($0) })
+        #expect((50...200).contains(lengths.filter { $0 > Self.millisecondsPerDay }.count))
+        #expect(all.allSatisfy { $0.startedAt.milliseconds % 900_000 == 0 })
+    }
+}
