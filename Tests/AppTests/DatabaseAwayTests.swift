@@ -34,7 +34,8 @@ import Testing
                     #expect(try (3...60).contains(#require(old.headers["age"].first.flatMap { Int($0) })))
                 }
                 // An id that the index does not know may exist, and a position that it has not reached cannot be promised.
-                #expect(try await exchange("GET", base + "/v1/events/7").status == 503)
+                let unknown = try await exchange("GET", base + "/v1/events/7", headers: [("accept", "application/problem+json")])
+                #expect(unknown.status == 503 && unknown.body.contains(#""code":"database_unavailable""#), "\(unknown.body)")
                 #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "3")]).status == 503)
                 #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "2")]).status == 200)
                 let refused = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
