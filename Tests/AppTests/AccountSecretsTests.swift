@@ -1,0 +1,97 @@
+import Encoding
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `The secrets of accounts` {
+    private static let email = "ann.of.nowhere@example.org"
+    private static let password = "correct.horse.battery"
+    private static let wrong = "wrong.horse.battery"
+    private static let form = [("content-type", "application/x-www-form-urlencoded")]
+
+    private static func user(_ password: String, _ email: String = email) -> String {
+        "user[name]=Ann.Nobody&user[email]=\(email)&user[password]=\(password)"
+    }
+
+    private static func token(_ answer: (status: Int, headers: some Any, body: String)) throws -> String {
+        guard answer.status == 200, case .string(let token) = try JSON(utf8: answer.body.utf8)["token"] else {
+            throw NoToken(body: answer.body)
+        }
+        return token
+    }
+
+    private struct NoToken: Error { var body: String }
+
+    /// Sends each kind of request that carries a secret, accepted and refused, and returns the tokens.
+    private static func run(_ base: String) async throws -> [String] {
+        let first = try token(await exchange("POST", base + "/v1/users.json", headers: form, body: user(password)))
+        for (path, body, status) in [
+            ("/v1/users", user(password), 422), ("/v1/users", user("short"), 422), ("/v1/users/sign_in", user(wrong), 401),
+            ("/v1/users/sign_in", user(password, "x" + email), 401), ("/v1/users/sign_in", user(password) + "&%", 400),
+            ("/v1/users/sign_in", user(password) + "&user=\(password)", 400),
+        ] {
+            #expect(try await exchange("POST", base + path, headers: form, body: body).status == status, "\(path) \(status)")
+        }
+        let json = [("content-type", "application/json")]
+        let broken = try await exchange("POST", base + "/v1/users/sign_in", headers: json, body: "{\"\(password)")
+        #expect(broken.status == 400)
+        let second = try token(await exchange("POST", base + "/v1/users/sign_in.json", headers: form, body: user(password)))
+        let own = "authentication_token=\(first)"
+        let created = try await exchange(
+            "POST", base + "/v1/tasks.json?\(own)", headers: form, body: "\(own)&task[title]=Meet.the.dentist")
+        #expect(created.status == 200)
+        #expect(try await exchange("GET", base + "/v1/tasks.json?\(own)").status == 200)
+        let bearer = [("authorization", "Bearer \(second)")]
+        #expect(try await exchange("DELETE", base + "/v1/users/sign_out", headers: bearer).status == 200)
+        #expect(try await exchange("GET", base + "/v1/tasks", headers: bearer).status == 401)
+        return [first, second]
+    }
+
+    @Test func `no log line, span, metric, error or command shows an address, a password, a token or a title`() async throws {
+        try await TestDatabase.with { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = [
+                    "DATABASE_URL": database.url, "TB_APP_SECRET": "secret", "HUMON_LOG_LEVEL": "trace", "HUMON_TRACES": "log",
+                ]
+                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                    let base = "http://127.0.0.1:\(port)"
+                    let tokens = try await Self.run(base)
+                    let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+                    var outputs = ["metrics": try await exchange("GET", operators + "/metrics").body]
+                    for command in [
+                        ["log", "search"], ["log", "search", "--json"], ["streams", "show", "account-1"],
+                        ["streams", "show", "task-1"],
+                        ["streams", "state", "account-1"], ["streams", "list"], ["log", "verify"],
+                        ["projections", "verify", "--all"],
+                    ] {
+                        let result = try await HumonProcess.run(command, in: directory, environment: environment)
+                        #expect(result.status == 0, "\(command): \(result.error)")
+                        outputs[command.joined(separator: " ")] = result.output + result.error
+                    }
+                    // Errors of the database, in the server's log.
+                    _ = try await database.withClient { try await $0.query("DROP SCHEMA accounts_v1 CASCADE") }
+                    for path in ["/v1/users/sign_in", "/v1/users"] {
+                        let answer = try await exchange("POST", base + path, headers: Self.form, body: Self.user(Self.password))
+                        #expect(answer.status >= 500, "\(path) \(answer.status)")
+                        outputs[path] = answer.body
+                    }
+                    let failed = try await exchange("GET", base + "/v1/tasks?authentication_token=\(tokens[0])")
+                    #expect(failed.status >= 500)
+                    try await eventually("the log of the last request") {
+                        server.error.matches(of: /a request (failed|could not be served now)/).count >= 3
+                    }
+                    outputs["log"] = server.output + server.error
+                    #expect(outputs["log"]?.contains("/v1/users/sign_in") == true)
+                    #expect(outputs["log search"]?.contains("AccountCreated") == true)
+                    let secrets =
+                        ["ann.of.nowhere", "Ann.Nobody", Self.password, Self.wrong, "$scrypt", "Meet.the.dentist"] + tokens
+                    for (name, output) in outputs {
+                        for secret in secrets { #expect(!output.contains(secret), "\(name) shows \(secret)") }
+                    }
+                }
+            }
+        }
+    }
+}
