@@ -17,7 +17,10 @@ import Testing
             #expect(before.header("access-control-allow-origin") == Self.page)
             #expect(before.header("access-control-allow-methods") == "GET, HEAD, POST, PUT, PATCH, DELETE")
             let sent = try #require(before.header("access-control-allow-headers"))
-            for name in ["tb-device-token", "x-app-secret", "content-type", "idempotency-key", "if-match", "humon-position"] {
+            for name in [
+                "tb-device-token", "x-app-secret", "authorization", "content-type", "idempotency-key", "if-match",
+                "humon-position",
+            ] {
                 #expect(sent.split(separator: ", ").contains { $0.lowercased() == name }, "\(sent)")
             }
             #expect((before.header("vary"), before.header("access-control-max-age")) == ("Origin", "7200"))

@@ -49,7 +49,7 @@ public struct APIRouter: Sendable {
     /// The request fields that pages of other origins may set.
     private static let requestHeaders: [HTTPField.Name] =
         HTTPField.Name.appSecrets + HTTPField.Name.deviceTokens + [
-            .accept, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .lastEventID, .xRequestID,
+            .accept, .authorization, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .xRequestID,
             .traceparent,
         ]
     /// The response fields that pages of other origins may read.
