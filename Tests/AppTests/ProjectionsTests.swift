@@ -68,7 +68,7 @@ import Testing
             #expect(try await humon(["rollback", "events", "--yes"]).status == 0)
             #expect(try await humon(["verify", "events"]).status == 0)
 
-            #expect(try await humon(["prune", "--all", "--yes"]).output.contains("attendances_v1_previous"))
+            #expect(try await humon(["prune", "--all", "--yes"]).output.contains("attendances_v2_previous"))
             #expect(try await humon(["prune", "--all"]).output == "There was nothing to drop.\n")
             let nothing = try await humon(["rollback", "users", "--yes"])
             #expect(nothing.status == 1)

@@ -85,12 +85,15 @@ struct TestAPI: Sendable {
             try await database.withClient(role: "humon_app") { client in
                 try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
             }
-            @Sendable func makeAPI() -> API {
-                var context = ModuleContext(log: log, database: readers, dependencies: .system)
+            func compose() -> ComposedModules {
+                var context = ModuleContext(
+                    log: log, database: readers, dependencies: .system, notifier: hasIndex ? notifier : nil, logger: .quiet)
                 if hasIndex { context.add(index) }
-                context.add(hasher)
-                return API(
-                    ComposedModules(Modules.all, in: context),
+                return ComposedModules(Modules.all, in: context)
+            }
+            @Sendable func makeAPI(_ modules: ComposedModules) -> API {
+                API(
+                    modules,
                     settings: API.Settings(
                         appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
                         signUpsPerMinute: signUpsPerMinute, signInsPerMinute: signInsPerMinute,
@@ -100,10 +103,12 @@ struct TestAPI: Sendable {
                     checkHealth: { try await readers.query("SELECT 1") }
                 )
             }
-            let api = makeAPI()
+            let (modules, twins) = (compose(), compose())
+            let api = makeAPI(modules)
             let requests = APIRouter(api, allowing: cors, logger: .quiet)
             let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
-            let services: [any Service] = [readers, writer, notifier, log] + (hasIndex ? [changes, index] : [])
+            let services: [any Service] =
+                [readers, writer, notifier, log] + (hasIndex ? [index] : []) + modules.services + twins.services
             try await withServices(services) {
                 await api.events.untilReady()
                 var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
@@ -113,7 +118,7 @@ struct TestAPI: Sendable {
                         TestAPI(
                             client: client, operators: .router(admin.router), database: database,
                             log: LogReader(client: readers), events: api.events, routes: api.routes, router: requests.router,
-                            twin: APIRouter(makeAPI(), allowing: cors, logger: .quiet).router))
+                            twin: APIRouter(makeAPI(twins), allowing: cors, logger: .quiet).router))
                 }
             }
         }
