@@ -103,7 +103,8 @@ public struct AccountsModule: Sendable {
 
     /// Revokes a token.
     /// - Returns: the position at which this is recorded
-    /// - Throws: ``AccountRejection/unknownToken``, `StreamContended`, `PostgresError`, `EventLogError`, `CancellationError`
+    /// - Throws: ``AccountRejection/unknownToken``, `StreamContended`, `ReadModelError.behind`, `PostgresError`, `EventLogError`,
+    ///   `CancellationError`
     public func signOut(_ token: AccountToken, context: CommandContext) async throws -> Int64 {
         try await retry.run { conflict in
             guard let (id, version) = try await owner(of: token) else { throw AccountRejection.unknownToken }
@@ -114,12 +115,12 @@ public struct AccountsModule: Sendable {
     }
 
     /// The account of a token; `nil` if the token is unknown or was revoked. Every call asks the database, so that a revoked token is
-    /// refused by all servers at once.
-    /// - Throws: `PostgresError`
+    /// refused by all servers at once, also by servers of another version.
+    /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
     public func account(of token: AccountToken) async throws -> AccountID? { try await owner(of: token)?.id }
 
     private func owner(of token: AccountToken) async throws -> (id: AccountID, version: Int32)? {
-        try await database.query(
+        try await state.rows(
             """
             SELECT a.id, a.version FROM \(identifier: AccountsProjection.schema).account_tokens AS t
             JOIN \(identifier: AccountsProjection.schema).accounts AS a ON a.id = t.account_id

@@ -122,6 +122,22 @@ private let taken = AccountRejection.invalid(errors: [AccountRejection.taken])
         }
     }
 
+    @Test func `a token that a server of another version revoked is refused at once`() async throws {
+        try await Self.with { node in
+            let issued = try await node.signUp()
+            let data = AccountDomainEvent.signedOut(SignedOut(revoked: issued.token.digest)).stored.data.text
+            // Appends as a program without this program's read model does.
+            try await node.client.query(
+                """
+                SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['account-1'], ARRAY[2], ARRAY['SignedOut'], ARRAY[1::smallint],
+                    ARRAY[now()], ARRAY[\(data)], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], '{}'::text[],
+                    '{}'::integer[])
+                """)
+            #expect(try await node.accounts.account(of: issued.token) == nil)
+            #expect(try await node.signIn().position == 3)
+        }
+    }
+
     @Test func `an account has at most 20 tokens, and a further sign-in replaces the oldest`() async throws {
         try await Self.with { node in
             var issued = [try await node.signUp()]

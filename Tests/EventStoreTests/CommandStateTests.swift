@@ -45,6 +45,22 @@ import Testing
         }
     }
 
+    @Test func `rows are read when the read model holds every event of its category`() async throws {
+        try await TestStore.with { store in
+            let state = CommandState(of: SumProjection(), client: store.client)
+            func versions() async throws -> [Int32] {
+                try await state.rows("SELECT version FROM sums_v1.sums").decode(Int32.self)
+            }
+            #expect(try await versions() == [])
+            _ = try await store.log.append(.counting("a", after: 0))
+            #expect(try await versions() == [1])
+            try await Self.appendElsewhere("a", version: 2, #"{"number":1}"#, store)
+            #expect(try await versions() == [2])
+            try await Self.appendElsewhere("a", version: 3, #"{"unreadable":true}"#, store)
+            await #expect(throws: ReadModelError.behind("sums_v1")) { _ = try await versions() }
+        }
+    }
+
     @Test func `a read model that stays behind is a lag`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
