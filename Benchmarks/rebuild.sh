@@ -25,11 +25,11 @@ psql -c 'VACUUM ANALYZE log.recorded_events'
 cat >plain.sql <<'SQL'
 DROP SCHEMA IF EXISTS plain CASCADE;
 CREATE SCHEMA plain;
-CREATE TABLE plain.users (LIKE users_v1.users);
+CREATE TABLE plain.users (LIKE users_v2.users);
 CREATE TABLE plain.events (LIKE events_v2.events);
-CREATE TABLE plain.attendances (LIKE attendances_v1.attendances);
+CREATE TABLE plain.attendances (LIKE attendances_v2.attendances);
 INSERT INTO plain.users
-SELECT split_part(stream, '-', 2)::bigint, decode(data->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
+SELECT split_part(stream, '-', 2)::bigint, version, decode(data->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
 INSERT INTO plain.events
 SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, d.name, d.address, d.lat, d.lon, d.started_at, d.ended_at,
     floor(d.lat * 20)::smallint, cosd(d.lat) * cosd(d.lon), cosd(d.lat) * sind(d.lon), sind(d.lat), false, false
@@ -38,16 +38,16 @@ CROSS JOIN LATERAL json_to_record(r.data) AS d (
     owner bigint, name text, address text, lat float8, lon float8, started_at timestamptz, ended_at timestamptz)
 WHERE r.type = 'EventCreated';
 INSERT INTO plain.attendances
-SELECT d.event, d."user" FROM log.recorded_events AS r
+SELECT d.event, d."user", r.version, r.recorded_at FROM log.recorded_events AS r
 CROSS JOIN LATERAL json_to_record(r.data) AS d (event bigint, "user" bigint)
-WHERE r.type = 'AttendanceAdded';
+WHERE r.type = 'AttendanceAdded' AND r.version = 1;
 SET maintenance_work_mem = '256MB';
 DO $$
 DECLARE
     definition text;
 BEGIN
     FOR definition IN SELECT regexp_replace(indexdef, 'ON \w+\.', 'ON plain.') FROM pg_indexes
-        WHERE schemaname IN ('users_v1', 'events_v2', 'attendances_v1')
+        WHERE schemaname IN ('users_v2', 'events_v2', 'attendances_v2')
     LOOP
         EXECUTE definition;
     END LOOP;
@@ -55,8 +55,11 @@ END
 $$;
 ANALYZE plain.users, plain.events, plain.attendances;
 SQL
-# The last domain event of an event counts. The demo cancels events and makes no updates.
+# The last domain event of a stream counts. In the demo, owners cancel events and guests leave; nothing else changes.
 cat >updates.sql <<'SQL'
+UPDATE plain.attendances AS a SET version = r.version, attended_at = NULL FROM log.recorded_events AS r
+WHERE r.type = 'AttendanceRemoved' AND a.event_id = split_part(r.stream, '-', 2)::bigint
+    AND a.user_id = split_part(r.stream, '-', 3)::bigint;
 UPDATE plain.events AS e SET version = r.version, is_cancelled = true FROM log.recorded_events AS r
 WHERE r.type = 'EventCancelled' AND e.id = split_part(r.stream, '-', 2)::bigint;
 UPDATE plain.events AS e SET version = r.version FROM log.recorded_events AS r
@@ -65,8 +68,8 @@ SQL
 cat >equal.sql <<'SQL'
 SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM events_v2.events
         EXCEPT SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM plain.events) AS a)
-    + (SELECT count(*) FROM (SELECT * FROM users_v1.users EXCEPT SELECT * FROM plain.users) AS a)
-    + (SELECT count(*) FROM (SELECT * FROM attendances_v1.attendances EXCEPT SELECT * FROM plain.attendances) AS a)
+    + (SELECT count(*) FROM (SELECT * FROM users_v2.users EXCEPT SELECT * FROM plain.users) AS a)
+    + (SELECT count(*) FROM (SELECT * FROM attendances_v2.attendances EXCEPT SELECT * FROM plain.attendances) AS a)
     + abs((SELECT count(*) FROM events_v2.events) - (SELECT count(*) FROM plain.events));
 SQL
 

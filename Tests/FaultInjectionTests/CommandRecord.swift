@@ -58,6 +58,9 @@ enum Mark {
     static func cancellation(event: Int64) -> String { "cancellation of event-\(event)" }
 
     static func attendance(event: Int64, user: Int64) -> String { "attendance-\(event)-\(user)" }
+
+    /// - Parameter stream: the stream of the attendance that ends
+    static func leaving(_ stream: String) -> String { "leaving \(stream)" }
 }
 
 /// The records of all clients at the end of a run.

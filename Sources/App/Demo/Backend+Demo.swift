@@ -11,6 +11,9 @@ extension Backend {
     /// The demo recognises its own recorded events by this request id.
     static let demoContext = CommandContext(requestID: "demo")
 
+    /// One of so many guests leaves the event again.
+    private static let leavesOneIn = 10
+
     /// Signs up new users with new devices.
     /// - Throws: the errors of the module Users and of the log
     func signUp(_ count: Int) async throws -> [UserID] {
@@ -22,7 +25,7 @@ extension Backend {
         return ids.withLock { $0 }
     }
 
-    /// Creates the event, lets some of the hosts attend it, and cancels it if the world says so.
+    /// Creates the event, lets some of the hosts attend it and few of them leave it, and cancels it if the world says so.
     /// - Throws: the errors of the modules and of the log
     func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
         let details = EventDetails(
@@ -34,7 +37,10 @@ extension Backend {
             CreateEvent(details: details, owner: owner), context: Self.demoContext)
         for offset in 0..<gathering.attendees {
             let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
-            try await modules[AttendancesModule.self].attend(AttendEvent(event: event, by: guest), context: Self.demoContext)
+            let attendances = modules[AttendancesModule.self]
+            try await attendances.attend(AttendEvent(event: event, by: guest), context: Self.demoContext)
+            guard (gathering.host + offset).isMultiple(of: Self.leavesOneIn) else { continue }
+            try await attendances.leave(LeaveEvent(event: event, by: guest), context: Self.demoContext)
         }
         guard gathering.isCancelled else { return }
         _ = try await modules[EventsModule.self].cancel(CancelEvent(id: event, by: owner), context: Self.demoContext)
