@@ -15,7 +15,8 @@ extension FaultInjectionClient {
             let request = Request(
                 method: method, path: "/v1/events/\(event)/attendance", headers: [("tb-device-token", device.token)],
                 key: "\(method)-\(seed)-\(number)-\(command)", isRepeatable: true)
-            let response = await deliver(request, command, &state, &generator)
+            // The event may be cancelled meanwhile.
+            let response = await deliver(request, command, mayRefuse: [410], &state, &generator)
             write(command, "visit by \(method)", mark, type, stream, response, &state)
             guard let response, response.status == 200 else { return }
             await expectAttendance(method == "PUT", event, device, after: response, command, &state, &generator)
