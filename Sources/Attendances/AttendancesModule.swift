@@ -26,12 +26,15 @@ public struct AttendancesModule: Sendable {
     package init(_ context: ModuleContext) {
         log = context.log
         database = context.database
-        events = context[EventsModule.self]
+        let events = context[EventsModule.self]
+        self.events = events
         dependencies = context.dependencies
         idempotency = IdempotencyStore(client: database)
         readModels = ReadModels(projections: [AttendancesProjection()], client: database, logger: context.logger)
         let counts = context.notifier.map { notifier in
-            AttendanceCounts(client: context.database, notifier: notifier, logger: context.logger)
+            AttendanceCounts(client: context.database, notifier: notifier, logger: context.logger) {
+                !events.isLoadingIndex
+            }
         }
         self.counts = counts
         if let counts { log.add(counts) }

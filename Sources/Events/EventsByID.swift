@@ -20,6 +20,9 @@ extension PositionNotReachedError {
 }
 
 extension EventsModule {
+    /// Whether the index loads for the first time since the start.
+    package var isLoadingIndex: Bool { index?.state.phase == .filling }
+
     /// Checks that a user may know of an event. It may be cancelled.
     /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden`` for the owner, `PostgresError`
     public func checkVisible(_ id: EventID, to user: UserID) async throws { _ = try await event(id).visible(to: user) }

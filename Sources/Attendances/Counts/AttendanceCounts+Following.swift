@@ -20,6 +20,8 @@ extension AttendanceCounts {
     /// - Throws: never; the protocol requires `throws`
     func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
+            // A server has one connection for loads. The index of events comes first.
+            for await _ in notifier.wakes() where mayLoad() { break }
             var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
             while !Task.isCancelled {
                 let start = ContinuousClock.now

@@ -49,16 +49,21 @@ final class AttendanceCounts: Service {
     let notifier: LogNotifier
     let logger: Logger
     let eventLimit: Int
+    let mayLoad: @Sendable () -> Bool
     let waiters = PositionWaiters()
     let state = Mutex(State())
 
-    /// - Parameter notifier: must run
+    /// - Parameters:
+    ///   - notifier: must run
+    ///   - mayLoad: whether a connection is free for a load
     init(
-        client: PostgresClient, notifier: LogNotifier, eventLimit: Int = eventLimit, logger: Logger
+        client: PostgresClient, notifier: LogNotifier, eventLimit: Int = eventLimit, logger: Logger,
+        mayLoad: @escaping @Sendable () -> Bool = { true }
     ) {
         self.client = client
         self.notifier = notifier
         self.eventLimit = eventLimit
+        self.mayLoad = mayLoad
         self.logger = logger
     }
 

@@ -70,7 +70,7 @@ public final class LogNotifier: Service {
     }
 
     /// Emits an element whenever the log may have grown. Elements that arrive while the reader is busy become one.
-    func wakes() -> AsyncStream<Void> {
+    package func wakes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.number += 1
