@@ -31,12 +31,23 @@ struct Limits<Number: Comparable & BitwiseCopyable & Sendable & Hashable>: Senda
 
     /// - Parameter count: at least 1
     init(_ numbers: UnsafeMutablePointer<Number>, count: Int) {
-        (low, high) = (numbers[0], numbers[0])
-        for index in 1..<count {
-            let number = numbers[index]
-            low = number < low ? number : low
-            high = high < number ? number : high
+        // Two chains of comparisons, which the processor carries out side by side.
+        var (low, high) = (numbers[0], numbers[0])
+        var (otherLow, otherHigh) = (low, high)
+        var index = 1
+        while index + 1 < count {
+            let (one, other) = (numbers[index], numbers[index + 1])
+            low = one < low ? one : low
+            high = high < one ? one : high
+            otherLow = other < otherLow ? other : otherLow
+            otherHigh = otherHigh < other ? other : otherHigh
+            index += 2
         }
+        if index < count {
+            low = numbers[index] < low ? numbers[index] : low
+            high = high < numbers[index] ? numbers[index] : high
+        }
+        self.init(low: otherLow < low ? otherLow : low, high: high < otherHigh ? otherHigh : high)
     }
 
     mutating func cover(_ other: Self) {

@@ -82,9 +82,16 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
 
     /// The bounds of all children together.
     var bounds: Bounds {
-        var bounds = Bounds()
-        for index in 0..<count { bounds.cover(self.bounds(index)) }
-        return bounds
+        func low(_ side: Int) -> Double { Limits(sides(side), count: count).low }
+        func high(_ side: Int) -> Double { Limits(sides(side), count: count).high }
+        func moments(_ side: Int) -> Limits<Int64> { Limits(self.moments(side), count: count) }
+        guard count > 0 else { return Bounds() }
+        return Bounds(
+            count: (0..<count).reduce(0) { $0 + counts[$1] },
+            box: Box(
+                low: UnitVector(x: low(0), y: low(1), z: low(2)), high: UnitVector(x: high(3), y: high(4), z: high(5))),
+            degrees: DegreeBox(south: low(6), west: low(7), north: high(8), east: high(9)),
+            starts: Limits(low: moments(0).low, high: moments(1).high), ends: Limits(low: moments(2).low, high: moments(3).high))
     }
 
     subscript(index: Int) -> Child<Node> { Child(node: node(index), low: lows[index], bounds: bounds(index)) }

@@ -102,8 +102,12 @@ extension Leaf: TreeNode {
     /// The parts of the new leaf, in the order of its rows.
     private func pieces(after edits: ArraySlice<LeafEdit>) -> [Piece] {
         // A point that moves within the leaf has two edits for one row.
-        let removed = Set(edits.compactMap { row(of: $0.key.id) }).sorted()
-        let added = edits.compactMap(\.row).sorted { $0.order < $1.order }
+        var removed = edits.compactMap { row(of: $0.key.id) }
+        var added = edits.compactMap(\.row)
+        if edits.count > 1 {
+            removed = Set(removed).sorted()
+            added.sort { $0.order < $1.order }
+        }
         var pieces: [Piece] = []
         pieces.reserveCapacity(2 * edits.count + 1)
         var next = 0
