@@ -89,7 +89,9 @@ let package = Package(
         ),
         .target(
             name: "Events",
-            dependencies: ["Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .logging, .serviceLifecycle]
+            dependencies: [
+                "Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .dequeModule, .logging, .serviceLifecycle,
+            ]
         ),
         .target(
             name: "Attendances",

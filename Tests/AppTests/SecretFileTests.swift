@@ -10,7 +10,8 @@ import Testing
         return file.path
     }
 
-    @Test func `secrets from files work like secrets from the environment, and the startup banner shows only their paths`() async throws
+    @Test func `secrets from files work like secrets from the environment, and the startup banner shows only their paths`()
+        async throws
     {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in

@@ -137,7 +137,8 @@ extension JSON? {
                 #expect(children.allSatisfy { $0["kind"] == "3" && $0.attributes["db.system.name"] == "postgresql" })
                 let append = try #require(children.first { $0["name"] == "append event" })
                 #expect(append.attributes["humon.log.position"] == "2")
-                let query = try #require(spans.first { $0.attributes["db.query.text"]?.contains("WHERE device = ANY($1)") == true })
+                let query = try #require(
+                    spans.first { $0.attributes["db.query.text"]?.contains("WHERE device = ANY($1)") == true })
                 // One round trip checks the read model and reads the user.
                 #expect(query["name"] == "BATCH")
                 for span in spans {
