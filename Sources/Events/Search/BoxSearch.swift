@@ -22,6 +22,9 @@ public struct BoxSearch: Sendable, Hashable {
         self.after = after
     }
 
+    /// West, south, east and north of the box, in degrees.
+    public var bbox: [Double] { [box.west, box.south, box.east, box.north] }
+
     /// - Parameter json: the fields `bbox`, `from`, `to`, `limit` and `after`
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {

@@ -37,6 +37,9 @@ public struct EventCluster: Sendable, Hashable {
     /// The smallest box around the events. It does not cross the date line.
     public var box: DegreeBox
 
+    /// West, south, east and north of the box, in degrees.
+    public var bbox: [Double] { [box.west, box.south, box.east, box.north] }
+
     /// The middle of the box.
     public var centre: Coordinates { Coordinates(lat: (box.south + box.north) / 2, lon: (box.west + box.east) / 2) }
 }

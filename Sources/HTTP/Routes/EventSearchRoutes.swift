@@ -3,7 +3,6 @@ internal import Events
 internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
-internal import SpatialIndex
 
 /// Searches for events, from the in-memory index or from PostgreSQL.
 struct EventSearchRoutes: Sendable {
@@ -99,7 +98,7 @@ extension RenderedEvents {
     fileprivate func response(to search: BoxSearch) -> Response {
         var response = Response(jsonBytes: json)
         if let nextID {
-            let box = "\(search.box.west),\(search.box.south),\(search.box.east),\(search.box.north)"
+            let box = search.bbox.map(\.description).joined(separator: ",")
             let page = "limit=\(search.limit)&after=\(nextID.rawValue)"
             response.addLink("/v1/events?bbox=\(box)&\(page)\(search.window.parameters)")
         }
@@ -141,11 +140,10 @@ extension [EventCluster] {
         var json = [UInt8(ascii: "[")]
         for (index, cluster) in enumerated() {
             if index > 0 { json.append(UInt8(ascii: ",")) }
-            let (centre, box) = (cluster.centre, cluster.box)
-            let degrees = [box.west, box.south, box.east, box.north].map(\.positiveZero)
+            let centre = cluster.centre
             let object: JSON = [
                 "lat": JSON(centre.lat.positiveZero), "lon": JSON(centre.lon.positiveZero), "count": JSON(Int64(cluster.count)),
-                "bbox": .array(degrees.map { JSON($0) }),
+                "bbox": .array(cluster.bbox.map { JSON($0.positiveZero) }),
             ]
             json += object.utf8
         }
