@@ -16,7 +16,8 @@ enum Wire {
         Route(.get, "/", immediately: { _, _ in Response(text: "small") }),
         Route(.get, "/large", immediately: { _, _ in Response(body: large) }),
         Route(.post, "/echo") { request, _ in Response(body: request.body) },
-        Route(.get, "/task") { _, _ in Response(text: "task") },
+        // With `async`, because Swift would choose the initialiser of immediate routes.
+        Route(.get, "/task") { _, _ async in Response(text: "task") },
         // Has no end of its own.
         Route(.get, "/stream", immediately: { _, _ in Response(stream: ResponseStream { $0.write("tick".utf8) }) }),
     ]

@@ -151,7 +151,10 @@ extension ReadModels {
                     string_agg(format('l.%1$I = s.%1$I', a.attname), ' AND '),
                     string_agg(format('coalesce(l.%1$I, s.%1$I)', a.attname), ', '), \(max(limit, 1))
                 )
-            FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
+            FROM pg_index AS i
+            -- A primary key may INCLUDE columns that are no part of the key.
+            JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, place) ON k.place <= i.indnkeyatts
+            JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
             WHERE i.indrelid = format('%I.%I', \(live), \(table))::regclass AND i.indisprimary
             """
         ).decode((String, String).self)

@@ -99,7 +99,8 @@ extension DocumentedOperation {
         }
     }
 
-    /// A `curl` line with the required parameters and those that have a default. The values are the document's examples.
+    /// A `curl` line with the required parameters, with those that have a default, and with those that the document marks as shown.
+    /// The values are the document's examples.
     private static func curl(
         _ method: String, _ path: String, _ parameters: [JSON], _ access: Access, _ body: JSON?, _ reader: DocumentReader
     ) -> String {
@@ -112,7 +113,8 @@ extension DocumentedOperation {
             path = path.replacing("{\(name)}", with: value)
         }
         let query = parameters.filter {
-            $0["in"] == "query" && ($0["required"] == .bool(true) || $0["schema"]?["default"] != nil)
+            $0["in"] == "query"
+                && ($0["required"] == .bool(true) || $0["x-shown"] == .bool(true) || $0["schema"]?["default"] != nil)
         }
         .map { "\(shown($0).name)=\(shown($0).value)" }
         let target = query.isEmpty ? path : path + "?" + query.joined(separator: "&")
