@@ -22,11 +22,10 @@ import Testing
         _ body: (_ base: String, _ humon: ([String]) async throws -> HumonProcess.Result) async throws -> Void
     ) async throws {
         try await HumonProcess.withServer(environment: environment) { _, port, database in
-            try await HumonProcess.withDirectory { directory in
-                try await body("http://127.0.0.1:\(port)/v1") { arguments in
-                    try await HumonProcess.run(
-                        ["events"] + arguments, in: directory, environment: ["DATABASE_URL": database.url])
-                }
+            let directory = FileManager.default.temporaryDirectory
+            try await body("http://127.0.0.1:\(port)/v1") { arguments in
+                try await HumonProcess.run(
+                    ["events"] + arguments, in: directory, environment: ["DATABASE_URL": database.url])
             }
         }
     }
@@ -64,19 +63,18 @@ import Testing
     @Test func `the reason is shown with --reveal only, and the recorded event has no actor`() async throws {
         try await HumonProcess.withServer { _, port, database in
             let (_, id) = try await Self.createEvent("http://127.0.0.1:\(port)/v1")
-            try await HumonProcess.withDirectory { directory in
-                func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                    try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": database.url])
-                }
-                #expect(try await humon("events", "hide", "\(id)", "--reason", "Bob complained").status == 0)
-                let concealed = try await humon("log", "show", "3", "--json")
-                #expect(concealed.output.contains(#""type":"EventHidden""#), "\(concealed.error)")
-                #expect(concealed.output.contains(#""actor":null"#))
-                #expect(!concealed.output.contains("Bob"))
-                #expect(try await humon("log", "show", "3", "--reveal").output.contains("Bob complained"))
-                #expect(try await humon("log", "verify").status == 0)
-                #expect(try await humon("projections", "verify", "--all").status == 0)
+            let directory = FileManager.default.temporaryDirectory
+            func humon(_ arguments: String...) async throws -> HumonProcess.Result {
+                try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": database.url])
             }
+            #expect(try await humon("events", "hide", "\(id)", "--reason", "Bob complained").status == 0)
+            let concealed = try await humon("log", "show", "3", "--json")
+            #expect(concealed.output.contains(#""type":"EventHidden""#), "\(concealed.error)")
+            #expect(concealed.output.contains(#""actor":null"#))
+            #expect(!concealed.output.contains("Bob"))
+            #expect(try await humon("log", "show", "3", "--reveal").output.contains("Bob complained"))
+            #expect(try await humon("log", "verify").status == 0)
+            #expect(try await humon("projections", "verify", "--all").status == 0)
         }
     }
 

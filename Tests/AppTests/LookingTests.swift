@@ -64,7 +64,7 @@ private struct Tool: Sendable {
             #expect(next.error == "There may be more: --after event-12\n")
             let unknown = try await tool.run("streams", "list", "--category", "evnet")
             #expect(unknown.status == 64)
-            #expect(unknown.error.contains("There is no category evnet. Known: user, event, attendance."))
+            #expect(unknown.error.contains("There is no category evnet. Known: user, event, attendance, account, task."))
 
             let hidden = try await tool.objects("streams", "show", "event-12")
             #expect(hidden.map { $0["version"] } == [JSON(1), JSON(2)])
@@ -88,7 +88,7 @@ private struct Tool: Sendable {
             #expect(
                 differences.first { $0["member"] == "address" }?.text
                     == #"{"member":"address","old":"(hidden)","new":"(hidden)"}"#)
-            #expect(differences.first { $0["member"] == "ended_at" }?["new"] == .null)
+            #expect(differences.first { $0["member"] == "name" }?["new"] == "Tea\u{1B}[2J")
             #expect(!differences.contains { $0["member"] == "owner" })
 
             for nothing in [
@@ -106,7 +106,8 @@ private struct Tool: Sendable {
     @Test func `the commands search, count and trace events`() async throws {
         try await Tool.with { tool in
             let tail = try await tool.objects("log", "tail", "-n", "2")
-            #expect(tail.map { $0["type"] } == ["AttendanceAdded", "EventUpdated"])
+            #expect(tail.count == 2)
+            #expect(tail[1]["type"] == "EventUpdated")
             #expect(tail[1]["data"]?["lon"] == "(hidden)")
             let position = try #require(tail[1]["position"]?.storedInteger)
             #expect(try await tool.objects("log", "show", "\(position)") == [tail[1]])

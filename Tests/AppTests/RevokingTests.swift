@@ -19,36 +19,35 @@ import Testing
         try await HumonProcess.withServer { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
             for token in ["stolen", "other"] { #expect(try await Self.signUp(base, token).hasPrefix("200 ")) }
-            try await HumonProcess.withDirectory { directory in
-                func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                    try await HumonProcess.run(
-                        ["users", "revoke"] + arguments, in: directory, environment: ["DATABASE_URL": database.url])
-                }
-                let refused = try await humon("1")
-                #expect((refused.status, refused.output) == (2, ""))
-                #expect(
-                    refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"),
-                    "\(refused.error)")
-                let trial = try await humon("1", "--dry-run", "--json")
-                #expect(
-                    (trial.status, trial.output) == (0, #"{"user":1,"token":"would be revoked","position":null}"# + "\n"),
-                    "\(trial.error)")
-                #expect(try await Self.caller(base, "stolen") == #"200 {"id":1}"#)
-
-                let revoked = try await humon("1", "--yes", "--json")
-                #expect(
-                    (revoked.status, revoked.output) == (0, #"{"user":1,"token":"revoked","position":3}"# + "\n"),
-                    "\(revoked.error)")
-                #expect(try await Self.caller(base, "stolen") == "401 ")
-                #expect(try await Self.signUp(base, "stolen") == "401 ")
-                #expect(try await Self.caller(base, "other") == #"200 {"id":2}"#)
-
-                let again = try await humon("1", "--json")
-                #expect(again.output == #"{"user":1,"token":"had no token","position":null}"# + "\n", "\(again.error)")
-                let unknown = try await humon("7", "--yes")
-                #expect((unknown.status, unknown.error) == (2, "No user has the id 7.\n"))
-                #expect(try await humon("0").status == 64)
+            let directory = FileManager.default.temporaryDirectory
+            func humon(_ arguments: String...) async throws -> HumonProcess.Result {
+                try await HumonProcess.run(
+                    ["users", "revoke"] + arguments, in: directory, environment: ["DATABASE_URL": database.url])
             }
+            let refused = try await humon("1")
+            #expect((refused.status, refused.output) == (2, ""))
+            #expect(
+                refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"),
+                "\(refused.error)")
+            let trial = try await humon("1", "--dry-run", "--json")
+            #expect(
+                (trial.status, trial.output) == (0, #"{"user":1,"token":"would be revoked","position":null}"# + "\n"),
+                "\(trial.error)")
+            #expect(try await Self.caller(base, "stolen") == #"200 {"id":1}"#)
+
+            let revoked = try await humon("1", "--yes", "--json")
+            #expect(
+                (revoked.status, revoked.output) == (0, #"{"user":1,"token":"revoked","position":3}"# + "\n"),
+                "\(revoked.error)")
+            #expect(try await Self.caller(base, "stolen") == "401 ")
+            #expect(try await Self.signUp(base, "stolen") == "401 ")
+            #expect(try await Self.caller(base, "other") == #"200 {"id":2}"#)
+
+            let again = try await humon("1", "--json")
+            #expect(again.output == #"{"user":1,"token":"had no token","position":null}"# + "\n", "\(again.error)")
+            let unknown = try await humon("7", "--yes")
+            #expect((unknown.status, unknown.error) == (2, "No user has the id 7.\n"))
+            #expect(try await humon("0").status == 64)
         }
     }
 
@@ -63,10 +62,9 @@ import Testing
     }
 
     @Test func `a list without a secret is an unusable setting`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let result = try await HumonProcess.run(["settings"], in: directory, environment: ["TB_APP_SECRET": " , "])
-            #expect(result.status == 2)
-            #expect(result.error.contains("TB_APP_SECRET must be a secret, or secrets separated by commas."), "\(result.error)")
-        }
+        let directory = FileManager.default.temporaryDirectory
+        let result = try await HumonProcess.run(["settings"], in: directory, environment: ["TB_APP_SECRET": " , "])
+        #expect(result.status == 2)
+        #expect(result.error.contains("TB_APP_SECRET must be a secret, or secrets separated by commas."), "\(result.error)")
     }
 }

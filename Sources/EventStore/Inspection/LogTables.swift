@@ -83,7 +83,8 @@ struct LogTables: Sendable {
                 SELECT position, stream, count(*) OVER () FROM (
                     SELECT position, stream, row_number() OVER (PARTITION BY data ->> \(member) ORDER BY position) AS number
                     FROM log.recorded_events WHERE position <= \(head) AND split_part(stream, '-', 1) = \(domainEvent.category)
-                        AND data ->> \(member) IS NOT NULL
+                        -- CASE keeps the order: the data of other categories may hold U+0000, which ->> refuses.
+                        AND CASE WHEN split_part(stream, '-', 1) = \(domainEvent.category) THEN data ->> \(member) END IS NOT NULL
                 ) AS numbered WHERE number = 2 ORDER BY position LIMIT \(Int64(limit))
                 """
             ).decode((Int64, String, Int64).self).map { position, stream, total in
