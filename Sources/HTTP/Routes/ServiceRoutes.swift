@@ -6,8 +6,8 @@ internal import NIOCore
 extension API {
     var serviceRoutes: [Route] {
         let alive = Response(jsonBytes: ByteBuffer(string: #"{"status":"ok"}"#))
-        let document = Document(Response(jsonBytes: ByteBuffer(bytes: OpenAPIDocument.utf8)))
-        let page = Document(DocumentationPage.response)
+        // Made here and not by the first request, which runs on an event loop.
+        let (document, page) = (Document.openAPI, Document.page)
         return [
             Route(.get, "/v1/openapi.json", "getOpenAPI", immediately: { request, _ in document.response(to: request) }),
             Route(.get, "/docs", "getDocumentation", immediately: { request, _ in page.response(to: request) }),
@@ -20,6 +20,10 @@ extension API {
 
 /// A response that never changes while the program runs.
 private struct Document: Sendable {
+    // Made once for a process. The tests have hundreds of APIs in one.
+    static let openAPI = Document(Response(jsonBytes: ByteBuffer(bytes: OpenAPIDocument.utf8)))
+    static let page = Document(DocumentationPage.response)
+
     private let whole: Response
     private let tag: EntityTag
 
