@@ -43,7 +43,7 @@ import Testing
     func `every node has the bounds of its points, after batches and bulk loads`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 81)
         let index = PointIndex()
-        for round in 0..<30 {
+        for round in 0..<10 {
             // Growth splits nodes, and removals join them.
             let removals = round < 15 ? 10 : 85
             index.apply(world.batch(of: round == 0 ? 4_000 : 300, ids: 3_000, removalPercent: removals), position: Int64(round))
