@@ -74,7 +74,7 @@ public struct UsersModule: Sendable {
         return try await lookup.user(of: token.digest)
     }
 
-    /// A token that nobody can guess.
+    /// A random token, which cannot be guessed.
     func newToken() -> DeviceToken { DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased()) }
 }
 

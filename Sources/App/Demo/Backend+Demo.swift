@@ -11,7 +11,7 @@ extension Backend {
     /// The demo recognises its own recorded events by this request id.
     static let demoContext = CommandContext(requestID: "demo")
 
-    /// One of so many guests leaves the event again.
+    /// The number of guests of whom one leaves the event again.
     private static let leavesOneIn = 10
 
     /// Signs up new users with new devices.

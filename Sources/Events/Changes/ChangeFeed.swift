@@ -8,7 +8,7 @@ internal import Synchronization
 package final class ChangeFeed: Service {
     /// Seconds between two heartbeats of a stream.
     package static let heartbeatSeconds = 15.0
-    /// Maximum number of changes in the queue. Beyond it the streams are reset.
+    /// Maximum number of changes in the queue. A longer queue resets the streams.
     private static let queueLimit = 20_000
 
     private struct Queue {

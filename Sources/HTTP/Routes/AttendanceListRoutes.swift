@@ -23,7 +23,7 @@ struct AttendanceListRoutes: Sendable {
     private func getAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await api.requireReader(request)
         let (id, position) = (EventID(rawValue: try context.id()), try request.position())
-        // Whoever sends a token wants to know about its user: a dead token is an error even if reads are public.
+        // A caller that sends a token asks about its user. So a dead token is an error, even if reads are public.
         let caller = request.deviceToken == nil ? nil : try await api.caller(request.deviceToken)
         let view = try await api.events.view(atLeast: position)
         guard try await view.event(id, for: { caller }) != nil else { throw HTTPError.notFound }
