@@ -18,14 +18,15 @@ import Testing
                 let create = try #require(lines.first { $0.contains("-X POST \"$HUMON/v1/events\"") })
                 let signUp = try #require(lines.first { $0.contains("/v1/users") })
                 // A cancelled event refuses the lines about it, and a new token ends the token of all others: these come last.
-                let isLast = { (line: String) in
-                    line.contains("/v1/users/me/token") || line.contains(#"-X DELETE "$HUMON/v1/events/12""#)
-                }
-                let failing = (lines.filter { !isLast($0) } + lines.filter(isLast)).map { line in
+                let cancelling = lines.filter { $0.contains(#"-X DELETE "$HUMON/v1/events/12""#) }
+                let replacing = lines.filter { $0.contains("/v1/users/me/token") }
+                let others = lines.filter { !cancelling.contains($0) && !replacing.contains($0) }
+                let failing = (others + cancelling + replacing).map { line in
                     // A stream has no end: curl must leave it, with the exit status 28.
                     let (options, success) = line.contains("/changes?") ? ("-m 2 ", "; [ $? = 28 ]") : ("", "")
+                    let name = line.prefix(60).replacing("'", with: "")
                     return line.replacing("curl ", with: "curl -sf -o /dev/null \(options)", maxReplacements: 1)
-                        + "\(success) || echo 'FAILED: \(line.prefix(60))'"
+                        + "\(success) || echo 'FAILED: \(name)'"
                 }
                 let script = """
                     \(values)
