@@ -88,7 +88,7 @@ import Testing
             for (arguments, sentence) in [
                 (["hide", "9"], "--reason"), (["hide", "9", "--reason", " "], "The reason is blank."),
                 (["hide", "0", "--reason", "Spam"], "The id of an event is a number from 1."),
-                (["unhide", "-1"], "-1"), (["unhide", "x"], "x"),
+                (["unhide", "-1"], "Missing expected argument"), (["unhide", "x"], "x"),
             ] {
                 let refused = try await humon(arguments)
                 #expect(refused.status == 64, "\(arguments)")
