@@ -73,15 +73,7 @@ let package = Package(
             ],
             resources: [.embedInCode("db")]
         ),
-        .target(
-            name: "Users",
-            dependencies: [
-                "EventStore", "Postgres", "Encoding",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ]
-        ),
+        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", .crypto, .logging, .tracing]),
         .target(
             name: "SpatialIndex",
             dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
@@ -95,12 +87,7 @@ let package = Package(
         ),
         .target(
             name: "Attendances",
-            dependencies: [
-                "Users", "EventStore", "Postgres", "Encoding", "SpatialIndex",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
+            dependencies: ["Events", "Users", "EventStore", "Postgres", "Encoding", .logging, .serviceLifecycle]
         ),
         .target(
             name: "Accounts",
@@ -126,7 +113,8 @@ let package = Package(
             name: "HTTP",
             dependencies: [
                 "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding", "Telemetry",
-                .crypto, .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore, .tracing, .yams,
+                .crypto, .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore,
+                .serviceLifecycle, .tracing, .yams,
             ],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"),
@@ -205,7 +193,8 @@ let package = Package(
             name: "EventsTests",
             dependencies: ["Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]
         ),
-        .testTarget(name: "AttendancesTests", dependencies: ["Attendances", "TestChance", "TestDatabase"]),
+        .testTarget(
+            name: "AttendancesTests", dependencies: ["Attendances", "Postgres", "TestChance", "TestDatabase", .serviceLifecycle]),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "TestChance", "TestDatabase"]),
         .testTarget(name: "TasksTests", dependencies: ["Tasks", "TestChance", "TestDatabase"]),
         .testTarget(
@@ -220,8 +209,7 @@ let package = Package(
             name: "HTTPTests",
             dependencies: [
                 "App", "HTTP", "HTTPServer", "CZstd", "CDeflate", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
-                "TestServer",
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                "TestServer", .serviceLifecycle,
             ]
         ),
         .testTarget(

@@ -75,6 +75,7 @@ extension EventDomainEvent {
         case .updated(var updated):
             updated.details = details
             return .updated(updated)
+        case .cancelled, .hidden, .unhidden: return self
         }
     }
 }

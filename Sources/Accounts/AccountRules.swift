@@ -23,13 +23,14 @@ public struct SignUp: Sendable {
     /// - Parameter isTaken: whether an account with the address exists
     /// - Throws: ``AccountRejection/invalid(errors:)`` with all validation errors
     func validated(isTaken: Bool) throws(AccountRejection) -> Valid {
-        var errors: [String] = []
+        var errors: [FieldError] = []
         let name = name(&errors)
         let email = email
         switch fields["email"] {
-        case nil, .null: errors.append("Email can't be blank")
-        case .string(let text) where text.isBlank: errors.append("Email can't be blank")
-        case _ where email == nil: errors.append("Email is invalid")
+        case nil, .null: errors.append(.blank("email", at: "/user/email"))
+        case .string(let text) where text.isBlank: errors.append(.blank("email", at: "/user/email"))
+        case _ where email == nil:
+            errors.append(FieldError("email", .notAnEmailAddress, "is invalid", at: "/user/email"))
         case _ where isTaken: errors.append(AccountRejection.taken)
         case _: break
         }
@@ -38,36 +39,37 @@ public struct SignUp: Sendable {
         return Valid(name: name, email: email, password: password)
     }
 
-    private func name(_ errors: inout [String]) -> String? {
+    private func name(_ errors: inout [FieldError]) -> String? {
         switch fields["name"] {
         case nil, .null: return nil
         case .string(let text) where text.isBlank: return nil
         case .string(let text):
             if text.unicodeScalars.count > Self.nameLimit {
-                errors.append("Name is too long (maximum is \(Self.nameLimit) characters)")
+                errors.append(.tooLong("name", maximum: Self.nameLimit, "characters", at: "/user/name"))
             }
-            // PostgreSQL's text cannot hold it.
-            if text.utf8.contains(0) { errors.append("Name contains a null character") }
+            if text.utf8.contains(0) { errors.append(.nullCharacter("name", at: "/user/name")) }
             return text
         case .bool, .number, .array, .object:
-            errors.append("Name is not a text")
+            errors.append(.notAText("name", at: "/user/name"))
             return nil
         }
     }
 
-    private func password(_ errors: inout [String]) -> Password? {
+    private func password(_ errors: inout [FieldError]) -> Password? {
+        let pointer = "/user/password"
         switch fields["password"] {
-        case nil, .null, .string(""): errors.append("Password can't be blank")
+        case nil, .null, .string(""): errors.append(.blank("password", at: pointer))
         case .string(let text):
             let password = Password(text)
             if password.length < Password.lengths.lowerBound {
-                errors.append("Password is too short (minimum is \(Password.lengths.lowerBound) characters)")
+                let words = "is too short (minimum is \(Password.lengths.lowerBound) characters)"
+                errors.append(FieldError("password", .tooShort, words, at: pointer))
             }
             if password.length > Password.lengths.upperBound {
-                errors.append("Password is too long (maximum is \(Password.lengths.upperBound) characters)")
+                errors.append(.tooLong("password", maximum: Password.lengths.upperBound, "characters", at: pointer))
             }
             return password
-        case .bool, .number, .array, .object: errors.append("Password is not a text")
+        case .bool, .number, .array, .object: errors.append(.notAText("password", at: pointer))
         }
         return nil
     }
@@ -94,18 +96,24 @@ public struct SignIn: Sendable {
 
 /// Why a command on accounts is refused.
 public enum AccountRejection: Rejection, Hashable {
-    /// One sentence for each validation error.
-    case invalid(errors: [String])
+    case invalid(errors: [FieldError])
     /// The address or the password is wrong; the client does not learn which.
     case wrongCredentials
     case unknownToken
 
-    static let taken = "Email has already been taken"
+    static let taken = FieldError("email", .taken, "has already been taken", at: "/user/email")
 
     public var kind: RejectionKind {
         switch self {
         case .invalid(let errors): .invalid(errors: errors)
         case .wrongCredentials, .unknownToken: .unauthorized
+        }
+    }
+
+    public var code: RejectionCode? {
+        switch self {
+        case .wrongCredentials: RejectionCode("wrong_credentials")
+        case .invalid, .unknownToken: nil
         }
     }
 

@@ -47,14 +47,16 @@ struct Backend: Sendable {
         // The notifier of a process without an index keeps nothing in memory in step.
         var context = ModuleContext(
             log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier }, logger: logger)
-        if let index { context.add(index) }
+        if let index {
+            context.add(index)
+            context.add(changes)
+        }
         modules = ComposedModules(Modules.all, in: context)
         let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         services =
-            database.services + [readers, writer, notifier, formats, keeper] + (index.map { [$0] } ?? []) + modules.services + [
-                log
-            ]
+            database.services + [readers, writer, notifier, formats, runner] + (index.map { [changes, $0] } ?? [])
+            + modules.services + [log]
     }
 
     static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {

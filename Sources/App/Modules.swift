@@ -5,7 +5,9 @@ package import HTTP
 package enum Modules {
     /// The only list: every module, each after the modules that it uses. The server, the doctor, `log verify`, `log import`, the
     /// projections' commands, the demo, the tests and the benchmarks all take the modules from here.
-    package static let all: [APIModule] = [.users, .events, .attendances, .accounts, .tasks]
+    ///
+    /// The list is task-local, so that a test program can run ``Program/main()`` with a further module.
+    @TaskLocal package static var all: [APIModule] = [.users, .events, .attendances, .accounts, .tasks]
 
     /// What the modules register, from the first use on. Ends the process if the list is wrong.
     package static let registered: [Module] = {

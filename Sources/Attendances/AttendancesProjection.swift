@@ -8,6 +8,7 @@ internal import Users
 struct AttendancesProjection: Projection {
     static let name = "attendances"
     static let version: Int32 = 2
+    static let personalColumns: Set<String> = []
 
     struct Changes: Sendable, Hashable {
         /// The attendances that began in the batch, as the whole batch leaves them, in the order of the log.

@@ -16,8 +16,8 @@ public protocol DomainEvent: Sendable {
     /// no module forgets them.
     static var personalFields: Set<String> { get }
 
-    /// Names the members of stored data whose values are unique: the log holds each value in one recorded event of the category, under
-    /// one name. Domain events without the member have no value.
+    /// The members of stored data with unique values: the log holds each value in one recorded event of the category, under one name.
+    /// Domain events without the member have no value.
     static var uniqueMembers: Set<String> { get }
 
     /// Reads the data of a type in its current format. The one place that checks stored values: arithmetic on the result

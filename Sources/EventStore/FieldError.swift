@@ -12,8 +12,14 @@ public struct FieldError: Sendable, Hashable {
         case notACursor = "not_a_cursor"
         case notABox = "not_a_box"
         case outOfRange = "out_of_range"
+        case notABoolean = "not_a_boolean"
+        case notAnEmailAddress = "not_an_email_address"
+        case tooShort = "too_short"
         case tooLong = "too_long"
+        case tooMany = "too_many"
+        case taken
         case invalidCharacters = "invalid_characters"
+        case alreadyUsed = "already_used"
     }
 
     /// The place of the field as a JSON Pointer (RFC 6901) into the body, the form or the query, as in `/started_at`.

@@ -25,6 +25,14 @@ public enum EventRejection: Rejection, Hashable {
         }
     }
 
+    public var code: RejectionCode? {
+        switch self {
+        case .cancelled: RejectionCode("event_cancelled")
+        case .hidden: RejectionCode("event_hidden")
+        case .invalid, .notFound, .forbidden, .changedMeanwhile: nil
+        }
+    }
+
     public var message: String? {
         switch self {
         case .cancelled: "Event Cancelled"

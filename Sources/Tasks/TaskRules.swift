@@ -6,13 +6,14 @@ public import EventStore
 public struct TaskTitle: Sendable, Hashable {
     /// The longest title, in Unicode scalars.
     static let limit = 255
+    private static let pointer = "/task/title"
 
     let text: String
 
     /// - Parameter field: the field as the client sent it; `nil` if it did not
     /// - Throws: ``TaskRejection/invalid(errors:)``
     public init(_ field: JSON?) throws(TaskRejection) {
-        var errors: [String] = []
+        var errors: [FieldError] = []
         let title = Self.read(field ?? .null, &errors)
         guard errors.isEmpty, let title else { throw .invalid(errors: errors) }
         self = title
@@ -21,17 +22,18 @@ public struct TaskTitle: Sendable, Hashable {
     private init(text: String) { self.text = text }
 
     /// Adds the validation errors of the field.
-    fileprivate static func read(_ field: JSON, _ errors: inout [String]) -> TaskTitle? {
+    fileprivate static func read(_ field: JSON, _ errors: inout [FieldError]) -> TaskTitle? {
         switch field {
-        case .null: errors.append("Title can't be blank")
+        case .null: errors.append(.blank("title", at: pointer))
         case .string(let text) where text.unicodeScalars.allSatisfy(\.properties.isWhitespace):
-            errors.append("Title can't be blank")
+            errors.append(.blank("title", at: pointer))
         case .string(let text):
-            if text.unicodeScalars.count > limit { errors.append("Title is too long (maximum is \(limit) characters)") }
-            // PostgreSQL's text cannot hold it.
-            if text.utf8.contains(0) { errors.append("Title contains a null character") }
+            if text.unicodeScalars.count > limit {
+                errors.append(.tooLong("title", maximum: limit, "characters", at: pointer))
+            }
+            if text.utf8.contains(0) { errors.append(.nullCharacter("title", at: pointer)) }
             return TaskTitle(text: text)
-        case .bool, .number, .array, .object: errors.append("Title is not a text")
+        case .bool, .number, .array, .object: errors.append(.notAText("title", at: pointer))
         }
         return nil
     }
@@ -45,11 +47,13 @@ public struct TaskChange: Sendable, Hashable {
     /// - Parameter fields: the fields as the client sent them; `nil` if it sent none
     /// - Throws: ``TaskRejection/invalid(errors:)`` with all validation errors
     public init(_ fields: JSON?) throws(TaskRejection) {
-        var errors: [String] = []
+        var errors: [FieldError] = []
         title = fields?["title"].flatMap { TaskTitle.read($0, &errors) }
         if let field = fields?["completed"] {
             isCompleted = Self.truth(field)
-            if isCompleted == nil { errors.append("Completed is not true or false") }
+            if isCompleted == nil {
+                errors.append(FieldError("completed", .notABoolean, "is not true or false", at: "/task/completed"))
+            }
         }
         guard errors.isEmpty else { throw .invalid(errors: errors) }
     }
@@ -102,8 +106,7 @@ public struct DeleteTask: Sendable, Hashable {
 
 /// Why a command on tasks is refused.
 public enum TaskRejection: Rejection, Hashable {
-    /// One sentence for each validation error.
-    case invalid(errors: [String])
+    case invalid(errors: [FieldError])
     /// There is no such task, or it belongs to another account.
     case notFound
 
@@ -121,7 +124,9 @@ let taskLimit: Int64 = 1_000
 /// - Parameter count: the number of the account's tasks
 /// - Throws: ``TaskRejection/invalid(errors:)`` if the account has too many
 func decide(_ command: CreateTask, count: Int64) throws(TaskRejection) -> TaskCreated {
-    guard count < taskLimit else { throw .invalid(errors: ["Tasks are too many (maximum is \(taskLimit))"]) }
+    guard count < taskLimit else {
+        throw .invalid(errors: [FieldError("tasks", .tooMany, "are too many (maximum is \(taskLimit))", at: "/task")])
+    }
     return TaskCreated(account: command.account, title: command.title.text)
 }
 

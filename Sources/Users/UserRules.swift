@@ -35,9 +35,12 @@ public enum UserRejection: Rejection, Hashable {
 
     public var kind: RejectionKind {
         switch self {
-        case .malformedToken: .invalid(errors: ["Device token must consist of printable ASCII characters"])
+        case .malformedToken:
+            .invalid(errors: [
+                FieldError("device_token", .invalidCharacters, "must consist of printable ASCII characters")
+            ])
         case .unknownToken: .unauthorized
-        case .usedToken: .invalid(errors: ["Device token was used before"])
+        case .usedToken: .invalid(errors: [FieldError("device_token", .alreadyUsed, "was used before")])
         case .unknownUser: .notFound
         }
     }

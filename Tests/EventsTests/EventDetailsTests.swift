@@ -158,15 +158,7 @@ private func picnic(_ changes: [(name: String, value: JSON)]) throws(EventReject
 }
 
 private func faults(_ changes: (name: String, value: JSON)...) -> [String] {
-    do throws(EventRejection) {
-        _ = try EventDetails(sent(with: changes))
-        return []
-    } catch {
-        return switch error {
-        case .invalid(let errors): errors
-        case .notFound, .forbidden, .changedMeanwhile, .cancelled, .hidden: ["\(error)"]
-        }
-    }
+    sentences { try picnic(changes) }
 }
 
 private func sent(with changes: [(name: String, value: JSON)]) -> JSON {

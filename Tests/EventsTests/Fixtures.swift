@@ -1,5 +1,6 @@
 import Encoding
 import EventStore
+import Foundation
 import Users
 
 @testable import Events

@@ -36,9 +36,9 @@ import Users
                 let changes = EventsProjection().fold([envelope])
                 for write in EventsProjection().writes(for: changes, in: "events_v2") { _ = write.statement }
                 var batch = EventIndex.Batch()
-                for row in changes.created {
-                    batch.put(row.id, owner: .ann, version: 1, place: row.details.place, json: "{}".utf8)
-                    let search = NearbySearch(centre: row.details.coordinates, radius: 1)
+                for created in changes.created {
+                    batch.put(created.id, owner: .ann, version: 1, place: created.details.place, json: "{}".utf8)
+                    let search = NearbySearch(centre: created.details.coordinates, radius: 1)
                     _ = search.query
                     index.apply(batch, position: Int64(offset))
                     try #require(index.snapshot.event(created.id) != nil)

@@ -28,7 +28,9 @@ struct TestNode: Sendable {
         }
     }
 
-    /// - Parameter isFilled: whether the body starts with the index in use
+    /// - Parameters:
+    ///   - isFilled: whether the body starts with the index in use
+    ///   - listener: gets the changes instead of the node's feed of changes
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
         listener: (any EventChangeListener)? = nil,
@@ -39,7 +41,8 @@ struct TestNode: Sendable {
             // Without heartbeats, so that tests can compare whole streams.
             let changes = ChangeFeed(heartbeatSeconds: 86_400)
             let index = IndexUpdater(
-                client: client, notifier: notifier, limitBytes: limitBytes, render: render, listener: changes, logger: .quiet)
+                client: client, notifier: notifier, limitBytes: limitBytes, render: render, listener: listener ?? changes,
+                logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in
                 let log = EventLog(
                     client: writer, projections: [EventsProjection()], notifier: notifier, listeners: [index], logger: .quiet)

@@ -25,6 +25,7 @@ struct LogRow: Sendable, Hashable {
             var marks = Set(words.split(separator: " ").map(String.init))
             if !device.isEmpty { marks.insert(device) }
             if type == "AttendanceAdded" { marks.insert(stream) }
+            if type == "EventCancelled" { marks.insert("cancellation of \(stream)") }
             if type == "AttendanceRemoved" { marks.insert(Mark.leaving(stream)) }
             return LogRow(position: position, stream: stream, version: version, type: type, marks: marks)
         }

@@ -88,7 +88,11 @@ struct TestAPI: Sendable {
             func compose() -> ComposedModules {
                 var context = ModuleContext(
                     log: log, database: readers, dependencies: .system, notifier: hasIndex ? notifier : nil, logger: .quiet)
-                if hasIndex { context.add(index) }
+                if hasIndex {
+                    context.add(index)
+                    context.add(changes)
+                }
+                context.add(hasher)
                 return ComposedModules(Modules.all, in: context)
             }
             @Sendable func makeAPI(_ modules: ComposedModules) -> API {
@@ -108,7 +112,7 @@ struct TestAPI: Sendable {
             let requests = APIRouter(api, allowing: cors, logger: .quiet)
             let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
             let services: [any Service] =
-                [readers, writer, notifier, log] + (hasIndex ? [index] : []) + modules.services + twins.services
+                [readers, writer, notifier, log] + (hasIndex ? [changes, index] : []) + modules.services + twins.services
             try await withServices(services) {
                 await api.events.untilReady()
                 var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))

@@ -93,7 +93,7 @@ extension Settings {
             "HUMON_IDLE_TIMEOUT_SECONDS", "The maximum time that a client's connection may be idle.", default: 75, in: 1...3_600)
         let connections = Setting<Int>.number(
             "HUMON_CONNECTIONS", "The maximum number of open client connections; further ones wait to be accepted.",
-            default: 20_000, in: 1...1_000_000)
+            default: 16_000, in: 1...1_000_000)
         let streams = Setting<Int>.number(
             "HUMON_STREAMS",
             "The maximum number of open streams of changes, further ones get 503; each takes one of HUMON_CONNECTIONS, or a part of one over HTTP/2.",

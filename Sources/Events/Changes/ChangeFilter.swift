@@ -26,7 +26,7 @@ struct ChangeFilter: Sendable {
             case .circle(let centre, let radius):
                 .circle(centre: UnitVector(centre), squaredChord: Sphere.squaredChord(kilometres: radius))
             }
-        window = search.window
+        window = search.window.milliseconds ?? .min ... .max
     }
 
     func shows(_ located: LocatedEvent) -> Bool {

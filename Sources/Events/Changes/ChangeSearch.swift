@@ -4,12 +4,11 @@ internal import SpatialIndex
 /// What a stream of changes follows: the events of an area and a window of time, from a position of the log on.
 public struct ChangeSearch: Sendable, Hashable {
     public var area: ChangeArea
-    /// The milliseconds of the window. A list shows the events that overlap it.
-    public var window: ClosedRange<Int64>
+    public var window: TimeWindow
     /// The stream has the changes after this position; `nil` for those from now on.
     public var since: Int64?
 
-    public init(area: ChangeArea, window: ClosedRange<Int64> = .min ... .max, since: Int64? = nil) {
+    public init(area: ChangeArea, window: TimeWindow = TimeWindow(), since: Int64? = nil) {
         self.area = area
         self.window = window
         self.since = since
@@ -22,23 +21,20 @@ public struct ChangeSearch: Sendable, Hashable {
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         let area = Self.area(json, &fields)
-        let from = fields.time("from", label: "From").optional
-        let to = fields.time("to", label: "To").optional
-        let since = fields.wholeNumber("since", label: "Since", in: 0...Self.positionLimit).optional
+        let window = fields.window()
+        let since = fields.wholeNumber("since", in: 0...Self.positionLimit).optional
         guard fields.errors.isEmpty, let area else { throw .invalid(errors: fields.errors) }
-        let (first, last) = (from?.milliseconds ?? .min, to?.milliseconds ?? .max)
-        guard first <= last else { throw .invalid(errors: ["To must not be before from"]) }
-        self.init(area: area, window: first...last, since: since.map { Int64($0) })
+        self.init(area: area, window: window, since: since.map { Int64($0) })
     }
 
     /// A box, or else a circle. Without any of their fields the box is missing.
     private static func area(_ json: JSON, _ fields: inout EventFields) -> ChangeArea? {
         guard json["bbox"] == nil, json["lat"] != nil || json["lon"] != nil || json["radius"] != nil else {
-            return fields.required("Bbox", fields.box()).map(ChangeArea.box)
+            return fields.required("bbox", fields.box()).map(ChangeArea.box)
         }
-        let lat = fields.required("Lat", fields.number("lat", label: "Lat", in: EventFields.latitudes))
-        let lon = fields.required("Lon", fields.number("lon", label: "Lon", in: EventFields.longitudes))
-        let radius = fields.number("radius", label: "Radius", in: 0...NearbySearch.radiusLimit).optional
+        let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
+        let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))
+        let radius = fields.number("radius", in: 0...NearbySearch.radiusLimit).optional
         guard let lat, let lon else { return nil }
         return .circle(centre: Coordinates(lat: lat, lon: lon), radius: radius ?? NearbySearch.defaultRadius)
     }

@@ -54,8 +54,8 @@ extension IndexUpdater {
 }
 
 extension EventsProjection {
-    /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another processor may compute another last
-    /// bit.
+    /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another
+    /// processor may compute another last bit.
     static func copyRows(
         _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {

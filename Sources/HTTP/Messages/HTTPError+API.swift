@@ -59,6 +59,7 @@ extension ErrorCode {
     static let malformedIdempotencyKey = ErrorCode("malformed_idempotency_key")
     static let malformedPosition = ErrorCode("malformed_position")
     static let positionNotReached = ErrorCode("position_not_reached")
+    static let indexNotInUse = ErrorCode("index_not_in_use")
     static let stopping = ErrorCode("stopping")
     static let databaseUnavailable = ErrorCode("database_unavailable")
 }

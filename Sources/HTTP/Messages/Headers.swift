@@ -7,6 +7,9 @@ extension HTTPField.Name {
     static let link = HTTPField.Name(literal: "link")
     static let humonPosition = HTTPField.Name(literal: "humon-position")
     static let idempotencyKey = HTTPField.Name(literal: "idempotency-key")
+    static let lastEventID = HTTPField.Name(literal: "last-event-id")
+    /// Tells nginx to pass each part of a stream on at once.
+    static let xAccelBuffering = HTTPField.Name(literal: "x-accel-buffering")
     static let authToken = HTTPField.Name(literal: "tb-auth-token")
 
     /// The names that generations of clients use for the app's secret.

@@ -49,7 +49,8 @@ public struct APIRouter: Sendable {
     /// The request fields that pages of other origins may set.
     private static let requestHeaders: [HTTPField.Name] =
         HTTPField.Name.appSecrets + HTTPField.Name.deviceTokens + [
-            .accept, .authorization, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .xRequestID,
+            .accept, .authorization, .contentType, .ifMatch, .ifNoneMatch, .idempotencyKey, .humonPosition, .lastEventID,
+            .xRequestID,
             .traceparent,
         ]
     /// The response fields that pages of other origins may read.
@@ -79,7 +80,7 @@ extension API {
 
     private func unavailabilityCode(_ error: any Error) -> ErrorCode {
         switch error {
-        case EventLogError.overloaded: .overloaded
+        case EventLogError.overloaded, is any UnavailabilityError: .overloaded
         case EventLogError.closed: .stopping
         // Near its end, a draining node closes its connections to the database.
         case _ where drain.hasBegun: .stopping

@@ -30,20 +30,23 @@ struct EventChangeRoutes: Sendable {
         return stream(search, after: isOfThisLog ? since : nil, try position())
     }
 
-    /// - Throws: `HTTPError.badRequest(_:)`, `EventRejection`
+    /// - Throws: `HTTPError.badRequest(_:code:)`, `EventRejection`
     private func search(_ request: Request) throws -> ChangeSearch {
         var search = try ChangeSearch(request.queryFields())
         // A browser sends it when it connects again. Source: WHATWG *HTML*, section 9.2.
         if let text = request.headers.value(of: .lastEventID), !text.isEmpty {
-            guard let position = Int64(text), position >= 0 else { throw HTTPError.badRequest("Last-Event-ID is not a position") }
+            guard let position = Int64(text), position >= 0 else {
+                throw HTTPError.badRequest("Last-Event-ID is not a position", code: .malformedPosition)
+            }
             search.since = position
         }
         return search
     }
 
-    /// - Throws: `HTTPError.unavailable` without an index in use
+    /// - Throws: `HTTPError.unavailable(_:)` while the node drains, and without an index in use
     private func position() throws(HTTPError) -> Int64 {
-        guard let position = events.changesPosition else { throw .unavailable }
+        guard !api.drain.hasBegun else { throw .unavailable(.stopping) }
+        guard let position = events.changesPosition else { throw .unavailable(.indexNotInUse) }
         return position
     }
 

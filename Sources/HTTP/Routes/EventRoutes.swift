@@ -10,7 +10,7 @@ extension APIModule {
         .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
         routes: {
             EventRoutes(events: $0, api: $1).all + EventSearchRoutes(events: $0, api: $1).all
-                + OwnEventRoutes(events: $0, api: $1).all
+                + EventChangeRoutes(events: $0, api: $1).all + OwnEventRoutes(events: $0, api: $1).all
         })
 }
 

@@ -31,11 +31,8 @@ private struct UserRoutes: Sendable {
 
     private func createUser(_ request: Request, _ context: RequestContext) async throws -> Response {
         if let response = try await accountSignUps.response(to: request, context) { return response }
-        guard request.carries(appSecret) else { throw HTTPError.hidden }
-        let sent = request.deviceToken
-        guard sent?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
-            throw HTTPError.invalid(errors: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
-        }
+        guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
+        let sent = try limited(request.deviceToken)
         let allowance = try signUps?.take(context.sender(of: request).address?.subscriber)
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
         return Response(json: credentials(id, token), recordedAt: position, allowance)
@@ -59,13 +56,13 @@ private struct UserRoutes: Sendable {
         switch field {
         case nil, .null: return nil
         case .string(let secret): return try limited(DeviceToken(secret: secret))
-        case .bool, .number, .array, .object: throw .invalid(errors: ["Device token is not a text"])
+        case .bool, .number, .array, .object: throw .invalid(errors: [.notAText("device_token")])
         }
     }
 
     private func limited(_ token: DeviceToken?) throws(HTTPError) -> DeviceToken? {
         guard token?.secret.utf8.count ?? 0 <= DeviceToken.lengthLimit else {
-            throw .invalid(errors: ["Device token is too long (maximum is \(DeviceToken.lengthLimit) bytes)"])
+            throw .invalid(errors: [.tooLong("device_token", maximum: DeviceToken.lengthLimit, "bytes")])
         }
         return token
     }

@@ -190,7 +190,9 @@ extension Router {
 
     private func end(_ response: consuming Response, _ request: Request, _ context: RequestContext) -> Response {
         var response = response
-        if !context.connection.admits(response) { response = self.response(to: request, HTTPError.overloaded, context) }
+        if request.method == .head { response.removeStream() }
+        let isAdmitted = context.connection.admits(response) && context.connection.permitStream(of: &response)
+        if !isAdmitted { response = self.response(to: request, HTTPError.overloaded, context) }
         for middleware in middleware.reversed() { middleware.finish(&response, for: request, context) }
         if request.method == .head { response.removeBody() }
         for observer in observers.reversed() { observer.requestEnded(request, context, response) }

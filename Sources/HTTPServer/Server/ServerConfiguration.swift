@@ -22,6 +22,7 @@ public struct ServerConfiguration: Sendable {
     /// Shared by several servers, it limits them together.
     public var inFlight = InFlightRequests()
     public var budget = BufferBudget()
+    /// Shared by several servers, it limits their open streams together.
     public var streams = OpenStreams()
     public var drain = Drain()
 

@@ -1,0 +1,48 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `Streams of changes of a server` {
+    private static let request = "GET /v1/events/changes?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\n\r\n"
+
+    /// A stream whose first lines have arrived.
+    private static func open(_ port: Int) async throws -> RawConnection {
+        let stream = try RawConnection(port: port)
+        try stream.send(request)
+        let head = try await stream.receive { $0.hasSuffix("\n\n\r\n") }.text
+        try #require(head.hasPrefix("HTTP/1.1 200 ") && head.contains("retry: 2000\nid: "), "\(head)")
+        return stream
+    }
+
+    /// A refusal, or the first lines of a stream.
+    private static func answer(_ port: Int) async throws -> String {
+        let connection = try RawConnection(port: port)
+        try connection.send(request)
+        return try await connection.receive { $0.hasSuffix("}") || $0.hasSuffix("\n\n\r\n") }.text
+    }
+
+    @Test func `a server that drains ends its streams immediately, and refuses new ones`() async throws {
+        try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "10"]) { server, port, _ in
+            let stream = try await Self.open(port)
+            let start = ContinuousClock.now
+            server.send(SIGTERM)
+            let rest = try await stream.receive()
+            #expect(rest.text.hasSuffix("0\r\n\r\n") && rest.isEnded, "\(rest.text)")
+            let refused = try await Self.answer(port)
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\r\nRetry-After: 1\r\n"), "\(refused)")
+            #expect(ContinuousClock.now < start + .seconds(10), "this was to be seen while the server drained")
+            #expect(await server.untilExit() == 0)
+        }
+    }
+
+    @Test func `HUMON_STREAMS limits the open streams`() async throws {
+        try await HumonProcess.withServer(environment: ["HUMON_STREAMS": "1"]) { _, port, _ in
+            let stream = try await Self.open(port)
+            #expect(try await Self.answer(port).hasPrefix("HTTP/1.1 503 "))
+            stream.endSending()
+            #expect(try await stream.receive().isEnded)
+            try await eventually("room for the next stream") { try await Self.answer(port).hasPrefix("HTTP/1.1 200 ") }
+        }
+    }
+}
