@@ -142,7 +142,7 @@ def main():
         humon.until("the start", lambda: humon.send("GET", "/health")[0] == 200)
         if humon.send("GET", f"/v1/events/{EVENTS}")[0] != 200:
             subprocess.run(
-                [RELEASE + "humon", "demo", "--yes", "--events", str(EVENTS)], env=dict(os.environ, HUMON_DATA=place + "/data"),
+                [RELEASE + "humon", "demo", "--yes", "--all-live", "--events", str(EVENTS)], env=dict(os.environ, HUMON_DATA=place + "/data"),
                 cwd=place, check=True, capture_output=True)
         humon.send("POST", "/v1/users")
         url = f"postgresql:///postgres?host={place}/data/socket&user=humon"

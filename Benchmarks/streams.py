@@ -162,7 +162,7 @@ def main():
     environment = dict(os.environ, HUMON_DATA=place + "/data")
     if not os.path.exists(place + "/data"):
         subprocess.run(
-            [nodes.HUMON, "demo", "--events", str(EVENTS)], env=environment, cwd=place, check=True, stdout=subprocess.DEVNULL)
+            [nodes.HUMON, "demo", "--all-live", "--events", str(EVENTS)], env=environment, cwd=place, check=True, stdout=subprocess.DEVNULL)
     node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS))
     try:
         node.send("POST", "/v1/users")
