@@ -10,7 +10,7 @@ public struct SignUp: Sendable {
 
     public init(_ fields: JSON) { self.fields = fields }
 
-    /// The address, whose account may exist already; `nil` if it cannot be used.
+    /// The address; `nil` if it cannot be used. Its account may exist already.
     var email: EmailAddress? { fields["email"]?.storedString.flatMap { EmailAddress($0) } }
 
     /// The usable fields.

@@ -109,7 +109,7 @@ public final class EventsModule: Sendable {
         _ = try await event(id).live(for: user)
     }
 
-    /// Carries out a command of an operator, who has no user and no idempotency key.
+    /// Carries out a command of an operator. It has no user and no idempotency key.
     private func operate(
         on id: EventID, context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
     ) async throws -> AppendResult {

@@ -28,7 +28,7 @@ final class TokenLookup: Sendable {
 
     /// Maximum number of waiting callers; a further one is refused.
     static let callerLimit = 10_000
-    /// The interval at which waits are ended whose time is over.
+    /// Seconds between two checks for waits that have exceeded their time limit.
     private static let expirySeconds = 0.1
 
     private let timeoutSeconds: Double

@@ -43,7 +43,7 @@ extension UsersModule {
             && [.created(UserCreated(device: old.digest)), .rotated(TokenRotated(device: old.digest))].contains(events[0])
     }
 
-    /// Ends the token of a user, who has no token from then on. A repetition changes nothing.
+    /// Ends the token of a user. The user has no token from then on. A repetition changes nothing.
     /// - Returns: a position from which on the token is dead, and whether it was alive until then
     /// - Throws: ``UserRejection``, `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
     public func revokeToken(of id: UserID, context: CommandContext) async throws -> (position: Int64, wasAlive: Bool) {

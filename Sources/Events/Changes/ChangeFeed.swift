@@ -47,7 +47,7 @@ package final class ChangeFeed: Service {
         }
     }
 
-    /// Closes a stream, whose sink gets no further lines.
+    /// Closes a stream. Its sink gets no further lines.
     func leave(_ number: Int) { append { $0.items.append(.leave(number: number)) } }
 
     /// Sends the heartbeats that are due.

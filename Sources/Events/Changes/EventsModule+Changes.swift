@@ -23,7 +23,7 @@ extension EventsModule {
         changes?.join(search, after: position, sink: sink) ?? 0
     }
 
-    /// Closes a stream, whose sink gets no further lines.
+    /// Closes a stream. Its sink gets no further lines.
     public func closeChanges(_ number: Int) { changes?.leave(number) }
 
     package var changeStatus: ChangeFeedStatus { changes?.status ?? ChangeFeedStatus() }

@@ -1,6 +1,6 @@
 internal import SpatialIndex
 
-/// Finds the subscriptions whose area may contain a point, without a scan of all subscriptions.
+/// Finds the subscriptions to areas that may contain a point, without a scan of all subscriptions.
 ///
 /// The sphere has one grid of latitudes and longitudes for each level. A grid has twice as many rows and columns as the grid before
 /// it; the first one has one cell. A subscription is in the few cells that its area touches, on the finest level whose cells are as

@@ -93,7 +93,7 @@ extension HeldEvent {
 
 /// The events that the index leaves out and its writer needs.
 struct AbsentEvents: Sendable {
-    /// Maximum number of cancelled events whose versions are kept.
+    /// Maximum number of versions of cancelled events in memory.
     static let cancelledLimit = 1_000
 
     /// The hidden events, each as it comes back into the index. There are few: operators hide events one by one.
