@@ -34,7 +34,10 @@ import Testing
     @Test func `a closing client answers its queued statements, ends its sessions and is unavailable afterwards`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
-                let client = PostgresClient(database.configuration(), logger: .quiet)
+                var configuration = database.configuration()
+                // On a busy machine the first statement waits for longer than ten seconds.
+                configuration.statementTimeoutSeconds = 120
+                let client = PostgresClient(configuration, logger: .quiet)
                 let running = Task { await client.run() }
                 let waiting = Task { try await client.query("SELECT 'answered'::text FROM pg_advisory_xact_lock_shared(42)") }
                 #expect(try await lock.isWaitedFor())
