@@ -14,23 +14,25 @@ public struct Compression: Middleware {
     public init() {}
 
     public func finishNeedsTask(_ response: Response, for request: Request) -> Bool {
-        response.body.readableBytes > Self.eventLoopLimitBytes && Self.coding(for: request) != nil
+        response.body.readableBytes > Self.eventLoopLimitBytes && !response.headers.contains(.contentEncoding)
+            && Self.coding(for: request) != nil
     }
 
     public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
         response.compress(for: request)
     }
 
-    fileprivate static func coding(for request: Request) -> ContentCoding? {
+    static func coding(for request: Request) -> ContentCoding? {
         request.headers.value(of: .acceptEncoding).flatMap { AcceptedCodings($0).preferred }
     }
 }
 
 extension Response {
-    /// Compresses the body if it is large enough and the client asks for it, and sets `Vary`, `Content-Encoding` and `ETag`.
+    /// Compresses the body if it is large enough and the client asks for it, and sets `Vary`, `Content-Encoding` and `ETag`. Keeps a
+    /// body that has a coding, such as a ``StaticResponse``.
     mutating func compress(for request: Request) {
         if status == .notModified { return nameHeldRepresentation(for: request) }
-        guard body.readableBytes >= Compression.minimumBytes else { return }
+        guard body.readableBytes >= Compression.minimumBytes, !headers.contains(.contentEncoding) else { return }
         headers.append(HTTPField(name: .vary, value: "Accept-Encoding"))
         guard let coding = Compression.coding(for: request), let compressed = coding.compress(body),
             compressed.readableBytes < body.readableBytes
