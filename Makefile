@@ -9,7 +9,7 @@ SWIFT_FILES = Package.swift Sources Tests Benchmarks
 help:
 	@awk '/^# [A-Z]/ { print (shown++ ? "\n" : "") substr($$0, 3) } /^## / { print "  make " substr($$0, 4) }' $(MAKEFILE_LIST)
 
-## install   install the missing Debian packages: headers of libpq, jemalloc, libdeflate, zstd and zlib, and PostgreSQL
+## install   install the missing Debian packages, headers and PostgreSQL, and fetch Leaflet for the map page
 install:
 	@scripts/install
 
@@ -25,6 +25,8 @@ build: install
 
 ## test      install, build, run all tests, then a short fault injection by itself, and list the failures at the end
 test: install
+	@scripts/install chromium
+	@scripts/third-party axe
 	swift build --build-tests
 	@scripts/test
 
@@ -47,7 +49,7 @@ check: install lint test sanitize build
 
 # Prove and measure; without NAME each of these lists its names
 
-## docs      rewrite the generated documents: NAME=manual|examples|chart
+## docs      rewrite the generated documents: NAME=manual|examples|chart|screenshots
 docs:
 	@scripts/docs $(NAME)
 
@@ -55,6 +57,6 @@ docs:
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 
-## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|rebuild|search|servers, ARGUMENTS="5 2"
+## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|page|rebuild|search|servers, ARGUMENTS="5 2"
 bench:
 	@scripts/bench $(NAME) $(ARGUMENTS)

@@ -121,10 +121,18 @@ let package = Package(
                 .embedInCode("Documentation/response.mustache"), .embedInCode("Documentation/page.css"),
             ]
         ),
+        // The files of the map page. Their list is in web_files.c.
+        .target(name: "CWebPage", exclude: ["data", "page"]),
+        .target(
+            name: "Web",
+            dependencies: [
+                "CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", .crypto, .httpTypes, .nioCore,
+            ]
+        ),
         .target(
             name: "App",
             dependencies: [
-                "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres",
+                "Web", "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres",
                 "Encoding", "Telemetry", .argumentParser, .asyncHTTPClient,
                 .product(name: "Configuration", package: "swift-configuration"), .crypto, .logging, .nioCore, .nioHTTP1,
                 .serviceLifecycle, .systemPackage, .tracing, .unixSignals,

@@ -75,6 +75,9 @@ struct Backend: Sendable {
     /// - Throws: `PostgresError` when the database does not answer.
     func checkHealth() async throws { try await readers.query("SELECT 1") }
 
+    /// Whether nothing was ever recorded; false if the database does not answer.
+    func isLogEmpty() async -> Bool { (try? await LogReader(client: readers).tail()) == 0 }
+
     /// Migrates the database, checks the stored formats of the servers that run, and builds missing read models.
     /// - Throws: `FormatConflict` beside servers with conflicting formats, ``UnreadableLog``, `ReadModelError`, `LogGapError`,
     ///   `PostgresError`

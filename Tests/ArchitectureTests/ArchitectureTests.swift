@@ -194,7 +194,7 @@ extension Project {
 
     @Test(arguments: [
         ("EventStore", "Users"), ("HTTPServer", "HTTP"), ("Users", "HTTPServer"), ("Events", "HTTP"), ("Users", "App"),
-        ("Events", "EmbeddedPostgres"), ("HTTP", "Postgres"), ("HTTP", "App"), ("App", "humon"),
+        ("Events", "EmbeddedPostgres"), ("HTTP", "Postgres"), ("HTTP", "App"), ("HTTP", "Web"), ("Web", "HTTP"), ("App", "humon"),
     ])
     func `a dependency that points the wrong way is a violation`(target: String, dependency: String) {
         let targets = [Project.Target(name: target, dependencies: [dependency, "Encoding"])]

@@ -74,12 +74,13 @@ struct Project: Sendable {
 extension Project {
     /// The targets that know nothing of Humon, besides the system libraries: another product could use them.
     static let generic: Set = [
-        "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "HTTPServer", "SpatialIndex",
+        "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "HTTPServer", "SpatialIndex", "CWebPage",
     ]
 
     /// The targets around the modules, each with its forbidden dependencies. Every other target of the product is a module.
     static let surroundings: [String: Set<String>] = [
-        "HTTP": ["Postgres", "EmbeddedPostgres", "Web", "App", "humon"], "Web": ["Postgres", "EmbeddedPostgres", "App", "humon"],
+        "HTTP": ["Postgres", "EmbeddedPostgres", "Web", "App", "humon"],
+        "Web": ["HTTP", "Postgres", "EmbeddedPostgres", "App", "humon"],
         "App": ["humon"], "humon": [],
     ]
 

@@ -29,10 +29,10 @@ extension Rule {
         }
     }
 
-    /// HTTP and App share buffers and addresses with the server.
+    /// HTTP, Web and App share buffers and addresses with the server.
     static let networking = Rule(name: "only HTTPServer listens, and no target imports Hummingbird") { file, text in
         let target = SourceTree.target(of: file)
-        let shared = ["HTTP", "App", "Telemetry"].contains(target) ? ["NIOCore", "NIOHTTP1"] : []
+        let shared = ["HTTP", "Web", "App", "Telemetry"].contains(target) ? ["NIOCore", "NIOHTTP1"] : []
         return SourceTree.imports(in: text).filter { name in
             name.hasPrefix("Hummingbird") || (name.hasPrefix("NIO") && target != "HTTPServer" && !shared.contains(name))
         }.map { "imports \($0)" }

@@ -7,11 +7,13 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 internal import Telemetry
+internal import Users
+internal import Web
 
 /// `humon serve`
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve the v1 API until SIGTERM or Ctrl-C.",
+        abstract: "Serve the v1 API and the map page until SIGTERM or Ctrl-C.",
         discussion: """
             Without DATABASE_URL and --database, the command starts a private PostgreSQL. It applies missing migrations, and builds \
             missing read models.
@@ -48,10 +50,14 @@ struct Serve: AsyncParsableCommand {
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth
             )
+            let page = settings.mapPage(users: backend.modules[UsersModule.self])
             let requests = APIRouter(
-                api, allowing: settings.corsOrigins, tracer: spans.tracer,
+                api, beside: page?.routes ?? [], behind: page?.middleware ?? [], allowing: settings.corsOrigins,
+                tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, level: settings.logLevel)?.write, logger: logger)
-            let banner = StartupBanner(settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady)
+            let banner = StartupBanner(
+                settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
+                isLogEmpty: { settings.databaseURL == nil ? await backend.isLogEmpty() : false })
             let socket = try settings.socket.map { try SocketFile(path: $0, mode: settings.socketMode) }
             let configuration = try settings.serverConfiguration(socket: socket, drain: drain, logger: logger)
             let clients = Server(requests.router, configuration, logger: logger) { port in

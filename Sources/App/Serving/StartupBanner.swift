@@ -14,13 +14,19 @@ struct StartupBanner: Service {
     private let settings: Settings
     private let secret: SecretSource
     private let untilReady: @Sendable () async -> Void
+    private let isLogEmpty: @Sendable () async -> Bool
     private let apiPorts = AsyncStream.makeStream(of: Int.self)
     private let adminPorts = AsyncStream.makeStream(of: Int.self)
 
-    init(_ settings: Settings, secret: SecretSource, untilReady: @escaping @Sendable () async -> Void) {
+    /// - Parameter isLogEmpty: whether nothing was ever recorded; then the banner offers the demo
+    init(
+        _ settings: Settings, secret: SecretSource, untilReady: @escaping @Sendable () async -> Void,
+        isLogEmpty: @escaping @Sendable () async -> Bool
+    ) {
         self.settings = settings
         self.secret = secret
         self.untilReady = untilReady
+        self.isLogEmpty = isLogEmpty
     }
 
     /// Call these when the servers listen.
@@ -33,15 +39,16 @@ struct StartupBanner: Service {
                 let adminPort = await adminPorts.stream.first(where: { _ in true })
             else { return }
             await untilReady()
+            let isLogEmpty = await isLogEmpty()
             guard !Task.isCancelled else { return }
-            say(port: port, adminPort: adminPort)
+            say(port: port, adminPort: adminPort, isLogEmpty: isLogEmpty)
         }
         // The end of one service would end all services.
         try? await gracefulShutdown()
     }
 
     /// Never prints the secret itself: the printed command reads it from its place.
-    private func say(port: Int, adminPort: Int) {
+    private func say(port: Int, adminPort: Int, isLogEmpty: Bool) {
         // While the secret changes, the command sends the first one.
         let isList = settings.appSecret?.contains(",") == true
         let secret =
@@ -54,7 +61,7 @@ struct StartupBanner: Service {
             """
             humon serves on \(settings.socket ?? settings.address(port: port))
             For operators: \(settings.adminAddress(port: adminPort))/metrics
-            Database: \(settings.databaseDescription)
+            Database: \(settings.databaseDescription)\(map(port: port))\(isLogEmpty ? Self.demo : "")
             Try it, in another terminal:
 
               curl\(settings.socket.map { " --unix-socket '\($0)'" } ?? "") -X POST -H "tb-app-secret: \(secret)" \(settings.address(port: port))/v1/users
@@ -62,5 +69,21 @@ struct StartupBanner: Service {
             """
         )
         fflush(nil)
+    }
+
+    /// The line about the map page; empty if no browser can open it.
+    private func map(port: Int) -> String {
+        settings.web == .on && settings.socket == nil ? "\nMap, for a browser: \(settings.address(port: port))/" : ""
+    }
+
+    /// The command as this process was started.
+    private static var demo: String {
+        """
+
+        There are no events yet. To fill the map with a thousand made-up ones, in another terminal:
+
+          \(CommandLine.arguments.first ?? "humon") demo
+
+        """
     }
 }

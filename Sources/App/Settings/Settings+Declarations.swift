@@ -3,6 +3,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Logging
 internal import Telemetry
+internal import Web
 
 extension Settings {
     /// Every setting, in the order of docs/settings.md. This is the only place to change for a new setting: the property's name is
@@ -75,6 +76,25 @@ extension Settings {
             "HUMON_CORS_ORIGINS", "The origins whose pages may use the API in a browser.", default: .none, text: "",
             documentedDefault: "none", format: "origins such as https://app.example.org, separated by commas, or *",
             parse: { CORSOrigins($0) })
+        let web = Setting<WebSwitch>.choice("HUMON_WEB", "Whether serve shows the map page at /.", default: .on)
+        let webOrigins = Setting<WebOrigins>(
+            "HUMON_WEB_ORIGINS",
+            "The origins that the map page has for its visitors; at any other name the page shows events and changes none.",
+            default: .loopback, text: "loopback",
+            format: "origins such as https://map.example.org, separated by commas, or loopback", parse: { WebOrigins($0) })
+        let tiles = Setting<Tiles?>(
+            "HUMON_TILES",
+            "A server of map tiles for the page, with the attribution that it asks for; without it the map shows countries and cities.",
+            default: nil, text: "", documentedDefault: "none",
+            format: "a URL with {z}, {x} and {y}, a space, and a text", parse: { text in Tiles(text).map(Optional.some) })
+        let sessionsPerMinute = Setting<Int>.number(
+            "HUMON_SESSIONS_PER_MINUTE",
+            "The maximum number of sign-ups on the map page per client address and minute, further ones get 429; 0 means no limit.",
+            default: 10, in: 0...1_000_000)
+        let allSessionsPerMinute = Setting<Int>.number(
+            "HUMON_ALL_SESSIONS_PER_MINUTE",
+            "The maximum number of sign-ups on the map page of this node per minute, further ones get 429; 0 means no limit.",
+            default: 600, in: 0...1_000_000)
         let bodyLimitBytes = Setting<Int>.number(
             "HUMON_BODY_LIMIT_BYTES", "The maximum size of a request body.", default: 65_536, in: 1_024...16_777_216)
         let targetLimitBytes = Setting<Int>.number(
@@ -176,4 +196,10 @@ extension Settings {
             return (environment ?? home + "/.local/share") + "/humon"
         }
     }
+}
+
+/// Whether the map page is served.
+enum WebSwitch: String, CaseIterable {
+    case on
+    case off
 }

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import HTTPServer
-internal import HTTPTypes
+public import HTTPTypes
 internal import Users
 
 extension HTTPField.Name {
@@ -19,6 +19,11 @@ extension HTTPField.Name {
     static let deviceTokens = [
         HTTPField.Name(literal: "tb-device-token"), authToken, HTTPField.Name(literal: "x-device-token"),
     ]
+}
+
+extension API {
+    /// The request fields that may hold a device token.
+    public static let tokenHeaders = HTTPField.Name.deviceTokens
 }
 
 extension Request {

@@ -12,19 +12,23 @@ public struct APIRouter: Sendable {
     private let requests: RequestMetrics
 
     /// - Parameters:
+    ///   - additionalRoutes: routes beside those of the API, such as a page's
+    ///   - additionalMiddleware: stands before the API's own
     ///   - origins: origins of the pages that may use the API from a browser
     ///   - tracer: makes a span of every request; `nil` if requests are not traced
     ///   - log: gets a record of every request; `nil` if requests are not logged
     ///   - logger: gets the errors that clients must not see
     public init(
-        _ api: API, allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil,
+        _ api: API, beside additionalRoutes: [Route] = [], behind additionalMiddleware: [any Middleware] = [],
+        allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil,
         log: (@Sendable (RequestRecord) -> Void)? = nil, logger: Logger
     ) {
-        requests = RequestMetrics(prefix: "humon", routes: api.routes, bodyLimitBytes: api.settings.bodyLimitBytes)
+        let routes = api.routes + additionalRoutes
+        requests = RequestMetrics(prefix: "humon", routes: routes, bodyLimitBytes: api.settings.bodyLimitBytes)
         let observers: [(any RequestObserver)?] = [log.map(RequestLogging.init), requests, tracer.map(RequestTracing.init)]
         router = Router(
-            routes: api.routes,
-            middleware: [
+            routes: routes,
+            middleware: additionalMiddleware + [
                 FormatSuffix(),
                 CORS(
                     allowing: origins, methods: Self.methods(of: api.routes), requestHeaders: Self.requestHeaders,

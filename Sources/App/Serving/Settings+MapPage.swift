@@ -1,0 +1,18 @@
+internal import HTTP
+internal import Users
+internal import Web
+
+extension Settings {
+    /// The map page; `nil` if it is off.
+    func mapPage(users: UsersModule) -> MapPage? {
+        switch self.web {
+        case .off: nil
+        case .on:
+            MapPage(
+                MapPage.Settings(
+                    tiles: self.tiles, origins: self.webOrigins, sessionsPerMinute: self.sessionsPerMinute,
+                    allSessionsPerMinute: self.allSessionsPerMinute),
+                users: users, tokenHeaders: API.tokenHeaders)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+#ifndef HUMON_WEB_PAGE_H
+#define HUMON_WEB_PAGE_H
+
+#include <stddef.h>
+
+/// A file of the map page, as bytes of the program.
+struct web_file {
+    /// Its name in a URL, for example `leaflet.js`.
+    const char *name;
+    const unsigned char *bytes;
+    size_t count;
+};
+
+/// The files of the map page.
+extern const struct web_file *const web_files;
+extern const size_t web_file_count;
+
+#endif

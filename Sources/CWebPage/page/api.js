@@ -1,0 +1,94 @@
+// Requests to the API. Every function resolves to the parsed body, or throws an APIError.
+
+/** The server refused a request (status from 400), or no answer came (status 0). */
+export class APIError extends Error {
+  constructor(status, problem = {}) {
+    super(APIError.text(status, problem));
+    this.status = status;
+    /** A sentence for each field: { name: "Name can't be blank" }. */
+    this.fields = APIError.fields(problem);
+  }
+
+  get isOffline() {
+    return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
+  }
+
+  static text(status, problem) {
+    if (status === 0) return "The server does not answer. Nothing was changed.";
+    if (status === 429) return "Too many requests. Wait a minute, and try again.";
+    if (status === 503) return "The server cannot do this now. Try again in a moment.";
+    return problem.detail ?? problem.message ?? problem.title ?? `The server answered with status ${status}.`;
+  }
+
+  /** RFC 9457 names a field by a JSON pointer. */
+  static fields({ errors = [] }) {
+    const fields = {};
+    for (const { pointer, detail } of errors) {
+      const name = (pointer ?? "").replace(/^[#/]+/, "");
+      fields[name] ??= detail;
+    }
+    return fields;
+  }
+}
+
+/** The position of the last own write: a read after it must show it. */
+let written = 0;
+
+/**
+ * Sends a request.
+ * @returns {Promise<{data: any, position: number, tag: string?, more: boolean}>} position: that of the log which the answer shows
+ */
+export async function request(method, path, { body, signal, headers = {} } = {}) {
+  const fields = { accept: "application/json, application/problem+json", ...headers };
+  if (body !== undefined) fields["content-type"] = "application/json";
+  if (method === "GET" && written > 0) fields["humon-position"] = String(written);
+  let response;
+  try {
+    response = await fetch(path, {
+      method, signal, headers: fields, body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin",
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new APIError(0);
+  }
+  const text = await response.text().catch(() => "");
+  const data = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : null;
+  const position = Number(response.headers.get("humon-position") ?? 0);
+  if (!response.ok) throw new APIError(response.status, data ?? {});
+  if (method !== "GET") written = Math.max(written, position);
+  return { data, position, tag: response.headers.get("etag"), more: response.headers.has("link") };
+}
+
+const query = (fields) =>
+  new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)).toString();
+
+/** A list without events is an object with a message in v1. */
+const events = ({ data, ...rest }) => ({ events: Array.isArray(data) ? data : [], ...rest });
+
+export const inBox = async (box, window, limit, signal) =>
+  events(await request("GET", `/v1/events?${query({ bbox: box, ...window, limit })}`, { signal }));
+
+export async function clusters(box, window, zoom, signal) {
+  const { data, position } = await request("GET", `/v1/events/clusters?${query({ bbox: box, zoom, ...window })}`, { signal });
+  return { clusters: Array.isArray(data) ? data : [], position };
+}
+
+export const event = (id, signal) => request("GET", `/v1/events/${id}`, { signal });
+export const myEvents = async (signal) => events(await request("GET", "/v1/users/me/events?limit=100", { signal }));
+export const attendance = async (id, signal) => (await request("GET", `/v1/events/${id}/attendance`, { signal })).data;
+
+// Writes. A key that stays the same in a repetition makes it one write.
+
+export const create = async (event, key) =>
+  (await request("POST", "/v1/events", { body: event, headers: { "idempotency-key": key } })).data.id;
+export const update = (id, event, tag, key) =>
+  request("PUT", `/v1/events/${id}`, { body: event, headers: { "idempotency-key": key, ...(tag && { "if-match": tag }) } });
+export const cancel = (id) => request("DELETE", `/v1/events/${id}`);
+export const attend = (id) => request("PUT", `/v1/events/${id}/attendance`);
+export const leave = (id) => request("DELETE", `/v1/events/${id}/attendance`);
+
+/** A random key. `crypto.randomUUID` is missing on plain HTTP. */
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,218 @@
+// The map page: map, list, details and form, and what each does to the others.
+import * as api from "./api.js";
+import { showDetails } from "./details.js";
+import { announce, byID, confirmed, element } from "./dom.js";
+import { EventForm } from "./form.js";
+import { loadCities } from "./ground.js";
+import { showEmptyServer, showList, showSignUp } from "./list.js";
+import { EventMap } from "./map.js";
+import * as place from "./place.js";
+import * as session from "./session.js";
+import { zone } from "./time.js";
+import { View } from "./view.js";
+
+const world = { lat: 25, lon: 10, zoom: 2 };
+const { assets, tiles, attribution } = document.body.dataset;
+const state = place.read();
+let cities = [];
+let form = null;
+let hasEvents = false;
+/** The element that opened the details or the form, by a selector: it gets the focus back. */
+let opener = null;
+
+const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
+const rows = { open, isMine, zoom: (cluster) => map.showBox(cluster.bbox), cityOf };
+
+// Panel: list, details or form.
+
+function showPanel(name) {
+  for (const view of ["list", "details", "form"]) byID(`${view}-view`).hidden = view !== name;
+  byID("panel").scrollTop = 0;
+  if (name !== "form") {
+    form = null;
+    map.draft(null);
+  }
+}
+
+function backToList() {
+  const id = state.event;
+  state.event = null;
+  map.select(null);
+  showPanel("list");
+  save();
+  (document.querySelector(id === null ? opener : `[data-key="event-${id}"] button`) ?? byID("list-title")).focus?.();
+}
+
+async function open(id, { focuses = true } = {}) {
+  opener = "#add";
+  try {
+    const { data, tag } = await api.event(id);
+    state.event = id;
+    showPanel("details");
+    showDetails(data, tag, {
+      close: backToList, edit: (event, version) => write(event, version),
+      cancelled: () => { backToList(); view.reload(); },
+    });
+    map.select(id);
+    if (!map.bounds.contains([data.lat, data.lon])) map.show(data.lat, data.lon);
+    save();
+    if (focuses) byID("details-view").querySelector("h2").focus();
+  } catch (error) {
+    if (!(error instanceof api.APIError)) throw error;
+    announce(error.status === 404 || error.status === 410 ? "This event is no longer there." : error.message);
+    backToList();
+  }
+}
+
+/** Opens the form for an event that has no id yet, or for one to change. */
+function write(event, tag = null) {
+  opener = "#add";
+  showPanel("form");
+  form = new EventForm(event, tag, {
+    close: () => (event.id === undefined ? backToList() : open(event.id)),
+    moved: (lat, lon) => { map.draft({ lat, lon }); map.show(lat, lon); },
+    saved: async (id, { lat, lon }) => {
+      map.show(lat, lon);
+      await view.reload();
+      open(id);
+    },
+  });
+  map.draft(event);
+  form.focus();
+}
+
+// Map and list.
+
+const map = new EventMap(byID("map"), state.view ?? world, {
+  moved: () => { save(); load(); },
+  open,
+  place: (lat, lon) => {
+    if (form === null) return write({ lat, lon });
+    map.draft({ lat, lon });
+    form.place(lat, lon);
+  },
+});
+
+const view = new View({
+  shown(content) {
+    hasEvents ||= content.kind === "clusters" || content.events.length > 0;
+    if (content.kind === "clusters") map.showClusters(content.clusters);
+    else map.showEvents(content.events, isMine);
+    map.select(state.event);
+    showList(content, rows);
+    if (!hasEvents) lookForEvents();
+  },
+  put(event, content) {
+    hasEvents = true;
+    map.put(event, isMine(event));
+    map.select(state.event);
+    showList(content, rows);
+    if (event.id === state.event && form === null) open(event.id, { focuses: false });
+  },
+  gone(id, content) {
+    map.remove(id);
+    showList(content, rows);
+    // It may be out of view only.
+    const isEnding = byID("details-view").dataset.ending === String(id);
+    if (id === state.event && form === null && !isEnding) open(id, { focuses: false });
+  },
+  busy: (isBusy) => byID("list").setAttribute("aria-busy", String(isBusy)),
+  refused() {
+    this.state("failed", "Not signed up");
+    showSignUp(() => session.signedIn(() => view.reload()).catch(({ message }) => announce(message)));
+  },
+  state(name, text) {
+    const texts = { live: "Live", reconnecting: "Reconnecting…", offline: "Offline", failed: text };
+    const status = byID("status");
+    if (status.dataset.state === name && name !== "failed") return;
+    status.dataset.state = name;
+    status.textContent = texts[name];
+  },
+});
+
+const load = () => view.load({ bounds: map.bounds, zoom: map.view.zoom, when: state.when, mine: state.mine });
+const save = () => place.write({ ...state, view: map.view });
+
+/** An empty server says how to fill it; an empty place on a full map does not. */
+async function lookForEvents() {
+  const { clusters } = await api.clusters("-180,-90,180,90", {}, 0).catch(() => ({ clusters: [{}] }));
+  hasEvents ||= clusters.length > 0;
+  if (!hasEvents) showEmptyServer();
+}
+
+/** The largest city of a cluster's box, or a near one. Null far from all cities. */
+function cityOf({ lat, lon, bbox: [west, south, east, north] }) {
+  const isInside = (city) => city.lat >= south && city.lat <= north && city.lon >= west && city.lon <= east;
+  const distance = (city) => (city.lat - lat) ** 2 + ((city.lon - lon) * Math.cos((lat * Math.PI) / 180)) ** 2;
+  const near = () => cities.filter((city) => distance(city) < 9).sort((one, other) => distance(one) - distance(other))[0];
+  // The largest is the first.
+  return (cities.find(isInside) ?? near())?.name ?? null;
+}
+
+/** The city that the viewer's time zone is named after: near enough for a first view, and no question is needed. */
+function firstView() {
+  const name = zone.split("/").at(-1).replaceAll("_", " ");
+  const city = cities.find((city) => city.name === name) ?? cities.find((city) => city.name.startsWith(`${name} `));
+  return city ? { lat: city.lat, lon: city.lon, zoom: 6 } : world;
+}
+
+// Controls.
+
+function showFilters() {
+  const { elements } = byID("filters");
+  elements.when.value = state.when;
+  elements.mine.checked = state.mine;
+}
+
+byID("filters").addEventListener("change", () => {
+  const { elements } = byID("filters");
+  state.when = elements.when.value;
+  state.mine = elements.mine.checked;
+  save();
+  load();
+});
+byID("filters").addEventListener("submit", (submission) => submission.preventDefault());
+byID("add").addEventListener("click", () => {
+  const { lat, lon } = map.view;
+  write({ lat: Number(lat.toFixed(6)), lon: Number(lon.toFixed(6)) });
+});
+byID("near").addEventListener("click", () => {
+  const failed = () => announce("Your browser does not tell where you are.");
+  if (!navigator.geolocation) return failed();
+  navigator.geolocation.getCurrentPosition(({ coords }) => map.show(coords.latitude, coords.longitude, 12), failed);
+});
+document.addEventListener("keydown", ({ key }) => {
+  if (key === "Escape" && !byID("question").open && !byID("details-view").hidden) backToList();
+});
+window.addEventListener("hashchange", () => {
+  Object.assign(state, place.read());
+  showFilters();
+  if (state.view) map.setView(state.view);
+  if (state.event !== null) open(state.event);
+  load();
+});
+session.onUserChange((id) => {
+  const forget = element("button", {
+    type: "button", class: "link",
+    onclick: async () => {
+      const text = "Forget this browser? Your events stay, and nobody can change them any more.";
+      if (await confirmed(text, { yes: "Forget it" })) await session.forget();
+    },
+  }, "Forget this browser");
+  byID("who").replaceChildren(...(id === null ? [] : [`You are user ${id}. `, forget]));
+  view.reload();
+});
+
+// Start.
+
+showFilters();
+const loadingCities = loadCities(assets);
+map.addGround(assets, { template: tiles, attribution }, loadingCities);
+if (state.view === null) {
+  cities = await loadingCities;
+  map.setView(firstView());
+}
+load();
+session.restore();
+if (state.event !== null) open(state.event, { focuses: false });
+cities = await loadingCities;

@@ -1,0 +1,79 @@
+// Follows the changes of what a list shows: GET /v1/events/changes, server-sent events.
+
+const longestPauseSeconds = 30;
+
+/** One stream of changes after the other, each from where the last one ended. */
+export class Changes {
+  #source = null;
+  #timer = null;
+  #path = null;
+  #position = 0;
+  #failures = 0;
+  #handlers;
+
+  /** @param handlers { put(event), gone(id), reset(), live(), lost() } */
+  constructor(handlers) {
+    this.#handlers = handlers;
+    window.addEventListener("online", () => this.#openAgain());
+    // A browser opens six connections to an HTTP/1.1 server: hidden tabs must not hold them.
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.#close() : this.#openAgain()));
+  }
+
+  /** Follows a box and a window from the position of a list on; from now on if the position is 0. */
+  follow(box, window, position) {
+    this.#path = `/v1/events/changes?${new URLSearchParams({ bbox: box, ...window })}`;
+    this.#position = position;
+    this.#open();
+  }
+
+  stop() {
+    this.#path = null;
+    this.#close();
+  }
+
+  #openAgain() {
+    if (this.#path !== null && this.#source?.readyState !== EventSource.OPEN) this.#open();
+  }
+
+  #close() {
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    this.#source = null;
+  }
+
+  #open() {
+    this.#close();
+    if (document.hidden) return;
+    const source = new EventSource(this.#path + (this.#position > 0 ? `&since=${this.#position}` : ""));
+    this.#source = source;
+    // An event without data, a heartbeat, is not heard here: the browser keeps its id for its own reconnection.
+    const heard = ({ lastEventId }) => {
+      this.#position = Math.max(this.#position, Number(lastEventId) || 0);
+    };
+    source.onopen = () => {
+      this.#failures = 0;
+      this.#handlers.live();
+    };
+    source.addEventListener("put", (message) => {
+      heard(message);
+      this.#handlers.put(JSON.parse(message.data));
+    });
+    source.addEventListener("gone", (message) => {
+      heard(message);
+      this.#handlers.gone(JSON.parse(message.data).id);
+    });
+    source.addEventListener("reset", () => {
+      this.#close();
+      this.#handlers.reset();
+    });
+    source.onerror = () => {
+      this.#handlers.lost();
+      // The browser connects again by itself, unless the server answered with an error.
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.#failures += 1;
+      const pauseSeconds = Math.min(longestPauseSeconds, 2 ** this.#failures) * (0.5 + Math.random() / 2);
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#openAgain(), pauseSeconds * 1000);
+    };
+  }
+}

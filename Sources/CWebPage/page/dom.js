@@ -1,0 +1,45 @@
+// Builds parts of the page. Text is always text: no string becomes HTML.
+
+/** The element of the page with this id. */
+export const byID = (id) => document.getElementById(id);
+
+/**
+ * A new element: element("a", { href: "/docs", class: "link" }, "API").
+ * A property "onclick" takes a function; true and false set and leave out an attribute.
+ */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") made.addEventListener(name.replace(/^on/, ""), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value != null) made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child != null && child !== false));
+  return made;
+}
+
+const announcementMilliseconds = 6000;
+let clearing = null;
+
+/** Says something for a moment, to screen readers too. */
+export function announce(text) {
+  byID("announcement").textContent = text;
+  clearTimeout(clearing);
+  clearing = setTimeout(() => byID("announcement").replaceChildren(), announcementMilliseconds);
+}
+
+/** Asks a question that needs a yes. Resolves to true or false. */
+export function confirmed(text, { yes, no = "Keep it" }) {
+  const dialog = byID("question");
+  const [noButton, yesButton] = dialog.querySelectorAll("button");
+  byID("question-text").textContent = text;
+  yesButton.textContent = yes;
+  noButton.textContent = no;
+  dialog.returnValue = "no";
+  noButton.onclick = () => dialog.close("no");
+  yesButton.onclick = () => dialog.close("yes");
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+  });
+}

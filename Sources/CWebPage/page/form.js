@@ -1,0 +1,140 @@
+// The form that adds an event and changes one. The API checks the fields; the form shows its errors beside them.
+import * as api from "./api.js";
+import { announce, byID, element } from "./dom.js";
+import { signedIn } from "./session.js";
+import { fromInput, inputValue, nextHour, zone } from "./time.js";
+
+const fields = [
+  { name: "name", label: "What", type: "text", required: true, autocomplete: "off" },
+  { name: "address", label: "Address", type: "text", autocomplete: "off" },
+  { name: "started_at", label: "Starts", type: "datetime-local", required: true },
+  { name: "ended_at", label: "Ends", type: "datetime-local" },
+  { name: "lat", label: "Latitude", type: "number", step: "any", required: true },
+  { name: "lon", label: "Longitude", type: "number", step: "any", required: true },
+];
+
+/**
+ * @param event the event to change; { lat, lon } of a new one
+ * @param tag the version that the visitor saw; null for a new event
+ * @param handlers { saved(id), close(), moved(lat, lon) }
+ */
+export class EventForm {
+  #form;
+  #event;
+  #tag;
+  /** One intent, one key: a repetition after a lost answer is the same write. */
+  #key = api.newKey();
+  #handlers;
+
+  constructor(event, tag, handlers) {
+    this.#event = event;
+    this.#tag = tag;
+    this.#handlers = handlers;
+    const isNew = event.id === undefined;
+    this.#form = element(
+      "form", { novalidate: true, "aria-labelledby": "form-title", onsubmit: (submission) => this.#submit(submission) },
+      element("button", { type: "button", class: "back", onclick: handlers.close }, isNew ? "← Do not add" : "← Do not change"),
+      element("h2", { id: "form-title", tabindex: "-1" }, isNew ? "Add an event" : "Change the event"),
+      element("p", {}, `Click the map to choose the place, or drag the red pin. Times are in your zone, ${zone}.`),
+      element("p", { class: "problem", role: "alert" }),
+      ...fields.map((field) => this.#row(field)),
+      element(
+        "div", { class: "buttons" },
+        element("button", { type: "submit", class: "primary" }, isNew ? "Add" : "Save"),
+        navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here")));
+    this.#form.addEventListener("change", ({ target }) => {
+      if (target.name === "lat" || target.name === "lon") this.#tellPlace();
+    });
+    byID("form-view").replaceChildren(this.#form);
+    this.#form.elements.started_at.value = inputValue(event.started_at ?? nextHour());
+    this.#form.elements.ended_at.value = inputValue(event.ended_at);
+    for (const name of ["name", "address", "lat", "lon"]) this.#form.elements[name].value = event[name] ?? "";
+  }
+
+  focus() { byID("form-title").focus(); }
+
+  /** The map chose a place. */
+  place(lat, lon) {
+    this.#form.elements.lat.value = lat;
+    this.#form.elements.lon.value = lon;
+    announce(`The place is ${lat}, ${lon}.`);
+  }
+
+  #row({ name, label, required, ...attributes }) {
+    const input = element("input", {
+      id: `field-${name}`, name, "aria-required": required && "true", "aria-describedby": `error-${name}`, ...attributes,
+    });
+    return element(
+      "p", { class: `field ${name}` },
+      element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " (optional)")),
+      input, element("span", { class: "error", id: `error-${name}` }));
+  }
+
+  #here() {
+    navigator.geolocation.getCurrentPosition(
+      ({ coords }) => {
+        this.place(Number(coords.latitude.toFixed(6)), Number(coords.longitude.toFixed(6)));
+        this.#tellPlace();
+      },
+      () => this.#say("Your browser does not tell where you are. Choose the place on the map."));
+  }
+
+  #tellPlace() {
+    const { lat, lon } = this.#value();
+    if (typeof lat === "number" && typeof lon === "number") this.#handlers.moved(lat, lon);
+  }
+
+  #value() {
+    const of = (name) => this.#form.elements[name].value;
+    const number = (name) => (of(name).trim() === "" ? null : Number(of(name)));
+    return {
+      name: of("name"), address: of("address").trim() || null, started_at: fromInput(of("started_at")),
+      ended_at: fromInput(of("ended_at")), lat: number("lat"), lon: number("lon"),
+    };
+  }
+
+  async #submit(submission) {
+    submission.preventDefault();
+    const button = this.#form.querySelector("[type=submit]");
+    if (button.disabled) return;
+    button.disabled = true;
+    this.#showErrors({});
+    this.#say("");
+    try {
+      const event = this.#value();
+      const isNew = this.#event.id === undefined;
+      const id = await signedIn(async () => {
+        if (isNew) return api.create(event, this.#key);
+        await api.update(this.#event.id, event, this.#tag, this.#key);
+        return this.#event.id;
+      });
+      announce(isNew ? "The event is on the map." : "The event is changed.");
+      this.#handlers.saved(id, event);
+    } catch (error) {
+      if (!(error instanceof api.APIError)) throw error;
+      // Without an answer the write may have happened: the next attempt has the same key.
+      if (error.status !== 0 && error.status < 500) this.#key = api.newKey();
+      this.#showErrors(error.fields);
+      this.#say(this.#text(error));
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  #text(error) {
+    if (error.status === 412) return "Another window changed this event meanwhile. Close the form and open it again.";
+    if (error.isOffline) return `${error.message} Your text stays here.`;
+    return Object.keys(error.fields).length > 0 ? "Please mend the fields with an error." : error.message;
+  }
+
+  #say(text) { this.#form.querySelector(".problem").textContent = text; }
+
+  #showErrors(errors) {
+    for (const { name } of fields) {
+      byID(`error-${name}`).textContent = errors[name] ?? "";
+      if (errors[name]) this.#form.elements[name].setAttribute("aria-invalid", "true");
+      else this.#form.elements[name].removeAttribute("aria-invalid");
+    }
+    this.#form.querySelector("[aria-invalid]")?.focus();
+  }
+}

@@ -1,0 +1,36 @@
+// What the map shows, kept in the URL, so that a link or a reload shows the same: #map=11/52.52/13.4&when=week&event=12
+
+const choices = ["today", "week", "any"];
+
+/** The state in the URL. Parts that are missing or unusable have their default; `view` is null without one. */
+export function read(hash = location.hash) {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const [zoom, lat, lon] = (fields.get("map") ?? "").split("/").map(Number);
+  const isUsable = [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 90 && zoom >= 0 && zoom <= 19;
+  const event = fields.get("event");
+  return {
+    view: isUsable ? { zoom, lat, lon } : null,
+    when: choices.includes(fields.get("when")) ? fields.get("when") : "any",
+    mine: fields.get("mine") === "1",
+    event: /^\d{1,18}$/.test(event ?? "") ? Number(event) : null,
+  };
+}
+
+/** Replaces the URL without an entry in the history. */
+export function write({ view, when, mine, event }) {
+  const digits = Math.max(0, Math.ceil(view.zoom / 3));
+  const parts = [`map=${view.zoom}/${view.lat.toFixed(digits)}/${view.lon.toFixed(digits)}`, `when=${when}`];
+  if (mine) parts.push("mine=1");
+  if (event !== null) parts.push(`event=${event}`);
+  history.replaceState(null, "", `#${parts.join("&")}`);
+}
+
+/** The box of the API for the bounds of a map: west may be greater than east, across the date line. */
+export function box(bounds) {
+  const south = Math.max(-90, bounds.getSouth());
+  const north = Math.min(90, bounds.getNorth());
+  const isWhole = bounds.getEast() - bounds.getWest() >= 360;
+  const wrapped = (lon) => ((((lon + 180) % 360) + 360) % 360) - 180;
+  const [west, east] = isWhole ? [-180, 180] : [wrapped(bounds.getWest()), wrapped(bounds.getEast())];
+  return [west, south, east, north].map((number) => number.toFixed(6)).join(",");
+}

@@ -1,0 +1,110 @@
+// The files of the map page, embedded by the compiler: C23's #embed takes 20 ms for files that take the Swift compiler minutes as array
+// literals. The compiler lists them as dependencies, so that a changed file is compiled again.
+#include "CWebPage.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+#if !__has_embed("../../third-party/leaflet/leaflet.js")
+#error "third-party/leaflet is missing: run scripts/install"
+#endif
+
+static const unsigned char index_html[] = {
+#embed "page/index.html"
+};
+static const unsigned char page_css[] = {
+#embed "page/page.css"
+};
+static const unsigned char icon_svg[] = {
+#embed "page/icon.svg"
+};
+static const unsigned char licences_txt[] = {
+#embed "page/licences.txt"
+};
+static const unsigned char api_js[] = {
+#embed "page/api.js"
+};
+static const unsigned char app_js[] = {
+#embed "page/app.js"
+};
+static const unsigned char changes_js[] = {
+#embed "page/changes.js"
+};
+static const unsigned char details_js[] = {
+#embed "page/details.js"
+};
+static const unsigned char dom_js[] = {
+#embed "page/dom.js"
+};
+static const unsigned char form_js[] = {
+#embed "page/form.js"
+};
+static const unsigned char ground_js[] = {
+#embed "page/ground.js"
+};
+static const unsigned char list_js[] = {
+#embed "page/list.js"
+};
+static const unsigned char map_js[] = {
+#embed "page/map.js"
+};
+static const unsigned char place_js[] = {
+#embed "page/place.js"
+};
+static const unsigned char session_js[] = {
+#embed "page/session.js"
+};
+static const unsigned char time_js[] = {
+#embed "page/time.js"
+};
+static const unsigned char topology_js[] = {
+#embed "page/topology.js"
+};
+static const unsigned char view_js[] = {
+#embed "page/view.js"
+};
+static const unsigned char countries_110m[] = {
+#embed "data/countries-110m.topojson"
+};
+static const unsigned char countries_50m[] = {
+#embed "data/countries-50m.topojson"
+};
+static const unsigned char cities_tsv[] = {
+#embed "../App/Demo/cities.tsv"
+};
+static const unsigned char leaflet_js[] = {
+#embed "../../third-party/leaflet/leaflet.js"
+};
+static const unsigned char leaflet_css[] = {
+#embed "../../third-party/leaflet/leaflet.css"
+};
+
+#define FILE(name, bytes) {name, bytes, sizeof bytes}
+
+static const struct web_file files[] = {
+    FILE("index.html", index_html),
+    FILE("page.css", page_css),
+    FILE("icon.svg", icon_svg),
+    FILE("licences.txt", licences_txt),
+    FILE("api.js", api_js),
+    FILE("app.js", app_js),
+    FILE("changes.js", changes_js),
+    FILE("details.js", details_js),
+    FILE("dom.js", dom_js),
+    FILE("form.js", form_js),
+    FILE("ground.js", ground_js),
+    FILE("list.js", list_js),
+    FILE("map.js", map_js),
+    FILE("place.js", place_js),
+    FILE("session.js", session_js),
+    FILE("time.js", time_js),
+    FILE("topology.js", topology_js),
+    FILE("view.js", view_js),
+    FILE("countries-110m.topojson", countries_110m),
+    FILE("countries-50m.topojson", countries_50m),
+    FILE("cities.tsv", cities_tsv),
+    FILE("leaflet.js", leaflet_js),
+    FILE("leaflet.css", leaflet_css),
+};
+
+const struct web_file *const web_files = files;
+const size_t web_file_count = sizeof files / sizeof files[0];
