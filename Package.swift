@@ -221,6 +221,13 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "WebTests",
+            dependencies: [
+                "humon", "Web", "App", "HTTP", "HTTPServer", "Users", "EventStore", "Postgres", "Encoding", "TestDatabase",
+                "TestHTTP", "TestServer", .httpTypes, .logging, .nioCore, .serviceLifecycle,
+            ]
+        ),
+        .testTarget(
             name: "AppTests",
             dependencies: [
                 "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestDatabase",

@@ -1,0 +1,77 @@
+import Encoding
+import HTTPServer
+import HTTPTypes
+import Logging
+import NIOCore
+import TestDatabase
+import TestHTTP
+import TestServer
+import Testing
+
+@Suite(.serialized) struct `A hostile page in a visitor's browser` {
+    /// Every name of a foreign site leads to this machine.
+    private static let names = ["--host-resolver-rules=MAP *.example 127.0.0.1"]
+
+    /// Serves an empty page at a port of its own.
+    private static let hostile = Router(
+        routes: [
+            Route(
+                .get, "/",
+                immediately: { _, _ in
+                    Response(
+                        headers: [.contentType: "text/html"], body: ByteBuffer(string: "<!doctype html><title>Hostile</title>"))
+                })
+        ], logger: .quiet)
+
+    /// What a page can send to another origin without asking: a form in the visitor's name.
+    private static func attack(_ address: String) -> String {
+        """
+        Promise.allSettled([
+            fetch("\(address)/session", { method: "POST", mode: "no-cors", credentials: "include" }),
+            fetch("\(address)/v1/events", {
+                method: "POST", mode: "no-cors", credentials: "include",
+                headers: { "content-type": "application/x-www-form-urlencoded" },
+                body: "name=Hostile&lat=52.52&lon=13.4&started_at=2037-01-01T20:00:00Z",
+            }),
+            fetch("\(address)/session", { method: "DELETE", credentials: "include" }),
+            fetch("\(address)/session", { credentials: "include" }),
+        ]).then((results) => results.map(({ value }) => value?.type ?? "blocked").join())
+        """
+    }
+
+    private static func user(_ page: BrowserPage) async throws -> JSON {
+        try await page.evaluate("fetch('/session').then((answer) => answer.json()).then(({ id }) => id)")
+    }
+
+    @Test(arguments: ["127.0.0.1", "evil.example"])
+    func `at another port or another site neither writes nor reads in the visitor's name`(host: String) async throws {
+        try await LivePage.with(Self.names) { live, _ in
+            try await live.open()
+            try await live.page.evaluate("fetch('/session', { method: 'POST' })")
+            let user = try await Self.user(live.page)
+            #expect(user.integer != nil)
+            try await Self.hostile.withServer { _, port in
+                try await live.page.open("http://\(host):\(port)/")
+                try await live.page.until("document.title === 'Hostile'")
+                let results = try await live.page.evaluate(Self.attack(live.address)).string ?? ""
+                #expect(
+                    !results.contains("cors,") && !results.hasSuffix("cors"),
+                    "a page of another origin read an answer: \(results)")
+                try await live.page.discardComplaints()
+            }
+            // No event was created, no user signed up, and the visitor's session is as it was.
+            #expect(try await live.send("GET", "/v1/events/1").status == 404)
+            try await live.open()
+            #expect(try await Self.user(live.page) == user)
+        }
+    }
+
+    @Test func `under a name that leads to this server gets no session`() async throws {
+        try await LivePage.with(Self.names) { live, _ in
+            try await live.page.open("http://evil.example:\(live.port)/")
+            try await live.page.until("document.title.startsWith('Humon')")
+            let status = try await live.page.evaluate("fetch('/session', { method: 'POST' }).then(({ status }) => status)")
+            #expect(status == JSON(403))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import TestDatabase
+import Testing
+
+@testable import HTTPServer
+@testable import Web
+
+@Suite struct `The files of the map page` {
+    private static let release = PageRelease(tiles: nil)
+
+    private static func request(_ path: String, _ headers: HTTPFields = [:]) -> Request {
+        Request(head: HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path, headerFields: headers))
+    }
+
+    private static func asset(_ name: String, release: String? = nil, _ headers: HTTPFields = [:]) throws -> Response {
+        let release = release ?? Self.release.digest
+        return try Self.release.asset(for: request("/assets/\(release)/\(name)", headers), release: release[...])
+    }
+
+    private static func page(_ release: PageRelease = release) -> String {
+        String(buffer: release.page(for: request("/")).body)
+    }
+
+    @Test func `contain every file of the folders page and data`() throws {
+        let names = try ["page", "data"].flatMap {
+            try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "Sources/CWebPage/\($0)").path)
+        }
+        #expect(names.count > 5)
+        #expect(Set(names).isSubset(of: Set(PageFile.all.map(\.name))))
+    }
+
+    @Test func `all have a media type`() {
+        #expect(PageFile.all.filter { $0.mediaType == nil }.map(\.name) == [])
+    }
+
+    @Test func `have at most 300 lines each, besides data and foreign code`() {
+        for file in PageFile.all where !file.name.hasPrefix("leaflet") && file.name != "cities.tsv" {
+            #expect(file.bytes.count { $0 == UInt8(ascii: "\n") } <= 300, "\(file.name)")
+        }
+    }
+
+    @Test func `are kept by caches for ever under the path of their release`() throws {
+        let response = try Self.asset("page.css")
+        #expect(response.headers[.cacheControl] == "public, max-age=31536000, immutable")
+        #expect(response.headers[.contentType] == "text/css; charset=utf-8")
+    }
+
+    @Test(arguments: ["zstd", "gzip"])
+    func `are compressed in the coding of the client`(coding: String) throws {
+        let plain = try Self.asset("leaflet.js")
+        let packed = try Self.asset("leaflet.js", [.acceptEncoding: coding])
+        #expect(packed.headers[.contentEncoding] == coding)
+        #expect(packed.headers[.vary] == "Accept-Encoding")
+        #expect(packed.body.readableBytes < plain.body.readableBytes / 2)
+    }
+
+    @Test func `are not kept under the path of another release`() throws {
+        let response = try Self.asset("page.css", release: "0000000000000000")
+        #expect(response.headers[.cacheControl] == "no-store")
+        #expect(response.body.readableBytes > 0)
+    }
+
+    @Test(arguments: ["missing.js", "index.html", "..", ""])
+    func `do not include this name`(name: String) throws {
+        #expect(throws: HTTPError.notFound) { try Self.asset(name) }
+    }
+
+    @Test func `have a path that changes with each byte`() {
+        var files = PageFile.all
+        files[0].bytes.append(32)
+        #expect(PageRelease(files, tiles: nil).digest != Self.release.digest)
+    }
+
+    @Test func `the page names assets of its release only, and has no place left to fill`() {
+        let page = Self.page()
+        #expect(!page.contains("{{"))
+        let names = page.matches(of: /(?:src|href)="([^"#]+)"/).map { String($0.1) }.filter { !$0.hasPrefix("https://") }
+        #expect(names.count > 3)
+        for name in names where name != "/docs" { #expect(name.hasPrefix("/assets/\(Self.release.digest)/"), "\(name)") }
+    }
+
+    @Test func `the page has no inline script, style or handler`() {
+        let page = Self.page()
+        #expect(page.matches(of: /<script(?![^>]*\ssrc=)/).isEmpty)
+        #expect(page.matches(of: /<style|\sstyle=|\son[a-z]+=/).isEmpty)
+    }
+
+    @Test func `a client that has the page gets 304`() {
+        let tag = Self.release.page(for: Self.request("/")).headers[.eTag] ?? ""
+        let response = Self.release.page(for: Self.request("/", [.ifNoneMatch: tag]))
+        #expect(response.status == .notModified)
+        #expect(response.body.readableBytes == 0)
+    }
+
+    @Test func `the page names the tile server as text`() throws {
+        let tiles = try #require(Tiles(#"https://tiles.example.org/{z}/{x}/{y}.png <b> "Streets""#))
+        let page = Self.page(PageRelease(tiles: tiles))
+        #expect(page.contains("https://tiles.example.org/{z}/{x}/{y}.png"))
+        #expect(page.contains("&lt;b&gt; &quot;Streets&quot;"))
+    }
+}
+
+@Suite struct `The security headers of the map page` {
+    @Test func `forbid everything but the page's own files`() {
+        #expect(
+            SecurityHeaders.contentSecurityPolicy(tiles: nil)
+                == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+                + "form-action 'none'; frame-ancestors 'none'")
+    }
+
+    @Test func `allow images of the tile server that the settings name`() throws {
+        let tiles = try #require(Tiles("https://tiles.example.org:8443/a/{z}/{x}/{y}.png © Streets"))
+        #expect(
+            SecurityHeaders.contentSecurityPolicy(tiles: tiles).contains("img-src 'self' data: https://tiles.example.org:8443;"))
+    }
+
+    @Test(arguments: [
+        "https://tiles.example.org/{z}/{x}/{y}.png", "tiles.example.org/{z}/{x}/{y}.png © A", "https://a.example/{z}/{x}.png © A",
+        "https://a.example;script-src/{z}/{x}/{y} © A", "ftp://a.example/{z}/{x}/{y} © A", "",
+    ])
+    func `no tile server has this text`(text: String) {
+        #expect(Tiles(text) == nil)
+    }
+
+    @Test(arguments: ["/", "/assets/0/page.css", "/session", "/assets/0/missing"])
+    func `are on every response of the page`(path: String) async throws {
+        try await TestPage.with { page in
+            let headers = await page.send(.get, path, ownPage).headers
+            #expect(headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'") == true)
+            #expect(headers[.xContentTypeOptions] == "nosniff")
+        }
+    }
+
+    @Test func `are not on the responses of the API`() async throws {
+        try await TestPage.with { page in
+            #expect(await page.send(.get, "/v1/events/1").headers[.contentSecurityPolicy] == nil)
+        }
+    }
+}
+
+@Suite struct `The origins of the map page` {
+    @Test(arguments: ["https://map.example.org", "https://a.example, http://192.168.1.5:8080", "https://[2001:db8::1]:8443"])
+    func `this list is read`(list: String) {
+        #expect(WebOrigins(list) != nil)
+    }
+
+    @Test(arguments: ["", "*", "map.example.org", "https://map.example.org/", "https://a.example,", "https://user@a.example"])
+    func `this list is refused`(list: String) {
+        #expect(WebOrigins(list) == nil)
+    }
+}

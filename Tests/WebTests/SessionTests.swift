@@ -1,0 +1,189 @@
+import Encoding
+import EventStore
+import HTTPServer
+import HTTPTypes
+import TestDatabase
+import Testing
+
+@testable import Web
+
+@Suite struct `A session of the map page` {
+    /// A request that a foreign page, or no page, can make a browser send.
+    struct Foreign: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var host = "localhost:8080"
+        var headers: [String: String]
+    }
+
+    static let foreign = [
+        Foreign(testDescription: "another site", headers: ["sec-fetch-site": "cross-site", "origin": "https://evil.example"]),
+        Foreign(testDescription: "another port", headers: ["sec-fetch-site": "same-site", "origin": "http://localhost:9090"]),
+        Foreign(testDescription: "the address bar", headers: ["sec-fetch-site": "none"]),
+        Foreign(
+            testDescription: "another origin, though it claims ours",
+            headers: ["sec-fetch-site": "cross-site", "origin": "http://localhost:8080"]),
+        Foreign(testDescription: "an old browser on another port", headers: ["origin": "http://localhost:9090"]),
+        Foreign(testDescription: "an old browser on another site", headers: ["origin": "https://evil.example"]),
+        Foreign(testDescription: "an opaque origin", headers: ["origin": "null"]),
+        Foreign(testDescription: "a client that says nothing", headers: [:]),
+        Foreign(
+            testDescription: "a name after DNS rebinding", host: "evil.example:8080", headers: ["sec-fetch-site": "same-origin"]),
+        Foreign(
+            testDescription: "an old browser after DNS rebinding", host: "evil.example:8080",
+            headers: ["origin": "http://evil.example:8080"]),
+        Foreign(
+            testDescription: "a name that begins like ours", host: "localhost.evil.example",
+            headers: ["sec-fetch-site": "same-origin"]),
+    ]
+
+    static let own: [[String: String]] = [ownPage, ["origin": "http://localhost:8080"]]
+
+    @Test(arguments: own)
+    func `POST signs a new device up, and the cookie creates an event`(headers: [String: String]) async throws {
+        try await TestPage.with { page in
+            let session = await page.send(.post, "/session", headers)
+            #expect(session.status == 200)
+            #expect(session.id != nil)
+            let created = await page.createEvent(cookie: session.cookie, headers)
+            #expect(created.status == 200)
+            let event = try #require(created.id)
+            let shown = await page.send(.get, "/v1/events/\(event)")
+            #expect(shown.body.contains(#""owner":{"id":\#(try #require(session.id))}"#))
+        }
+    }
+
+    @Test(arguments: foreign)
+    func `POST from elsewhere gets 403, and signs nobody up`(request: Foreign) async throws {
+        try await TestPage.with { page in
+            let answer = await page.send(.post, "/session", host: request.host, request.headers)
+            #expect(answer.status == 403)
+            #expect(answer.setCookie == nil)
+            let recorded = try await page.recorded()
+            #expect(recorded == 0)
+        }
+    }
+
+    @Test(arguments: foreign)
+    func `the API does not take the cookie from elsewhere`(request: Foreign) async throws {
+        try await TestPage.with { page in
+            let cookie = await page.send(.post, "/session", ownPage).cookie
+            let before = try await page.recorded()
+            let answer = await page.createEvent(host: request.host, cookie: cookie, request.headers)
+            #expect(answer.status == 401)
+            #expect(try await page.recorded() == before)
+        }
+    }
+
+    @Test func `the cookie on plain HTTP is hidden from scripts and from other sites`() async throws {
+        try await TestPage.with { page in
+            let cookie = try #require(await page.send(.post, "/session", ownPage).setCookie)
+            #expect(cookie.wholeMatch(of: /humon=[0-9a-f-]{36}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Strict/) != nil)
+        }
+    }
+
+    @Test func `the cookie on https has the prefix Host and is secure`() async throws {
+        try await TestPage.with { page in
+            let session = await page.send(.post, "/session", ownPage, scheme: .https)
+            let cookie = try #require(session.setCookie)
+            #expect(cookie.hasPrefix("__Host-humon="))
+            #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
+            #expect(await page.createEvent(cookie: session.cookie, ownPage, scheme: .https).status == 200)
+        }
+    }
+
+    @Test func `a cookie of plain HTTP does not count on https`() async throws {
+        try await TestPage.with { page in
+            let cookie = await page.send(.post, "/session", ownPage).cookie
+            #expect(await page.createEvent(cookie: cookie, ownPage, scheme: .https).status == 401)
+        }
+    }
+
+    @Test func `two cookies of the name do not count`() async throws {
+        try await TestPage.with { page in
+            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
+            #expect(await page.createEvent(cookie: "humon=other; \(cookie)", ownPage).status == 401)
+        }
+    }
+
+    @Test func `a token in a header takes precedence over the cookie`() async throws {
+        try await TestPage.with { page in
+            let cookie = await page.send(.post, "/session", ownPage).cookie
+            let answer = await page.createEvent(cookie: cookie, ["sec-fetch-site": "same-origin", "x-device-token": "unknown"])
+            #expect(answer.status == 401)
+        }
+    }
+
+    @Test func `POST with the cookie of a known device answers the same user`() async throws {
+        try await TestPage.with { page in
+            let first = await page.send(.post, "/session", ownPage)
+            let headers = ownPage.merging(["cookie": try #require(first.cookie)]) { $1 }
+            let second = await page.send(.post, "/session", headers)
+            #expect(second.id == first.id)
+            #expect(second.setCookie == nil)
+            #expect(try await page.recorded() == 1)
+        }
+    }
+
+    @Test func `GET answers the user, and null without a cookie`() async throws {
+        try await TestPage.with { page in
+            let session = await page.send(.post, "/session", ownPage)
+            #expect(await page.send(.get, "/session", ownPage).body == #"{"id":null}"#)
+            let headers = ownPage.merging(["cookie": try #require(session.cookie)]) { $1 }
+            #expect(await page.send(.get, "/session", headers).id == session.id)
+        }
+    }
+
+    @Test func `GET removes the cookie of an unknown device`() async throws {
+        try await TestPage.with { page in
+            let answer = await page.send(.get, "/session", ownPage.merging(["cookie": "humon=unknown"]) { $1 })
+            #expect(answer.body == #"{"id":null}"#)
+            #expect(answer.setCookie?.hasPrefix("humon=; Max-Age=0") == true)
+        }
+    }
+
+    @Test func `DELETE makes the browser forget the cookie`() async throws {
+        try await TestPage.with { page in
+            let answer = await page.send(.delete, "/session", ownPage)
+            #expect(answer.status == 204)
+            #expect(answer.setCookie == "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict")
+            #expect(await page.send(.delete, "/session", ["sec-fetch-site": "cross-site"]).status == 403)
+        }
+    }
+
+    @Test func `an address that is at its limit gets 429`() async throws {
+        try await TestPage.with(MapPage.Settings(sessionsPerMinute: 2)) { page in
+            for _ in 0..<2 { #expect(await page.send(.post, "/session", ownPage).status == 200) }
+            let refused = await page.send(.post, "/session", ownPage)
+            #expect(refused.status == 429)
+            #expect(refused.headers[.retryAfter] != nil)
+            let recorded = try await page.recorded()
+            #expect(recorded == 2)
+        }
+    }
+
+    @Test func `the limit of all addresses together gives 429`() async throws {
+        try await TestPage.with(MapPage.Settings(allSessionsPerMinute: 1)) { page in
+            #expect(await page.send(.post, "/session", ownPage).status == 200)
+            #expect(await page.send(.post, "/session", ownPage).status == 429)
+        }
+    }
+
+    @Test func `the log holds no token of a session`() async throws {
+        try await TestPage.with { page in
+            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
+            let token = try #require(cookie.split(separator: "=").last)
+            let recorded = try #require(try await page.log.read(after: 0, limit: 10).first)
+            #expect(!recorded.json.text.contains(token))
+        }
+    }
+
+    @Test func `a page of a listed origin has sessions at that name, and loopback has none`() async throws {
+        let origins = try #require(WebOrigins("https://map.example.org"))
+        try await TestPage.with(MapPage.Settings(origins: origins)) { page in
+            #expect(await page.send(.post, "/session", host: "map.example.org", ownPage, scheme: .https).status == 200)
+            let old = ["origin": "https://map.example.org"]
+            #expect(await page.send(.post, "/session", host: "map.example.org", old, scheme: .https).status == 200)
+            #expect(await page.send(.post, "/session", ownPage).status == 403)
+        }
+    }
+}
