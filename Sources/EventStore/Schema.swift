@@ -14,6 +14,7 @@ extension Migration {
         Migration(name: "0009_formats", bytes: PackageResources._009_formats_sql),
         Migration(name: "0010_previous_read_models", bytes: PackageResources._010_previous_read_models_sql),
         Migration(name: "0011_account_ids", bytes: PackageResources._011_account_ids_sql),
+        Migration(name: "0012_append_conditions", bytes: PackageResources._012_append_conditions_sql),
     ]
 
     /// What the application's role may do: `db/grants.sql`.

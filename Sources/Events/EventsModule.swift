@@ -57,15 +57,18 @@ public final class EventsModule: Sendable {
         idempotency = IdempotencyStore(client: database)
     }
 
+    /// - Parameter condition: what must hold when the event is recorded. A repetition of a command with a key does not check it
     /// - Returns: the event, and the position at which it is recorded
     /// - Throws: `KeyReusedError`, `StreamContended`, and the errors of `EventLog.append(_:)`
-    public func create(_ command: CreateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+    public func create(
+        _ command: CreateEvent, condition: AppendCondition? = nil, context: CommandContext
+    ) async throws -> (id: EventID, position: Int64) {
         try await once(context.recordKey(actor: command.owner.rawValue)) { key in
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             try await retry.run { _ in
                 let id = EventID(rawValue: try await ids.next())
                 return try await append(
-                    .created(decide(command)), to: id, version: 0, by: command.owner, key: key, context: context)
+                    .created(decide(command)), to: id, version: 0, if: condition, by: command.owner, key: key, context: context)
             }
         }
     }
@@ -216,8 +219,8 @@ public final class EventsModule: Sendable {
     }
 
     private func append(
-        _ event: EventDomainEvent, to id: EventID, version: Int32, by actor: UserID?, key: IdempotencyRecordKey?,
-        context: CommandContext
+        _ event: EventDomainEvent, to id: EventID, version: Int32, if condition: AppendCondition? = nil, by actor: UserID?,
+        key: IdempotencyRecordKey?, context: CommandContext
     ) async throws -> AppendResult {
         try await log.append(
             AppendRequest(
@@ -225,6 +228,7 @@ public final class EventsModule: Sendable {
                 requestHash: key?.requestHash,
                 stream: id.stream,
                 expectedVersion: version,
+                condition: condition,
                 recordedAt: dependencies.now(),
                 metadata: context.metadata(actor: actor?.rawValue),
                 event: event

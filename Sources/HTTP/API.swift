@@ -1,4 +1,5 @@
 internal import Accounts
+internal import EventStore
 internal import Events
 public import HTTPServer
 internal import Users
@@ -85,6 +86,18 @@ extension API {
     func caller(_ token: DeviceToken?) async throws -> UserID {
         guard let token, let user = try await users.user(of: token) else { throw HTTPError.unauthorized }
         return user
+    }
+
+    /// Carries out a command for the user of a device, without a query for the user if the command's append can check the token.
+    /// - Parameter command: must append under the condition, or throw
+    /// - Throws: what ``caller(_:)`` and the command throw
+    func withCaller<Result>(
+        _ token: DeviceToken, _ context: CommandContext, _ command: (UserID, AppendCondition?) async throws -> Result
+    ) async throws -> Result {
+        // A repeated command with a key appends nothing, so that nothing checks the token.
+        guard context.key == nil else { return try await command(try await caller(token), nil) }
+        guard let result = try await users.withUser(of: token, command) else { throw HTTPError.unauthorized }
+        return result
     }
 
     /// The device of a write, before its body is read. ``caller(_:)`` refuses an unknown token after the body was checked.

@@ -18,6 +18,7 @@ public struct UsersModule: Sendable {
     let table: UsersTable
     private let ids: IDAllocator
     private let lookup: TokenLookup
+    private let recent = RecentUsers()
 
     package init(_ context: ModuleContext) {
         log = context.log
@@ -74,6 +75,29 @@ public struct UsersModule: Sendable {
         return try await lookup.user(of: token.digest)
     }
 
+    /// Carries out a command for the user of a token.
+    ///
+    /// If this process has looked the token up before, the command does so without a query: its append requires that the token is
+    /// still the user's, in the same transaction.
+    /// - Parameter command: must append under the condition, or throw; called again after the condition failed
+    /// - Returns: `nil` if no user has the token
+    /// - Throws: what ``user(of:)`` and the command throw
+    public func withUser<Result>(
+        of token: DeviceToken, _ command: (UserID, AppendCondition?) async throws -> Result
+    ) async throws -> Result? {
+        guard token.isWellFormed else { return nil }
+        let device = token.digest
+        var hasFailed = false
+        if let user = recent[device] {
+            do { return try await command(user, device.condition(for: user)) } catch is AppendConditionError { hasFailed = true }
+        }
+        let user = try await lookup.user(of: device)
+        if hasFailed { recent.failed(device, now: user) }
+        guard let user else { return nil }
+        recent.found(user, of: device)
+        return try await command(user, nil)
+    }
+
     /// A random token, which cannot be guessed.
     func newToken() -> DeviceToken { DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased()) }
 }
@@ -82,4 +106,7 @@ extension DeviceDigest {
     /// The id of the one recorded event that brings the token. It derives from the token: sign-ups of one device at the same time, or
     /// after a lost response, are one sign-up, and the log records no token twice.
     var domainEventID: UUID { UUID(derivedFrom: "sign-up \(hexadecimal)") }
+
+    /// Holds while the token is the user's: a replacement or a revocation appends to the user's stream.
+    func condition(for user: UserID) -> AppendCondition { AppendCondition(stream: user.stream, lastID: domainEventID) }
 }

@@ -46,6 +46,34 @@ import Testing
         )
     }
 
+    @Test func `an append whose condition fails is refused, and the others of the batch are decided without it`() {
+        let (holds, fails) = (condition(tea1, "a"), condition(tea1, "b"))
+        let batch = [
+            append("c", to: tea2, expecting: 0, if: fails), append("d", to: tea2, expecting: 0, if: holds),
+            append("e", to: tea2, expecting: 1),
+        ]
+        #expect(
+            decisions(on: batch, recorded: [:], versions: [tea1: 1], failing: [fails])
+                == [.failsCondition(AppendConditionError(condition: fails)), .accepted, .accepted])
+    }
+
+    @Test func `an accepted append to a stream ends the conditions on it for the rest of the batch`() {
+        let end = condition(tea1, "a")
+        let batch = [
+            append("c", to: tea2, expecting: 0, if: end), append("d", to: tea1, expecting: 1),
+            append("e", to: tea9, expecting: 0, if: end),
+        ]
+        #expect(
+            decisions(on: batch, recorded: [:], versions: [tea1: 1])
+                == [.accepted, .accepted, .failsCondition(AppendConditionError(condition: end))])
+    }
+
+    @Test func `appends are not independent if one changes the stream of another one's condition`() {
+        let end = condition(tea1, "a")
+        #expect([append("c", to: tea2, expecting: 0, if: end), append("d", to: tea9, expecting: 0, if: end)].areIndependent)
+        #expect(![append("c", to: tea2, expecting: 0, if: end), append("d", to: tea1, expecting: 1)].areIndependent)
+    }
+
     @Test func `an append that expects another version than the stream has is refused`() {
         let batch = [
             append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 3), append("c", to: tea2, expecting: 1),
@@ -145,11 +173,18 @@ private let tea1 = StreamName("tea-1")
 private let tea2 = StreamName("tea-2")
 private let tea9 = StreamName("tea-9")
 
-private func append(_ id: String, to stream: StreamName, expecting version: Int32) -> AppendRequest {
+private func condition(_ stream: StreamName, _ last: String) -> AppendCondition {
+    AppendCondition(stream: stream, lastID: UUID(derivedFrom: last))
+}
+
+private func append(
+    _ id: String, to stream: StreamName, expecting version: Int32, if condition: AppendCondition? = nil
+) -> AppendRequest {
     AppendRequest(
         id: UUID(derivedFrom: id),
         stream: stream,
         expectedVersion: version,
+        condition: condition,
         recordedAt: Timestamp(milliseconds: 0),
         metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
         event: TeaDomainEvent.drunk

@@ -47,6 +47,21 @@ import Testing
         }
     }
 
+    @Test func `a replaced token creates no event, although it created one before`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("old")
+            let event = #"{"name":"x","lat":1,"lon":1,"started_at":"2030-01-01T00:00:00Z"}"#
+            for _ in 0..<2 { #expect(try await api.send(.post, "/v1/events", token: "old", event).status == 200) }
+            #expect(try await api.send(.post, "/v1/users/me/token", token: "old", #"{"device_token":"new"}"#).status == 200)
+            for _ in 0..<2 {
+                let answer = try await api.send(.post, "/v1/events", token: "old", event)
+                #expect((answer.status, answer.body) == (401, ""))
+            }
+            #expect(try await api.send(.post, "/v1/events", token: "new", event).status == 200)
+            #expect(try await api.log.tail() == 5)
+        }
+    }
+
     @Test(arguments: ["", "{}", #"{"device_token":null}"#, #"{"other":7}"#])
     func `without a chosen token the caller gets a random UUID under both names`(body: String) async throws {
         try await TestAPI.with { api in

@@ -1,4 +1,6 @@
+import Encoding
 import EventStore
+import Foundation
 import Postgres
 import TestDatabase
 
@@ -7,6 +9,7 @@ import TestDatabase
 /// The users module of one server, with the services of its log.
 struct TestNode: Sendable {
     var users: UsersModule
+    var log: EventLog
     var history: LogHistory
     var reader: LogReader
 
@@ -25,6 +28,28 @@ struct TestNode: Sendable {
         try await users.revokeToken(of: id, context: Self.context)
     }
 
+    /// Appends a domain event of another stream for a user.
+    func append(of user: UserID, if condition: AppendCondition?) async throws -> AppendResult {
+        let device = DeviceToken(secret: UUID().uuidString).digest
+        return try await log.append(
+            AppendRequest(
+                id: UUID(), stream: UserID(rawValue: 1_000 + Int64.random(in: 0..<1_000_000)).stream, expectedVersion: 0,
+                condition: condition, recordedAt: Timestamp(milliseconds: 0),
+                metadata: Self.context.metadata(actor: user.rawValue),
+                event: UserDomainEvent.created(UserCreated(device: device))))
+    }
+
+    /// The conditions that a command gets, one for each call of it.
+    /// - Parameter failing: whether the command reports that its condition does not hold
+    func conditions(of token: DeviceToken, failing: Bool = false) async throws -> [AppendCondition?] {
+        var conditions: [AppendCondition?] = []
+        _ = try await users.withUser(of: token) { _, condition in
+            conditions.append(condition)
+            if failing, let condition { throw AppendConditionError(condition: condition) }
+        }
+        return conditions
+    }
+
     func user(of secret: String) async throws -> UserID? { try await users.user(of: DeviceToken(secret: secret)) }
 
     static let context = CommandContext(requestID: "test")
@@ -39,7 +64,7 @@ struct TestNode: Sendable {
                 group.addTask { await notifier.run() }
                 group.addTask { await log.run() }
                 defer { group.cancelAll() }
-                try await body(TestNode(users: users, history: log.history, reader: LogReader(client: client)))
+                try await body(TestNode(users: users, log: log, history: log.history, reader: LogReader(client: client)))
             }
         }
     }

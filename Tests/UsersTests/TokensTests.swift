@@ -32,6 +32,44 @@ import Testing
         }
     }
 
+    @Test func `a command of a known user needs no lookup, and its append requires the token`() async throws {
+        try await TestNode.withTwo { one, two in
+            let (id, token) = try await one.signUp("old")
+            #expect(try await two.conditions(of: token) == [nil])
+            #expect(try await two.conditions(of: token) == [token.digest.condition(for: id)])
+            _ = try await one.rotate(token, to: "new")
+            // The other server does not know yet. Its append fails, and the lookup finds no user.
+            let tail = try await one.reader.tail()
+            #expect(try await two.users.withUser(of: token) { try await two.append(of: $0, if: $1) } == nil)
+            #expect(try await two.users.withUser(of: token) { try await two.append(of: $0, if: $1) } == nil)
+            #expect(try await one.reader.tail() == tail)
+            #expect(try await two.users.withUser(of: DeviceToken(secret: "new")) { try await two.append(of: $0, if: $1) } != nil)
+            #expect(try await two.users.withUser(of: DeviceToken(secret: "new")) { try await two.append(of: $0, if: $1) } != nil)
+            #expect(try await one.reader.tail() == tail + 2)
+        }
+    }
+
+    @Test func `a revoked user records nothing on a server that knew the user`() async throws {
+        try await TestNode.withTwo { one, two in
+            let (id, token) = try await one.signUp("old")
+            #expect(try await two.conditions(of: token) == [nil])
+            #expect(try await one.revoke(id).wasAlive)
+            #expect(try await two.users.withUser(of: token) { try await two.append(of: $0, if: $1) } == nil)
+            #expect(try await one.reader.tail() == 2)
+        }
+    }
+
+    @Test func `a user whose stream ends with another event than the token's is looked up for each command`() async throws {
+        try await TestNode.withTwo { one, _ in
+            let (_, token) = try await one.signUp("old")
+            #expect(try await one.conditions(of: token) == [nil])
+            // The command reports a condition that does not hold.
+            let conditions = try await one.conditions(of: token, failing: true)
+            #expect(conditions.count == 2 && conditions[0] != nil && conditions[1] == nil)
+            #expect(try await one.conditions(of: token) == [nil])
+        }
+    }
+
     @Test func `a dead token does not sign up again`() async throws {
         try await TestNode.withTwo { one, two in
             let (_, token) = try await one.signUp("old")

@@ -33,8 +33,10 @@ private struct EventRoutes: Sendable {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let owner = try await api.caller(device.token)
-        let (id, position) = try await events.create(CreateEvent(details: details, owner: owner), context: commandContext)
+        let (id, position) = try await api.withCaller(device.token, commandContext) { owner, condition in
+            try await events.create(
+                CreateEvent(details: details, owner: owner), condition: condition, context: commandContext)
+        }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
 

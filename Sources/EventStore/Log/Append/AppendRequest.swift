@@ -10,18 +10,21 @@ public struct AppendRequest: Sendable {
     public var stream: StreamName
     /// The version that the stream must have; 0 means that the stream must not exist.
     public var expectedVersion: Int32
+    /// What must hold for another stream; `nil` if nothing must.
+    public var condition: AppendCondition?
     public var recordedAt: Timestamp
     public var metadata: Metadata
     public var event: any DomainEvent
 
     public init(
-        id: UUID, requestHash: RequestHash? = nil, stream: StreamName, expectedVersion: Int32, recordedAt: Timestamp,
-        metadata: Metadata, event: any DomainEvent
+        id: UUID, requestHash: RequestHash? = nil, stream: StreamName, expectedVersion: Int32, condition: AppendCondition? = nil,
+        recordedAt: Timestamp, metadata: Metadata, event: any DomainEvent
     ) {
         self.id = id
         self.requestHash = requestHash
         self.stream = stream
         self.expectedVersion = expectedVersion
+        self.condition = condition
         self.recordedAt = recordedAt
         self.metadata = metadata
         self.event = event
@@ -33,6 +36,28 @@ public struct AppendRequest: Sendable {
             id: id, stream: stream, version: expectedVersion + 1, recordedAt: recordedAt, metadata: metadata, event: event
         )
     }
+}
+
+/// A stream must end with a certain recorded event while an append is recorded. So the append relies on what its caller knows of the
+/// stream, without a query before it.
+public struct AppendCondition: Sendable, Hashable {
+    public var stream: StreamName
+    /// The id of the last recorded event of the stream.
+    public var lastID: UUID
+
+    public init(stream: StreamName, lastID: UUID) {
+        self.stream = stream
+        self.lastID = lastID
+    }
+}
+
+/// The stream of the append's condition does not end with the required recorded event.
+public struct AppendConditionError: Error, Hashable, CustomStringConvertible {
+    public var condition: AppendCondition
+
+    public init(condition: AppendCondition) { self.condition = condition }
+
+    public var description: String { "stream \(condition.stream) does not end with the event \(condition.lastID)" }
 }
 
 /// The place of a recorded event. A repeated append gets the place of the first one.
@@ -68,6 +93,7 @@ enum AppendDecision: Hashable {
     /// An earlier append of this batch, at that index, has the same id and is accepted.
     case repeatsInBatch(index: Int)
     case conflicts(VersionConflictError)
+    case failsCondition(AppendConditionError)
     /// Its id belongs to another request.
     case reusesKey
 }
@@ -77,11 +103,13 @@ enum AppendDecision: Hashable {
 ///   - recorded: the ids of the batch that are in the log, with their places
 ///   - records: the ids among them that belong to commands with a key
 ///   - versions: the versions of the streams that exist
+///   - failing: the conditions that do not hold
 func decisions(
     on batch: [AppendRequest], recorded: [UUID: AppendResult], records: [UUID: IdempotencyRecord] = [:],
-    versions: [StreamName: Int32]
+    versions: [StreamName: Int32], failing: Set<AppendCondition> = []
 ) -> [AppendDecision] {
     var versions = versions
+    var changed = Set<StreamName>()
     var accepted: [UUID: Int] = [:]
     return batch.enumerated().map { index, append in
         if let first = records[append.id] {
@@ -91,21 +119,30 @@ func decisions(
         if let first = accepted[append.id] {
             return batch[first].requestHash == append.requestHash ? .repeatsInBatch(index: first) : .reusesKey
         }
+        if let condition = append.condition, failing.contains(condition) || changed.contains(condition.stream) {
+            return .failsCondition(AppendConditionError(condition: condition))
+        }
         let actual = versions[append.stream] ?? 0
         guard actual == append.expectedVersion else {
             return .conflicts(VersionConflictError(stream: append.stream, expected: append.expectedVersion, actual: actual))
         }
         versions[append.stream] = actual + 1
+        changed.insert(append.stream)
         accepted[append.id] = index
         return .accepted
     }
 }
 
 extension [AppendRequest] {
-    /// Whether no two appends share an id or a stream, so that each one can be decided without the others.
+    /// Whether no two appends share an id or a stream, and no append changes the stream of a condition, so that each one can be
+    /// decided without the others.
     var areIndependent: Bool {
         var ids = Set<UUID>(minimumCapacity: count)
         var streams = Set<StreamName>(minimumCapacity: count)
         return allSatisfy { ids.insert($0.id).inserted && streams.insert($0.stream).inserted }
+            && !conditions.contains { streams.contains($0.stream) }
     }
+
+    /// The conditions of the batch, each once.
+    var conditions: Set<AppendCondition> { Set(compactMap(\.condition)) }
 }

@@ -25,8 +25,8 @@ struct AppendTransaction: Sendable {
         if batch.areIndependent {
             do {
                 return try await direct(batch)
-            } catch let error as PostgresError where error.saysKeyIsTaken {
-                logger.debug("a batch hit a key; asking first")
+            } catch let error as PostgresError where error.concernsOneAppend {
+                logger.debug("a batch met a conflict; asking first")
             } catch let error as PostgresError where error.mayHaveRun {
                 isFateUnknown = true
             } catch let error as PostgresError where error.sqlState == .readModelOutOfStep {
@@ -65,8 +65,9 @@ struct AppendTransaction: Sendable {
     // MARK: The two ways
 
     private func direct(_ batch: [AppendRequest]) async throws -> [Result<AppendResult, any Error>] {
-        let rows = try await client.run(statements(for: batch))
-        let first = try rows[0].decode(Int64.self)[0]
+        let require = batch.conditions.isEmpty ? [] : [batch.conditions.requirement]
+        let rows = try await client.run(require + statements(for: batch))
+        let first = try rows[require.count].decode(Int64.self)[0]
         return batch.enumerated().map { offset, append in .success(append.recorded(at: first + Int64(offset))) }
     }
 
@@ -76,19 +77,23 @@ struct AppendTransaction: Sendable {
         if isBehind { try await catchUp() }
         let ids = Array(Set(batch.map(\.id)))
         return try await client.withConnection { connection in
-            let found = try await connection.run([
-                "BEGIN", "SELECT log.lock()",
-                "SELECT id, position, stream, version FROM log.recorded(\(ids))",
-                "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
-                IdempotencyRecord.query(ids),
-            ])
+            let check = batch.conditions.isEmpty ? [] : [batch.conditions.check]
+            let found = try await connection.run(
+                [
+                    "BEGIN", "SELECT log.lock()",
+                    "SELECT id, position, stream, version FROM log.recorded(\(ids))",
+                    "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
+                    IdempotencyRecord.query(ids),
+                ] + check)
             let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
                 (id, AppendResult(position: position, stream: StreamName(stream), version: version, isRepeat: true))
             }
             let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
             let decisions = decisions(
                 on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), records: try IdempotencyRecord.byID(found[4]),
-                versions: Dictionary(uniqueKeysWithValues: versions)
+                versions: Dictionary(uniqueKeysWithValues: versions),
+                failing: try check.isEmpty
+                    ? [] : Set(found[5].decode((String, UUID).self).map { AppendCondition(stream: StreamName($0), lastID: $1) })
             )
             if isBehind {
                 var copies = try await ReadModelCopy.locked(projections, on: connection)
@@ -164,6 +169,7 @@ struct AppendTransaction: Sendable {
                     }
                 )
             case .conflicts(let conflict): results.append(.failure(conflict))
+            case .failsCondition(let failure): results.append(.failure(failure))
             case .reusesKey: results.append(.failure(KeyReusedError()))
             }
         }
@@ -190,15 +196,27 @@ struct AppendTransaction: Sendable {
 }
 
 extension PostgresError {
-    /// An id or a version is in the log already, or the version before is missing. The checked way finds out which append this
-    /// concerns.
-    fileprivate var saysKeyIsTaken: Bool { sqlState == .uniqueViolation || sqlState == .versionGap }
+    /// An id or a version is in the log already, the version before is missing, or a condition does not hold. The checked way finds
+    /// out which append this concerns.
+    fileprivate var concernsOneAppend: Bool {
+        sqlState == .uniqueViolation || sqlState == .versionGap || sqlState == .conditionFails
+    }
 }
 
 extension SQLState {
     /// Raised by `log.append`.
     fileprivate static let readModelOutOfStep = SQLState(rawValue: "HU001")
     fileprivate static let versionGap = SQLState(rawValue: "HU002")
+    /// Raised by `log.require`.
+    fileprivate static let conditionFails = SQLState(rawValue: "HU003")
+}
+
+extension Set<AppendCondition> {
+    /// Takes the log's lock, and fails unless all conditions hold.
+    fileprivate var requirement: SQL { "SELECT log.require(\(map(\.stream.description)), \(map(\.lastID)))" }
+
+    /// Selects the conditions that do not hold.
+    fileprivate var check: SQL { "SELECT stream, id FROM log.failing_conditions(\(map(\.stream.description)), \(map(\.lastID)))" }
 }
 
 extension AppendRequest {

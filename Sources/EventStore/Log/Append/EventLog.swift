@@ -57,7 +57,7 @@ public final class EventLog: Service {
     /// Returns once the event is durably recorded and all read models show it.
     ///
     /// The append is carried out even if the calling task is cancelled meanwhile.
-    /// - Throws: ``VersionConflictError``, ``KeyReusedError``, ``EventLogError``, ``ReadModelError/missing``,
+    /// - Throws: ``VersionConflictError``, ``AppendConditionError``, ``KeyReusedError``, ``EventLogError``, ``ReadModelError/missing``,
     ///   ``ReadModelError/behind(_:)``, or a `PostgresError`. After `connectionLost` the event may be recorded; another append
     ///   with the same id finds out
     public func append(_ append: AppendRequest) async throws -> AppendResult {

@@ -60,7 +60,7 @@ extension WriterStatistics.Outcome {
     fileprivate init(_ result: Result<AppendResult, any Error>) {
         switch result {
         case .success(let appended): self = appended.isRepeat ? .repeated : .recorded
-        case .failure(is VersionConflictError): self = .conflict
+        case .failure(is VersionConflictError), .failure(is AppendConditionError): self = .conflict
         case .failure(is KeyReusedError): self = .keyReused
         case .failure(is ReadModelError): self = .unavailable
         case .failure(let error as PostgresError) where error.isUnavailability: self = .unavailable

@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// Remembers the users of tokens that this process has looked up lately.
+///
+/// A remembered user may be out of date: the token may have been replaced or revoked since. So it serves commands only whose append
+/// requires the token (``DeviceDigest/condition(for:)``).
+final class RecentUsers: Sendable {
+    /// Maximum number of remembered tokens, which take about 10 MB. A full memory begins anew.
+    static let limit = 100_000
+
+    private enum Entry {
+        case user(UserID)
+        /// The user's stream ends with another recorded event than the token's, although the user has the token.
+        case unsuitable
+    }
+
+    private let limit: Int
+    private let entries = Mutex<[DeviceDigest: Entry]>([:])
+
+    init(limit: Int = limit) { self.limit = limit }
+
+    subscript(device: DeviceDigest) -> UserID? {
+        entries.withLock { entries in
+            if case .user(let user)? = entries[device] { user } else { nil }
+        }
+    }
+
+    /// Remembers what a lookup found.
+    func found(_ user: UserID, of device: DeviceDigest) {
+        entries.withLock { entries in
+            guard entries[device] == nil else { return }
+            if entries.count >= limit { entries.removeAll(keepingCapacity: true) }
+            entries[device] = .user(user)
+        }
+    }
+
+    /// Forgets a user after the condition of its token failed.
+    /// - Parameter now: what a lookup after the failure found
+    func failed(_ device: DeviceDigest, now user: UserID?) {
+        entries.withLock { $0[device] = user == nil ? nil : .unsuitable }
+    }
+}

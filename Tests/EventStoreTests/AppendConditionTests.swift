@@ -1,0 +1,79 @@
+import Foundation
+import Postgres
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Appending under a condition` {
+    private static func append(
+        _ counter: String, id: UUID = UUID(), while other: String, endsWith last: UUID
+    ) -> AppendRequest {
+        var append = AppendRequest.counting(counter, after: 0, id: id)
+        append.condition = AppendCondition(stream: StreamName(category: Counted.category, key: other), lastID: last)
+        return append
+    }
+
+    @Test func `an append whose condition holds is recorded`() async throws {
+        try await TestStore.with { store in
+            let (first, last) = (UUID(), UUID())
+            _ = try await store.log.append(.counting("user", after: 0, id: first))
+            _ = try await store.log.append(.counting("user", after: 1, id: last))
+            let appended = try await store.log.append(Self.append("a", while: "user", endsWith: last))
+            #expect((appended.position, appended.isRepeat) == (3, false))
+        }
+    }
+
+    @Test func `an append is refused if the stream ends with another event, or does not exist`() async throws {
+        try await TestStore.with { store in
+            let (first, last) = (UUID(), UUID())
+            _ = try await store.log.append(.counting("user", after: 0, id: first))
+            _ = try await store.log.append(.counting("user", after: 1, id: last))
+            for (counter, id) in [("user", first), ("user", UUID()), ("nobody", last)] {
+                let refused = Self.append("a", while: counter, endsWith: id)
+                let condition = try #require(refused.condition)
+                await #expect(throws: AppendConditionError(condition: condition)) { _ = try await store.log.append(refused) }
+            }
+            #expect(try await store.reader.tail() == 2)
+        }
+    }
+
+    @Test func `a refused append does not affect its neighbours`() async throws {
+        try await TestStore.with { store in
+            let last = UUID()
+            _ = try await store.log.append(.counting("user", after: 0, id: last))
+            let results = try await gather(50) { number in
+                try await store.log.append(
+                    Self.append("\(number)", while: "user", endsWith: number.isMultiple(of: 10) ? UUID() : last))
+            }
+            #expect(results.appended.count == 45)
+            #expect(try await store.reader.tail() == 46)
+        }
+    }
+
+    @Test func `a repeated append gets its first result, although its condition does not hold any more`() async throws {
+        try await TestStore.with { store in
+            let (id, last) = (UUID(), UUID())
+            _ = try await store.log.append(.counting("user", after: 0, id: last))
+            let first = try await store.log.append(Self.append("a", id: id, while: "user", endsWith: last))
+            _ = try await store.log.append(.counting("user", after: 1))
+            let again = try await store.log.append(Self.append("a", id: id, while: "user", endsWith: last))
+            #expect((again.position, again.isRepeat) == (first.position, true))
+        }
+    }
+
+    @Test func `no append stands behind the event that ended its condition`() async throws {
+        try await TestStore.with { store in
+            let last = UUID()
+            _ = try await store.log.append(.counting("user", after: 0, id: last))
+            let results = try await gather(200) { number in
+                number == 20
+                    ? try await store.log.append(.counting("user", after: 1))
+                    : try await store.log.append(Self.append("\(number)", while: "user", endsWith: last))
+            }
+            let end = try #require(results.appended.first { $0.stream.key == "user" })
+            #expect(results.appended.allSatisfy { $0.position <= end.position })
+            #expect(try await store.reader.tail() == end.position)
+            #expect(results.count - results.appended.count == 200 - Int(end.position - 1))
+        }
+    }
+}
