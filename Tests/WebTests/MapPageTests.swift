@@ -9,7 +9,7 @@ import Testing
             try await live.open("map=2/25/10&when=any")
             try await live.page.until("document.querySelector('.command')?.textContent === 'humon demo'")
             let demo = try await HumonProcess.run(
-                ["demo", "--events", "1500"], in: live.directory, environment: LivePage.environment(live.database))
+                ["demo", "--yes", "--events", "1500"], in: live.directory, environment: LivePage.environment(live.database))
             #expect(demo.status == 0)
             try await live.page.until("document.querySelectorAll('.cluster').length > 3")
             #expect(try await live.page.text("#list-title").hasSuffix(" events in view"))
