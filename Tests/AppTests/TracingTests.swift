@@ -23,17 +23,13 @@ private final class Collector: Sendable {
     /// The received bodies of OTLP.
     static func with(_ body: @Sendable (Collector, String) async throws -> Void) async throws {
         let collector = Collector()
-        let route = Route(
-            .post, "/v1/traces",
-            immediately: { request, _ in
-                guard request.headers[.contentType] == "application/json" else {
-                    return Response(status: .unsupportedMediaType)
-                }
-                let json = try JSON(utf8: Array(request.body.readableBytesView))
-                let status = collector.status.withLock { $0 }
-                if status == .ok { collector.received.withLock { $0.append(json) } }
-                return Response(status: status)
-            })
+        let route = Route.immediate(.post, "/v1/traces") { request, _ in
+            guard request.headers[.contentType] == "application/json" else { return Response(status: .unsupportedMediaType) }
+            let json = try JSON(utf8: Array(request.body.readableBytesView))
+            let status = collector.status.withLock { $0 }
+            if status == .ok { collector.received.withLock { $0.append(json) } }
+            return Response(status: status)
+        }
         var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
         configuration.limits.bodyBytes = 1 << 24
         try await withoutActuallyEscaping(body) { body in

@@ -9,9 +9,7 @@ struct Hello {
     static func router(_ logger: Logger) -> Router {
         let routes = [
             // Responds on the event loop, because the handler neither waits nor computes for long.
-            Route(
-                .get, "/hello/{name}",
-                immediately: { _, context in Response(text: "Hello, \(context.parameter)!") }),
+            Route.immediate(.get, "/hello/{name}") { _, context in Response(text: "Hello, \(context.parameter)!") },
             // Responds in a task.
             Route(.post, "/echo") { request, _ in
                 guard request.body.readableBytes > 0 else { throw HTTPError(.badRequest, "There is no body") }

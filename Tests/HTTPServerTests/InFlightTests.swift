@@ -39,7 +39,7 @@ import Testing
             },
             Route(.get, "/compute", limit: .computing) { _, _ in Response(text: "computed") },
             Route(.get, "/health", limit: .unlimited) { _, _ in Response(text: "ok") },
-            Route(.get, "/list", immediately: { _, _ in Response(text: String(repeating: "list ", count: 60_000)) }),
+            Route.immediate(.get, "/list") { _, _ in Response(text: String(repeating: "list ", count: 60_000)) },
         ]
         let router = Router(routes: routes, middleware: [Compression()], logger: .silent)
         try await router.test(.live, Wire.configuration { $0.inFlight = InFlightRequests(waitingLimit: 2) }) { client in

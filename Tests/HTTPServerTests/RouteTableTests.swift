@@ -26,6 +26,12 @@ import Testing
         #expect(found(.get, "//v1/events//7/") == "get(7)")
     }
 
+    @Test func `a route with one handler runs it in a task, also if the handler is synchronous`() {
+        #expect(Self.routes.allSatisfy { $0.respondImmediately == nil && $0.limit == .waiting })
+        let immediate = Route.immediate(.get, "/") { _, _ in Response() }
+        #expect(immediate.respondImmediately != nil)
+    }
+
     @Test func `a literal path segment takes precedence over a parameter`() {
         #expect(found(.get, "/v1/events/nearests") == "nearest()")
         #expect(found(.patch, "/v1/events/nearests") == nil)

@@ -21,7 +21,7 @@ private final class Producer: Sendable {
     var endedCount: Int { ended.load(ordering: .relaxed) }
 
     var router: Router {
-        let stream = Route(.get, "/stream") { [self] _, _ in Response(stream: ResponseStream(keep)) }
+        let stream = Route.immediate(.get, "/stream") { [self] _, _ in Response(stream: ResponseStream(keep)) }
         return Router(routes: Wire.routes.filter { $0.path != "/stream" } + [stream], logger: .silent)
     }
 

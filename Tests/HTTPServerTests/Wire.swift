@@ -13,13 +13,12 @@ enum Wire {
     private static let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: largeBytes)
 
     static let routes = [
-        Route(.get, "/", immediately: { _, _ in Response(text: "small") }),
-        Route(.get, "/large", immediately: { _, _ in Response(body: large) }),
+        Route.immediate(.get, "/") { _, _ in Response(text: "small") },
+        Route.immediate(.get, "/large") { _, _ in Response(body: large) },
         Route(.post, "/echo") { request, _ in Response(body: request.body) },
-        // With `async`, because Swift would choose the initialiser of immediate routes.
-        Route(.get, "/task") { _, _ async in Response(text: "task") },
+        Route(.get, "/task") { _, _ in Response(text: "task") },
         // Has no end of its own.
-        Route(.get, "/stream", immediately: { _, _ in Response(stream: ResponseStream { $0.write("tick".utf8) }) }),
+        Route.immediate(.get, "/stream") { _, _ in Response(stream: ResponseStream { $0.write("tick".utf8) }) },
     ]
 
     static let router = Router(routes: routes, logger: .silent)

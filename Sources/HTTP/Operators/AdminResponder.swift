@@ -17,7 +17,7 @@ public struct AdminResponder: Sendable {
         _ api: API, token: AdminToken? = nil, metrics: @escaping @Sendable () async -> [Metric] = { [] }, logger: Logger
     ) {
         let routes = [
-            Route(.get, "/health/live", immediately: { _, _ in Response(json: ["status": "ok"]) }),
+            Route.immediate(.get, "/health/live") { _, _ in Response(json: ["status": "ok"]) },
             Route(.get, "/health/ready", limit: .unlimited) { _, _ in await api.health().response },
             Route(.get, "/metrics", limit: .unlimited) { _, _ in
                 let text = await Exposition.text(

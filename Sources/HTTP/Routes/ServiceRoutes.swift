@@ -9,9 +9,9 @@ extension API {
         // Made here and not by the first request, which runs on an event loop.
         let (document, page) = (Document.openAPI, Document.page)
         return [
-            Route(.get, "/v1/openapi.json", "getOpenAPI", immediately: { request, _ in document.response(to: request) }),
-            Route(.get, "/docs", "getDocumentation", immediately: { request, _ in page.response(to: request) }),
-            Route(.get, "/health/live", "getLiveness", immediately: { _, _ in alive }),
+            Route.immediate(.get, "/v1/openapi.json", "getOpenAPI") { request, _ in document.response(to: request) },
+            Route.immediate(.get, "/docs", "getDocumentation") { request, _ in page.response(to: request) },
+            Route.immediate(.get, "/health/live", "getLiveness") { _, _ in alive },
             // Not limited: an overloaded node must answer this.
             Route(.get, "/health", "getHealth", limit: .unlimited) { _, _ in await health().response },
         ]

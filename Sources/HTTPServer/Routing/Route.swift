@@ -34,12 +34,13 @@ public struct Route: Sendable {
         self.respondImmediately = respondImmediately
     }
 
-    /// A route that never needs a task.
-    public init(
+    /// A route that never needs a task. Not an initialiser: Swift prefers a synchronous closure to an asynchronous one, and would make
+    /// `Route(.get, "/") { … }` an immediate route whenever its closure does not wait.
+    public static func immediate(
         _ method: HTTPRequest.Method, _ path: String, _ operation: String = "",
-        immediately respond: @escaping @Sendable (Request, RequestContext) throws -> Response
-    ) {
-        self.init(
+        _ respond: @escaping @Sendable (Request, RequestContext) throws -> Response
+    ) -> Route {
+        Route(
             method, path, operation, limit: .computing,
             immediately: { request, context in .response(try respond(request, context)) },
             { request, context in try respond(request, context) })
