@@ -28,7 +28,7 @@ public struct LeaveEvent: Sendable, Hashable {
 struct Attendance: Sendable, Hashable {
     var key: AttendanceKey
     /// The version of its stream; 0 if the user never attended.
-    var version: Int32
+    var version: Int32 = 0
     /// The time since which the user attends; `nil` if the user does not.
     var attendedAt: Timestamp?
 }

@@ -20,7 +20,7 @@ public struct AttendancesModule: Sendable {
     private let log: EventLog
     private let idempotency: IdempotencyStore
     private let dependencies: Dependencies
-    private let readModels: ReadModels
+    private let state: CommandState
 
     /// Keeps the counts of attendances in memory if the context has a notifier.
     package init(_ context: ModuleContext) {
@@ -30,7 +30,7 @@ public struct AttendancesModule: Sendable {
         self.events = events
         dependencies = context.dependencies
         idempotency = IdempotencyStore(client: database)
-        readModels = ReadModels(projections: [AttendancesProjection()], client: database, logger: context.logger)
+        state = CommandState(of: AttendancesProjection(), client: database)
         let counts = context.notifier.map { notifier in
             AttendanceCounts(client: context.database, notifier: notifier, logger: context.logger) {
                 !events.isLoadingIndex
@@ -93,12 +93,7 @@ public struct AttendancesModule: Sendable {
         decide: (Attendance) async throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         try await ConflictRetry(dependencies: dependencies).run { conflict in
-            let attendance = try await attendance(key)
-            if attendance.version < conflict?.actual ?? 0 {
-                // Another version of the program has appended. If the read model cannot catch up, the attempts end with an error.
-                try? await readModels.catchUp()
-                throw ReadModelLag(schema: AttendancesProjection.schema)
-            }
+            let attendance = try await attendance(key, atLeast: conflict?.actual ?? 0)
             guard let event = try await decide(attendance) else {
                 // The record of a key names a recorded event. There is none if the user never attended.
                 if attendance.version > 0 {
@@ -120,14 +115,16 @@ public struct AttendancesModule: Sendable {
         }
     }
 
-    private func attendance(_ key: AttendanceKey) async throws -> Attendance {
-        let found = try await database.query(
-            """
-            SELECT version, attended_at FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
-            """
-        ).decode((Int32, Timestamp?).self).first
-        return Attendance(key: key, version: found?.0 ?? 0, attendedAt: found?.1)
+    private func attendance(_ key: AttendanceKey, atLeast version: Int32) async throws -> Attendance {
+        let found = try await state.read(atLeast: version, version: \.version) {
+            try await database.query(
+                """
+                SELECT version, attended_at FROM \(identifier: AttendancesProjection.schema).attendances
+                WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
+                """
+            ).decode((Int32, Timestamp?).self).first.map { Attendance(key: key, version: $0, attendedAt: $1) }
+        }
+        return found ?? Attendance(key: key)
     }
 }
 

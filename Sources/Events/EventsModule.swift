@@ -1,7 +1,6 @@
 internal import Encoding
 public import EventStore
 internal import Foundation
-internal import Logging
 internal import Postgres
 public import Users
 
@@ -25,7 +24,7 @@ public final class EventsModule: Sendable {
     private let idempotency: IdempotencyStore
     private let dependencies: Dependencies
     private let retry: ConflictRetry
-    private let readModels: ReadModels
+    private let state: CommandState
 
     /// Reads from the context's ``IndexUpdater``, or from PostgreSQL if the context has none.
     /// - Parameter render: writes an event as the API shows it, as the index does
@@ -52,7 +51,7 @@ public final class EventsModule: Sendable {
         self.render = render
         self.dependencies = dependencies
         retry = ConflictRetry(dependencies: dependencies)
-        readModels = ReadModels(projections: [EventsProjection()], client: database, logger: Logger(label: "humon.events"))
+        state = CommandState(of: EventsProjection(), client: database)
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
         idempotency = IdempotencyStore(client: database)
     }
@@ -139,22 +138,8 @@ public final class EventsModule: Sendable {
         }
     }
 
-    /// Returns the event in this version or a later one. If the read model has an earlier version, another version of the program has
-    /// appended. Then this function catches the read model up, outside of the log's lock.
-    /// - Throws: `ReadModelLag` if that fails, `PostgresError` if the database is away, `CancellationError`
     private func event(_ id: EventID, atLeast version: Int32) async throws -> Event? {
-        let shown = try await event(id)
-        guard shown?.version ?? 0 < version else { return shown }
-        do {
-            try await readModels.catchUp()
-        } catch let error where error is CancellationError || (error as? PostgresError)?.isUnavailability == true {
-            throw error
-        } catch {
-            throw ReadModelLag(schema: EventsProjection.schema)
-        }
-        let event = try await event(id)
-        guard event?.version ?? 0 >= version else { throw ReadModelLag(schema: EventsProjection.schema) }
-        return event
+        try await state.read(atLeast: version, version: \.version) { try await event(id) }
     }
 
     /// Returns an event, a cancelled or hidden one too.

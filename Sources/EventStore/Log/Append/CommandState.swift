@@ -40,8 +40,8 @@ public struct CommandState: Sendable {
         return state
     }
 
-    /// Returns the rows of a query when the read model holds every recorded event of its category. An old row could accept what was
-    /// revoked.
+    /// Returns the rows of a query when the read model holds every recorded event of its category. An old row could accept a token
+    /// that was revoked.
     /// - Throws: ``ReadModelError/behind(_:)`` if the read model stays behind, `PostgresError`, `CancellationError`
     public func rows(_ query: SQL) async throws -> Rows {
         for attempt in 1...Self.attempts {
