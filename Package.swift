@@ -73,7 +73,7 @@ let package = Package(
             ],
             resources: [.embedInCode("db")]
         ),
-        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", .crypto, .logging, .tracing]),
+        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", .crypto, .tracing]),
         .target(
             name: "SpatialIndex",
             dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
