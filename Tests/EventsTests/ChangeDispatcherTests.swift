@@ -189,16 +189,16 @@ extension ChangeSearch {
     }
 
     @Test func `the ring forgets the oldest changes at its limits of number and bytes`() {
-        for (limit, limitBytes) in [(10, 1_000_000), (1_000, 4_000)] {
+        for (limit, limitBytes) in [(10, 1_000_000), (1_000, 3_000)] {
             var ring = ChangeRing(at: 0, limit: limit, limitBytes: limitBytes)
-            for position in Int64(1)...100 { ring.append(ChangeRing.Entry(Self.change(position * 2, to: Self.inside))) }
+            for position in Int64(1)...100 { ring.append(Self.change(position * 2, to: Self.inside)) }
             ring.reached(205)
             #expect((5...10).contains(ring.count) && ring.through == 205)
             #expect(ring.floor == 200 - Int64(ring.count) * 2)
-            #expect(ring.entries(after: ring.floor - 1) == nil)
-            #expect(ring.entries(after: ring.floor)?.count == ring.count)
-            #expect(ring.entries(after: 199)?.map(\.position) == [200])
-            #expect(ring.entries(after: 205)?.isEmpty == true)
+            #expect(ring.changes(after: ring.floor - 1) == nil)
+            #expect(ring.changes(after: ring.floor)?.count == ring.count)
+            #expect(ring.changes(after: 199)?.map(\.position) == [200])
+            #expect(ring.changes(after: 205)?.isEmpty == true)
         }
     }
 }

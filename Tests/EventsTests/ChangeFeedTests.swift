@@ -128,6 +128,33 @@ private struct Follower {
         }
     }
 
+    @Test func `changes without an open stream wait for a tick, for the next stream, or until there are many`() async throws {
+        let place = EventPlace(coordinates: Coordinates(lat: 1, lon: 2), startedAt: .startOfPicnic, endsAt: .endOfPicnic)
+        func changes(_ positions: ClosedRange<Int64>) -> [EventChange] {
+            positions.map { EventChange(position: $0, id: EventID(rawValue: $0), before: nil, after: place, json: [0x30]) }
+        }
+        let feed = ChangeFeed(heartbeatSeconds: 86_400)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await feed.run() }
+            defer { group.cancelAll() }
+            feed.indexLoaded(at: 10)
+            feed.indexApplied(changes(11...11), through: 11)
+            feed.tick()
+            try await eventually { feed.status.lastPosition == 11 }
+            feed.indexApplied(changes(12...12), through: 12)
+            let sink = LineSink()
+            let number = feed.join(.square, after: 10, sink: sink)
+            try await eventually { sink.blocks.count == 2 }
+            feed.indexApplied(changes(13...13), through: 13)
+            try await eventually { sink.blocks.count == 3 }
+            feed.leave(number)
+            try await eventually { feed.status.streams == 0 }
+            feed.indexApplied(changes(14...1_014), through: 1_014)
+            try await eventually { feed.status.lastPosition == 1_014 }
+            #expect(sink.blocks.count == 3)
+        }
+    }
+
     @Test func `streams get a reset when the log has lost its end`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in

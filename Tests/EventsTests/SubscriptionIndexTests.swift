@@ -61,10 +61,10 @@ import Testing
         var hits = 0
         for _ in 0..<1_000 {
             let point = Self.point(using: &generator)
-            let located = LocatedEvent(EventPlace(coordinates: point, startedAt: .startOfPicnic, endsAt: .startOfPicnic))
+            let place = EventPlace(coordinates: point, startedAt: .startOfPicnic, endsAt: .startOfPicnic)
             var found: [Int] = []
-            index.forEach(near: point) { if $0.filter.shows(located) { found.append($0.number) } }
-            let expected = all.values.filter { $0.filter.shows(located) }.map(\.number)
+            index.forEach(near: point) { if $0.filter.shows(place) { found.append($0.number) } }
+            let expected = all.values.filter { $0.filter.shows(place) }.map(\.number)
             #expect(found.sorted() == expected.sorted(), "\(point)")
             hits += found.count
         }
@@ -89,7 +89,7 @@ import Testing
             let window = TimeWindow(
                 from: from.map(Timestamp.init(milliseconds:)), to: to.map(Timestamp.init(milliseconds:)))
             let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 0), window: window)
-            return ChangeFilter(search).shows(LocatedEvent(EventDetails.picnic.place))
+            return ChangeFilter(search).shows(EventDetails.picnic.place)
         }
         let (start, end) = (Timestamp.startOfPicnic.milliseconds, Timestamp.endOfPicnic.milliseconds)
         #expect(shows(nil, nil) && shows(end, nil) && shows(nil, start) && shows(start + 1, end - 1))

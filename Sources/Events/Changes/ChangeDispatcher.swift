@@ -42,31 +42,33 @@ struct ChangeDispatcher {
 
     private mutating func apply(_ change: EventChange) {
         guard let through = ring?.through, change.position > through else { return }
-        let entry = ChangeRing.Entry(change)
-        ring?.append(entry)
+        ring?.append(change)
+        // Rendered at the first stream that gets them, and shared by all streams.
+        lazy var put = ChangeLines.put(change)
+        lazy var gone = ChangeLines.gone(change)
         var sent = 0
         func send(_ lines: [UInt8], to subscription: ChangeSubscription) {
-            guard subscription.after ?? .max < entry.position else { return }
+            guard subscription.after ?? .max < change.position else { return }
             subscription.sink.send(lines)
             sent += 1
         }
-        if let after = entry.after {
-            subscriptions.forEach(near: after.place.coordinates) { subscription in
-                if subscription.filter.shows(after) { send(entry.put, to: subscription) }
+        if let after = change.after {
+            subscriptions.forEach(near: after.coordinates) { subscription in
+                if subscription.filter.shows(after) { send(put, to: subscription) }
             }
         }
-        if let before = entry.before {
-            subscriptions.forEach(near: before.place.coordinates) { subscription in
-                guard subscription.filter.shows(before), entry.after.map(subscription.filter.shows) != true else { return }
-                send(entry.gone, to: subscription)
+        if let before = change.before {
+            subscriptions.forEach(near: before.coordinates) { subscription in
+                guard subscription.filter.shows(before), change.after.map(subscription.filter.shows) != true else { return }
+                send(gone, to: subscription)
             }
         }
         self.sent += sent
     }
 
     private mutating func join(_ subscription: ChangeSubscription) {
-        guard let after = subscription.after, let missed = ring?.entries(after: after) else { return reset(subscription) }
-        let lines = missed.lazy.compactMap { $0.lines(subscription.filter) }
+        guard let after = subscription.after, let missed = ring?.changes(after: after) else { return reset(subscription) }
+        let lines = missed.lazy.compactMap { ChangeLines.lines(of: $0, for: subscription.filter) }
         var (replayed, count) = (ChangeLines.opening(at: after), 0)
         for line in lines {
             replayed += line

@@ -10,6 +10,8 @@ package final class ChangeFeed: Service {
     package static let heartbeatSeconds = 15.0
     /// Maximum number of changes in the queue. A longer queue resets the streams.
     private static let queueLimit = 20_000
+    /// Maximum number of changes that wait for the next tick while no stream is open.
+    private static let restLimit = 1_000
 
     private struct Queue {
         var items: [ChangeDispatcher.Item] = []
@@ -17,6 +19,8 @@ package final class ChangeFeed: Service {
         /// The position of the index; `nil` while it loads.
         var position: Int64?
         var subscriptions = 0
+        /// Whether a stream is open or joins. Without one the changes wait for the next tick, so that a commit wakes no task.
+        var hasStreams = false
     }
 
     private let queue = Mutex(Queue())
@@ -40,6 +44,7 @@ package final class ChangeFeed: Service {
     /// - Returns: the number of the stream, for ``leave(_:)``
     func join(_ search: ChangeSearch, after position: Int64?, sink: any ChangeSink) -> Int {
         append { queue in
+            queue.hasStreams = true
             queue.subscriptions += 1
             let subscription = ChangeSubscription(queue.subscriptions, search, after: position, sink: sink)
             queue.items.append(.join(subscription))
@@ -83,6 +88,8 @@ package final class ChangeFeed: Service {
             for item in items { dispatcher.handle(item) }
             let status = ChangeFeedStatus(dispatcher)
             published.withLock { $0 = status }
+            // A stream that joined meanwhile is in the queue.
+            queue.withLock { if $0.items.isEmpty { $0.hasStreams = status.streams > 0 } }
         }
         dispatcher.endAll()
     }
@@ -97,16 +104,21 @@ extension ChangeFeed: EventChangeListener {
     }
 
     package func indexApplied(_ changes: [EventChange], through position: Int64) {
-        append { queue in
-            guard queue.position != nil else { return }
+        let isUrgent = queue.withLock { queue in
+            guard queue.position != nil else { return false }
             queue.position = position
             queue.changes += changes.count
-            guard queue.changes > Self.queueLimit else { return queue.items.append(.applied(changes, through: position)) }
-            // The task is far behind. The streams miss changes from here on, so their clients read the list again.
-            queue.changes = 0
-            queue.items.removeAll { if case .applied = $0 { true } else { false } }
-            queue.items.append(.loaded(position: position))
+            if queue.changes <= Self.queueLimit {
+                queue.items.append(.applied(changes, through: position))
+            } else {
+                // The task is far behind. The streams miss changes from here on, so their clients read the list again.
+                queue.changes = 0
+                queue.items.removeAll { if case .applied = $0 { true } else { false } }
+                queue.items.append(.loaded(position: position))
+            }
+            return queue.hasStreams || queue.changes > Self.restLimit
         }
+        if isUrgent { wake.yield() }
     }
 
     package func indexClosed() {
@@ -122,7 +134,7 @@ package struct ChangeFeedStatus: Sendable, Hashable {
     package var streams = 0
     /// Number of changes that were sent, each counted once for each stream.
     package var sent = 0
-    /// Number of streams whose clients were told to read the list again.
+    /// Number of streams that ended with a reset: their clients read the list again.
     package var resets = 0
     /// Number of changes in the ring.
     package var changes = 0

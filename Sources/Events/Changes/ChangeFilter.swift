@@ -29,25 +29,14 @@ struct ChangeFilter: Sendable {
         window = search.window.milliseconds ?? .min ... .max
     }
 
-    func shows(_ located: LocatedEvent) -> Bool {
-        let place = located.place
+    func shows(_ place: EventPlace) -> Bool {
         guard place.startedAt.milliseconds <= window.upperBound, window.lowerBound <= place.endsAt.milliseconds else {
             return false
         }
         return switch test {
         case .box(let box): box.contains(latitude: place.coordinates.lat, longitude: place.coordinates.lon)
-        case .circle(let centre, let squaredChord): located.vector.squaredChord(to: centre) <= squaredChord
+        case .circle(let centre, let squaredChord):
+            UnitVector(place.coordinates).squaredChord(to: centre) <= squaredChord
         }
-    }
-}
-
-/// The place of an event with its vector, which is computed once for all subscriptions.
-struct LocatedEvent: Sendable {
-    let place: EventPlace
-    let vector: UnitVector
-
-    init(_ place: EventPlace) {
-        self.place = place
-        vector = UnitVector(place.coordinates)
     }
 }

@@ -13,19 +13,28 @@ enum ChangeLines {
         }
     }
 
-    static func put(_ json: [UInt8], at position: Int64) -> [UInt8] {
+    /// The lines for a stream with this filter; `nil` if the change does not concern it.
+    static func lines(of change: EventChange, for filter: ChangeFilter) -> [UInt8]? {
+        if let after = change.after, filter.shows(after) { return put(change) }
+        if let before = change.before, filter.shows(before) { return gone(change) }
+        return nil
+    }
+
+    /// The lines for a client that shows the event from now on.
+    static func put(_ change: EventChange) -> [UInt8] {
         lines { bytes in
-            bytes.append("id", position)
+            bytes.append("id", change.position)
             bytes.append(contentsOf: "event: put\ndata: ".utf8)
-            bytes.append(contentsOf: json)
+            bytes.append(contentsOf: change.json)
             bytes.append(UInt8(ascii: "\n"))
         }
     }
 
-    static func gone(_ id: EventID, at position: Int64) -> [UInt8] {
+    /// The lines for a client that shows the event no longer.
+    static func gone(_ change: EventChange) -> [UInt8] {
         lines { bytes in
-            bytes.append("id", position)
-            bytes.append(contentsOf: "event: gone\ndata: {\"id\":\(id.rawValue)}\n".utf8)
+            bytes.append("id", change.position)
+            bytes.append(contentsOf: "event: gone\ndata: {\"id\":\(change.id.rawValue)}\n".utf8)
         }
     }
 

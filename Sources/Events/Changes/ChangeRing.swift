@@ -6,43 +6,14 @@ struct ChangeRing: Sendable {
     static let limit = 50_000
     /// Maximum memory of all changes, in bytes.
     static let limitBytes = 67_108_864
-
-    /// A change as the streams show it.
-    struct Entry: Sendable {
-        /// Memory of an entry besides its lines, in bytes.
-        fileprivate static let ownBytes = 320
-
-        let position: Int64
-        let before: LocatedEvent?
-        let after: LocatedEvent?
-        /// The lines for a client that shows the event from now on. Rendered once, and shared by all streams.
-        let put: [UInt8]
-        /// The lines for a client that shows the event no longer.
-        let gone: [UInt8]
-
-        init(_ change: EventChange) {
-            position = change.position
-            before = change.before.map(LocatedEvent.init)
-            after = change.after.map(LocatedEvent.init)
-            put = change.after == nil ? [] : ChangeLines.put(change.json, at: change.position)
-            gone = change.before == nil ? [] : ChangeLines.gone(change.id, at: change.position)
-        }
-
-        fileprivate var bytes: Int { Self.ownBytes + put.count + gone.count }
-
-        /// The lines of a stream with this filter; `nil` if the change does not concern it.
-        func lines(_ filter: ChangeFilter) -> [UInt8]? {
-            if let after, filter.shows(after) { return put }
-            if let before, filter.shows(before) { return gone }
-            return nil
-        }
-    }
+    /// Maximum memory of a change besides its JSON, in bytes: its place, as much unused capacity, and the header of the JSON.
+    private static let changeBytes = 256
 
     /// The ring has every change after this position.
     private(set) var floor: Int64
     /// The ring has every change up to this position.
     private(set) var through: Int64
-    private var entries: Deque<Entry> = []
+    private var changes: Deque<EventChange> = []
     private var bytes = 0
     private let limit: Int
     private let limitBytes: Int
@@ -53,14 +24,14 @@ struct ChangeRing: Sendable {
         self.limitBytes = limitBytes
     }
 
-    var count: Int { entries.count }
+    var count: Int { changes.count }
 
-    mutating func append(_ entry: Entry) {
-        entries.append(entry)
-        bytes += entry.bytes
-        through = entry.position
-        while entries.count > limit || bytes > limitBytes, let oldest = entries.popFirst() {
-            bytes -= oldest.bytes
+    mutating func append(_ change: EventChange) {
+        changes.append(change)
+        bytes += Self.changeBytes + change.json.count
+        through = change.position
+        while changes.count > limit || bytes > limitBytes, let oldest = changes.popFirst() {
+            bytes -= Self.changeBytes + oldest.json.count
             floor = oldest.position
         }
     }
@@ -69,13 +40,13 @@ struct ChangeRing: Sendable {
     mutating func reached(_ position: Int64) { through = max(through, position) }
 
     /// The changes after a position, in order; `nil` if the ring does not have all of them any longer.
-    func entries(after position: Int64) -> Deque<Entry>.SubSequence? {
+    func changes(after position: Int64) -> Deque<EventChange>.SubSequence? {
         guard position >= floor else { return nil }
-        var (low, high) = (entries.startIndex, entries.endIndex)
+        var (low, high) = (changes.startIndex, changes.endIndex)
         while low < high {
             let middle = low + (high - low) / 2
-            if entries[middle].position <= position { low = middle + 1 } else { high = middle }
+            if changes[middle].position <= position { low = middle + 1 } else { high = middle }
         }
-        return entries[low...]
+        return changes[low...]
     }
 }
