@@ -171,8 +171,6 @@ public struct PositionNotReachedError: Error, Hashable, CustomStringConvertible 
 }
 
 extension EventsModule {
-    static let staleAfter = Duration.seconds(3)
-
     /// Returns a view of the events.
     /// - Parameter position: the position of a write that the view must contain; the index gets a short time to reach it
     /// - Throws: ``PositionNotReachedError``
@@ -200,8 +198,7 @@ extension EventsModule {
     /// its reads with ``countIndexRead()``.
     public func indexView(atLeast position: Int64? = nil) -> EventsView? {
         guard let index, let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
-        let age = index.state.age
-        return EventsView(snapshot: snapshot, staleFor: age > Self.staleAfter ? age : nil, module: self)
+        return EventsView(snapshot: snapshot, staleFor: index.staleFor, module: self)
     }
 
     public func countIndexRead() { reads.readIndex() }

@@ -78,8 +78,9 @@ struct TestAPI: Sendable {
             // Without heartbeats, so that tests can compare whole streams.
             let changes = ChangeFeed(heartbeatSeconds: 86_400)
             let index = IndexUpdater(
-                client: readers, notifier: notifier, limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) },
-                listener: changes, logger: .quiet)
+                client: readers, notifier: notifier, limitBytes: memoryBytes,
+                // A busy machine may not look at the log for seconds.
+                staleAfter: .seconds(3_600), render: { $0.writeJSON(into: &$1) }, listener: changes, logger: .quiet)
             let log = EventLog(
                 client: writer, projections: projections, notifier: notifier, listeners: hasIndex ? [index] : [], logger: .quiet)
             try await database.withClient(role: "humon_app") { client in

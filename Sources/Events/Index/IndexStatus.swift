@@ -28,7 +28,7 @@ public struct IndexStatus: Sendable, Hashable {
     public var isBlockedByUnreadableEvent: Bool
 
     /// Whether the index is in use and may lack the newest events.
-    public var isStale: Bool { phase == .inUse && age > EventsModule.staleAfter }
+    public var isStale: Bool
 
     /// Number of requests that the index answered.
     public var readsFromMemory: Int
@@ -38,11 +38,12 @@ public struct IndexStatus: Sendable, Hashable {
 
 extension EventsModule {
     public var indexStatus: IndexStatus {
-        let snapshot = index?.index.snapshot
+        let (phase, snapshot) = (index?.state.phase ?? .off, index?.index.snapshot)
         return IndexStatus(
-            phase: index?.state.phase ?? .off, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
+            phase: phase, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
             bytes: snapshot?.bytes ?? 0, limitBytes: index?.limitBytes ?? 0, age: index?.state.age ?? .zero,
             isBlockedByUnreadableEvent: index?.state.isBlockedByUnreadableEvent ?? false,
+            isStale: phase == .inUse && index?.staleFor != nil,
             readsFromMemory: reads.fromMemory,
             readsFromDatabase: reads.fromDatabase)
     }

@@ -12,6 +12,8 @@ internal import Synchronization
 package final class IndexUpdater: Service {
     /// Maximum seconds that a command waits until the index shows its change, and that a reader waits for a requested position.
     static let patienceSeconds = 1.0
+    /// An index that was last known to hold the whole log before this time is stale.
+    package static let staleAfter = Duration.seconds(3)
     private static let firstBackOffSeconds = 0.25
     private static let longestBackOffSeconds = 30.0
     /// Maximum number of recorded events in one batch, because commits wait for the batch.
@@ -23,6 +25,7 @@ package final class IndexUpdater: Service {
     let state = IndexState()
     let client: PostgresClient
     let limitBytes: Int
+    private let staleAfter: Duration
     let render: EventRendering
     let logger: Logger
     let examining = Mutex(false)
@@ -44,12 +47,13 @@ package final class IndexUpdater: Service {
     ///     keeps them while an event is hidden
     ///   - listener: learns every change of the index
     package init(
-        client: PostgresClient, notifier: LogNotifier, limitBytes: Int, render: @escaping EventRendering,
-        listener: (any EventChangeListener)? = nil, logger: Logger
+        client: PostgresClient, notifier: LogNotifier, limitBytes: Int, staleAfter: Duration = staleAfter,
+        render: @escaping EventRendering, listener: (any EventChangeListener)? = nil, logger: Logger
     ) {
         self.client = client
         self.notifier = notifier
         self.limitBytes = limitBytes
+        self.staleAfter = staleAfter
         self.render = render
         self.listener = listener
         self.logger = logger
@@ -213,6 +217,12 @@ extension IndexUpdater: CommitListener {
 }
 
 extension IndexUpdater {
+    /// The time since the index was last known to hold the whole log; `nil` while the index is not stale.
+    var staleFor: Duration? {
+        let age = state.age
+        return age > staleAfter ? age : nil
+    }
+
     /// The snapshot if the index is in use and holds every change that was acknowledged here; nil if the request must read
     /// PostgreSQL.
     var readable: EventIndex.Snapshot? {
