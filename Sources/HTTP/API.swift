@@ -2,6 +2,7 @@ internal import Accounts
 internal import EventStore
 internal import Events
 public import HTTPServer
+internal import Telemetry
 internal import Users
 
 /// The v1 API: its routes and their shared settings and modules.
@@ -45,6 +46,7 @@ public struct API: Sendable {
 
     /// Every route, in the order of the document.
     private(set) var routes: [Route] = []
+    private let moduleMetrics: [@Sendable () -> [Metric]]
     /// Knows the callers that are devices.
     let users: UsersModule
     /// Knows the callers that are accounts.
@@ -76,11 +78,15 @@ public struct API: Sendable {
         writes = RateLimiter("writes", perMinute: settings.writesPerMinute)
         self.isUnavailability = isUnavailability
         database = DatabaseCheck(checkHealth)
+        moduleMetrics = modules.metrics
         routes = modules.routes.flatMap { $0(self) } + serviceRoutes
     }
 }
 
 extension API {
+    /// The metrics of what the modules keep in memory.
+    var metrics: [Metric] { moduleMetrics.flatMap { $0() } }
+
     /// The user of a device.
     /// - Throws: `HTTPError.unauthorized` if there is no token or the device is unknown, `PostgresError`
     func caller(_ token: DeviceToken?) async throws -> UserID {

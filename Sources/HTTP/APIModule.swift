@@ -1,8 +1,9 @@
 package import EventStore
 package import HTTPServer
 package import ServiceLifecycle
+package import Telemetry
 
-/// A module with its part of the API: its registration, its initialiser, its services and its routes.
+/// A module with its part of the API: its registration, its initialiser, its services, its metrics and its routes.
 public struct APIModule: Sendable {
     package let module: Module
     fileprivate let add: @Sendable (inout ModuleContext) -> Parts
@@ -10,6 +11,7 @@ public struct APIModule: Sendable {
     /// What one module adds to a process.
     fileprivate struct Parts: Sendable {
         var services: [any Service]
+        var metrics: @Sendable () -> [Metric]
         var routes: @Sendable (API) -> [Route]
     }
 
@@ -17,17 +19,19 @@ public struct APIModule: Sendable {
     ///   - make: makes the module's type that carries out commands and queries, such as `UsersModule`; the context has the modules that
     ///     stand before this one in the list
     ///   - services: the module's work that lasts as long as the process, such as keeping something in memory in step with the log
+    ///   - metrics: the metrics of what the module keeps in memory, at each scrape
     ///   - routes: makes the routes; called once for each ``API``
     package init<Made: Sendable>(
         _ module: Module, make: @escaping @Sendable (ModuleContext) -> Made,
         services: @escaping @Sendable (Made) -> [any Service] = { _ in [] },
+        metrics: @escaping @Sendable (Made) -> [Metric] = { _ in [] },
         routes: @escaping @Sendable (Made, API) -> [Route]
     ) {
         self.module = module
         add = { context in
             let made = make(context)
             context.add(made)
-            return Parts(services: services(made)) { routes(made, $0) }
+            return Parts(services: services(made), metrics: { metrics(made) }, routes: { routes(made, $0) })
         }
     }
 }
@@ -37,6 +41,7 @@ public struct ComposedModules: Sendable {
     private let context: ModuleContext
     /// The services of all modules, in the order of the list. They need the log's notifier and the database.
     package let services: [any Service]
+    let metrics: [@Sendable () -> [Metric]]
     let routes: [@Sendable (API) -> [Route]]
 
     /// Makes each module in the order of the list.
@@ -44,6 +49,7 @@ public struct ComposedModules: Sendable {
         var context = context
         let parts = modules.map { $0.add(&context) }
         services = parts.flatMap(\.services)
+        metrics = parts.map(\.metrics)
         routes = parts.map(\.routes)
         self.context = context
     }

@@ -130,7 +130,47 @@ import Users
         }
     }
 
+    @Test func `the status tells the events, the bytes and the position of the counts`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                try await node.create(3)
+                try await node.attend(1, by: 1)
+                try await node.attend(1, by: 2)
+                let position = try await node.attend(3, by: 1)
+                var status = node.attendances.countsStatus
+                #expect(status.isInUse)
+                #expect((status.events, status.eventLimit, status.position) == (2, AttendanceCounts.eventLimit, position))
+                #expect((24...1_000).contains(status.bytes))
+                try await node.leave(3, by: 1)
+                status = node.attendances.countsStatus
+                #expect((status.events, status.position) == (1, position + 1))
+                #expect(status.age >= .zero)
+            }
+        }
+    }
+
+    @Test func `the status says that counts that were not loaded are not in use and take no memory`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, isCounting: false) { node in
+                try await node.create()
+                try await node.attend(1, by: 1)
+                let status = node.attendances.countsStatus
+                #expect((status.isInUse, status.events, status.bytes, status.position) == (false, 0, 0, 0))
+                #expect(status.eventLimit == AttendanceCounts.eventLimit)
+            }
+        }
+    }
+
     // MARK: Parts of the log, without a database
+
+    @Test(arguments: [1, 3, 6, 12, 3_145_728])
+    func `the bytes of the counts are those of the places of a dictionary`(capacity: Int) {
+        let places = capacity == 1 ? 2 : capacity * 4 / 3
+        #expect(AttendanceCounts.bytes(capacity: capacity) == places * 12 + places / 8)
+        #expect([EventID: Int32](minimumCapacity: capacity).capacity == capacity)
+        // The limit of the documents, while no larger dictionary is made.
+        #expect(AttendanceCounts.bytes(capacity: AttendanceCounts.eventLimit) < 80_000_000)
+    }
 
     private func counts() throws -> AttendanceCounts {
         let client = PostgresClient(PostgresConfiguration(url: "postgres://nowhere"), logger: .quiet)

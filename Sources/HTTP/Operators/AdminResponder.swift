@@ -12,7 +12,7 @@ public struct AdminResponder: Sendable {
 
     /// - Parameters:
     ///   - token: the bearer token that every path requires, except the paths of probes; `nil` requires none
-    ///   - metrics: all metrics except the metrics of the in-memory index and of its changes
+    ///   - metrics: all metrics except the metrics of the modules
     public init(
         _ api: API, token: AdminToken? = nil, metrics: @escaping @Sendable () async -> [Metric] = { [] }, logger: Logger
     ) {
@@ -20,8 +20,7 @@ public struct AdminResponder: Sendable {
             Route.immediate(.get, "/health/live") { _, _ in Response(json: ["status": "ok"]) },
             Route(.get, "/health/ready", limit: .unlimited) { _, _ in await api.health().response },
             Route(.get, "/metrics", limit: .unlimited) { _, _ in
-                let text = await Exposition.text(
-                    of: metrics() + api.events.indexStatus.metrics + api.events.changeStatus.metrics)
+                let text = await Exposition.text(of: metrics() + api.metrics)
                 return Response(headers: [.contentType: Exposition.contentType], body: ByteBuffer(string: text))
             },
             Route(.get, "/index/check") { _, _ in
