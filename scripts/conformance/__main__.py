@@ -3,7 +3,8 @@
 Usage: python3 scripts/conformance [--humon PATH] [--short] [--keep]
 Starts humon on a private PostgreSQL, without TLS and then with TLS, and sends requests with curl in every version of HTTP, with
 h11 and h2 (Python libraries that refuse every violation by the server), with nghttp and h2load, and with wrk. Fails on a wrong
-response, on a violation, and on an error of a load generator. Needs curl, openssl, nghttp2-client, wrk, and PyPI once.
+response, on a violation, and on an error of a load generator. Then the apps run beside each other, as their libraries send requests:
+the to-do app with AFNetworking, and the four generations of the app for events. Needs curl, openssl, nghttp2-client, wrk, and PyPI once.
 The table of hostile requests is a test: Tests/HTTPServerTests/ConformanceTests.swift.
 """
 
@@ -32,11 +33,12 @@ def continue_with(python):
 
 
 def test(sandbox, options):
-    import peers
+    import clients, peers
 
     server = Server(sandbox, options.humon)
     server.start("plain")
     peers.without_tls(server, options.short)
+    clients.apps(server)
     server.stop()
     server.start("tls", server.certificate())
     peers.with_tls(server, options.short)
