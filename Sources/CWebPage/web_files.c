@@ -29,6 +29,9 @@ static const unsigned char app_js[] = {
 static const unsigned char changes_js[] = {
 #embed "page/changes.js"
 };
+static const unsigned char clusters_js[] = {
+#embed "page/clusters.js"
+};
 static const unsigned char details_js[] = {
 #embed "page/details.js"
 };
@@ -88,6 +91,7 @@ static const struct web_file files[] = {
     FILE("api.js", api_js),
     FILE("app.js", app_js),
     FILE("changes.js", changes_js),
+    FILE("clusters.js", clusters_js),
     FILE("details.js", details_js),
     FILE("dom.js", dom_js),
     FILE("form.js", form_js),

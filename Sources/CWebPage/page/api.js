@@ -14,7 +14,7 @@ export class APIError extends Error {
   }
 
   static text(status, problem) {
-    if (status === 0) return "The server does not answer. Nothing was changed.";
+    if (status === 0) return "The server does not answer.";
     if (status === 429) return "Too many requests. Wait a minute, and try again.";
     if (status === 503) return "The server cannot do this now. Try again in a moment.";
     return problem.detail ?? problem.message ?? problem.title ?? `The server answered with status ${status}.`;
@@ -31,6 +31,9 @@ export class APIError extends Error {
   }
 }
 
+/** A request without an answer ends after this time. */
+const limitSeconds = 30;
+
 /** The position of the last own write: a read after it must show it. */
 let written = 0;
 
@@ -41,18 +44,19 @@ let written = 0;
 export async function request(method, path, { body, signal, headers = {} } = {}) {
   const fields = { accept: "application/json, application/problem+json", ...headers };
   if (body !== undefined) fields["content-type"] = "application/json";
-  if (method === "GET" && written > 0) fields["humon-position"] = String(written);
-  let response;
+  if (method === "GET" && written > 0) fields["humon-position"] ??= String(written);
+  const limit = AbortSignal.timeout(limitSeconds * 1000);
+  let response, text;
   try {
     response = await fetch(path, {
-      method, signal, headers: fields, body: body === undefined ? undefined : JSON.stringify(body),
-      credentials: "same-origin",
+      method, signal: signal ? AbortSignal.any([signal, limit]) : limit, headers: fields,
+      body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin",
     });
+    text = await response.text();
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new APIError(0);
   }
-  const text = await response.text().catch(() => "");
   const data = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : null;
   const position = Number(response.headers.get("humon-position") ?? 0);
   if (!response.ok) throw new APIError(response.status, data ?? {});
@@ -66,6 +70,9 @@ const query = (fields) =>
 /** A list without events is an object with a message in v1. */
 const events = ({ data, ...rest }) => ({ events: Array.isArray(data) ? data : [], ...rest });
 
+/** The box of everything. */
+export const world = "-180,-90,180,90";
+
 export const inBox = async (box, window, limit, signal) =>
   events(await request("GET", `/v1/events?${query({ bbox: box, ...window, limit })}`, { signal }));
 
@@ -75,7 +82,17 @@ export async function clusters(box, window, zoom, signal) {
 }
 
 export const event = (id, signal) => request("GET", `/v1/events/${id}`, { signal });
-export const myEvents = async (signal) => events(await request("GET", "/v1/users/me/events?limit=100", { signal }));
+
+/** The caller's own events and those that the caller attends, each once. The lists show the position or a later one. */
+export async function mine(signal) {
+  const { position } = await clusters(world, {}, 0, signal);
+  const headers = position > 0 ? { "humon-position": String(position) } : {};
+  const lists = await Promise.all(
+    ["attendances", "events"].map((name) => request("GET", `/v1/users/me/${name}?limit=1000`, { signal, headers })));
+  const members = new Map(lists.flatMap(({ data }) => data).map((event) => [event.id, event]));
+  return { events: [...members.values()], position };
+}
+
 export const attendance = async (id, signal) => (await request("GET", `/v1/events/${id}/attendance`, { signal })).data;
 
 // Writes. A key that stays the same in a repetition makes it one write.

@@ -4,11 +4,11 @@ import { showDetails } from "./details.js";
 import { announce, byID, confirmed, element } from "./dom.js";
 import { EventForm } from "./form.js";
 import { loadCities } from "./ground.js";
-import { showEmptyServer, showList, showSignUp } from "./list.js";
+import { highlight, showEmptyServer, showList, showSignUp } from "./list.js";
 import { EventMap } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
-import { zone } from "./time.js";
+import { groupOf, shortSpan, zone } from "./time.js";
 import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
@@ -19,9 +19,13 @@ let form = null;
 let hasEvents = false;
 /** The element that opened the details or the form, by a selector: it gets the focus back. */
 let opener = null;
+/** Counts the details that were opened and closed: an answer that comes late does not count. */
+let openings = 0;
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
-const rows = { open, isMine, zoom: (cluster) => map.showBox(cluster.bbox), cityOf };
+const rows = { open, isMine, hint: (id) => map.hint(id), zoom: (cluster) => map.showBox(cluster.bbox), cityOf };
+const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "Earlier" ? "past" : "");
+const textOf = (event) => [event.name, shortSpan(event)];
 
 // Panel: list, details or form.
 
@@ -34,9 +38,24 @@ function showPanel(name) {
   }
 }
 
+/** Resolves to false if the visitor would rather go on writing. */
+async function leavesForm() {
+  const text = "Leave the form? What you wrote is lost.";
+  if (form?.hasInput && !(await confirmed(text, { yes: "Leave it", no: "Go on writing" }))) return false;
+  form = null;
+  return true;
+}
+
+async function closeForm() {
+  if (!(await leavesForm())) return;
+  if (state.event === null) backToList();
+  else open(state.event);
+}
+
 function backToList() {
   const id = state.event;
   state.event = null;
+  openings += 1;
   map.select(null);
   showPanel("list");
   save();
@@ -45,31 +64,39 @@ function backToList() {
 
 async function open(id, { focuses = true } = {}) {
   opener = "#add";
+  if (!(await leavesForm())) return;
+  const turn = ++openings;
   try {
     const { data, tag } = await api.event(id);
+    if (turn !== openings) return;
+    const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
     showPanel("details");
     showDetails(data, tag, {
-      close: backToList, edit: (event, version) => write(event, version),
+      close: backToList, edit: write,
       cancelled: () => { backToList(); view.reload(); },
+      attended: () => state.mine && view.reload(),
     });
+    map.hint(null);
     map.select(id);
-    if (!map.bounds.contains([data.lat, data.lon])) map.show(data.lat, data.lon);
     save();
-    if (focuses) byID("details-view").querySelector("h2").focus();
+    if (!map.contains(data.lat, data.lon)) map.show(data.lat, data.lon);
+    if (focuses || hadFocus) byID("details-view").querySelector("h2").focus();
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
+    if (turn !== openings) return;
     announce(error.status === 404 || error.status === 410 ? "This event is no longer there." : error.message);
     backToList();
   }
 }
 
 /** Opens the form for an event that has no id yet, or for one to change. */
-function write(event, tag = null) {
+async function write(event, tag = null) {
+  if (!(await leavesForm())) return;
   opener = "#add";
   showPanel("form");
   form = new EventForm(event, tag, {
-    close: () => (event.id === undefined ? backToList() : open(event.id)),
+    close: closeForm,
     moved: (lat, lon) => { map.draft({ lat, lon }); map.show(lat, lon); },
     saved: async (id, { lat, lon }) => {
       map.show(lat, lon);
@@ -87,9 +114,11 @@ const map = new EventMap(byID("map"), state.view ?? world, {
   moved: () => { save(); load(); },
   open,
   place: (lat, lon) => {
-    if (form === null) return write({ lat, lon });
-    map.draft({ lat, lon });
-    form.place(lat, lon);
+    if (form === null) write({ lat, lon });
+    else {
+      map.draft({ lat, lon });
+      form.place(lat, lon);
+    }
   },
 });
 
@@ -97,16 +126,20 @@ const view = new View({
   shown(content) {
     hasEvents ||= content.kind === "clusters" || content.events.length > 0;
     if (content.kind === "clusters") map.showClusters(content.clusters);
-    else map.showEvents(content.events, isMine);
+    else map.showEvents(content.events, kindOf, textOf);
     map.select(state.event);
     showList(content, rows);
     if (!hasEvents) lookForEvents();
   },
-  put(event, content) {
+  put(event, content, isNew) {
     hasEvents = true;
-    map.put(event, isMine(event));
+    map.put(event, kindOf(event), textOf(event));
     map.select(state.event);
     showList(content, rows);
+    if (isNew) {
+      map.highlight(event.id);
+      highlight(event.id);
+    }
     if (event.id === state.event && form === null) open(event.id, { focuses: false });
   },
   gone(id, content) {
@@ -122,7 +155,9 @@ const view = new View({
     showSignUp(() => session.signedIn(() => view.reload()).catch(({ message }) => announce(message)));
   },
   state(name, text) {
-    const texts = { live: "Live", reconnecting: "Reconnecting…", offline: "Offline", failed: text };
+    const texts = {
+      live: "Live", reconnecting: "Reconnecting…", offline: "Offline", delayed: "Updated every 30 s", failed: text,
+    };
     const status = byID("status");
     if (status.dataset.state === name && name !== "failed") return;
     status.dataset.state = name;
@@ -135,7 +170,7 @@ const save = () => place.write({ ...state, view: map.view });
 
 /** An empty server says how to fill it; an empty place on a full map does not. */
 async function lookForEvents() {
-  const { clusters } = await api.clusters("-180,-90,180,90", {}, 0).catch(() => ({ clusters: [{}] }));
+  const { clusters } = await api.clusters(api.world, {}, 0).catch(() => ({ clusters: [{}] }));
   hasEvents ||= clusters.length > 0;
   if (!hasEvents) showEmptyServer();
 }
@@ -182,13 +217,18 @@ byID("near").addEventListener("click", () => {
   navigator.geolocation.getCurrentPosition(({ coords }) => map.show(coords.latitude, coords.longitude, 12), failed);
 });
 document.addEventListener("keydown", ({ key }) => {
-  if (key === "Escape" && !byID("question").open && !byID("details-view").hidden) backToList();
+  if (key !== "Escape" || byID("question").open) return;
+  if (form !== null) closeForm();
+  else if (!byID("details-view").hidden) backToList();
 });
+// The visitor went back, or changed the address.
 window.addEventListener("hashchange", () => {
+  const event = state.event;
   Object.assign(state, place.read());
   showFilters();
   if (state.view) map.setView(state.view);
-  if (state.event !== null) open(state.event);
+  if (state.event !== null && state.event !== event) open(state.event);
+  else if (state.event === null && form === null) backToList();
   load();
 });
 session.onUserChange((id) => {

@@ -11,7 +11,7 @@ export class Changes {
   #failures = 0;
   #handlers;
 
-  /** @param handlers { put(event), gone(id), reset(), live(), lost() } */
+  /** @param handlers { put(event), gone(id), reset(), live(), lost(), refused() } */
   constructor(handlers) {
     this.#handlers = handlers;
     window.addEventListener("online", () => this.#openAgain());
@@ -67,13 +67,14 @@ export class Changes {
       this.#handlers.reset();
     });
     source.onerror = () => {
-      this.#handlers.lost();
       // The browser connects again by itself, unless the server answered with an error.
-      if (source.readyState !== EventSource.CLOSED) return;
+      if (source.readyState !== EventSource.CLOSED) return this.#handlers.lost();
       this.#failures += 1;
       const pauseSeconds = Math.min(longestPauseSeconds, 2 ** this.#failures) * (0.5 + Math.random() / 2);
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#openAgain(), pauseSeconds * 1000);
+      // The list without a stream: the server may not have streams now.
+      this.#timer = setTimeout(() => this.#handlers.reset(), pauseSeconds * 1000);
+      this.#handlers.refused();
     };
   }
 }

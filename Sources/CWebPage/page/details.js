@@ -1,10 +1,11 @@
 // One event: what, when, where, who attends; its owner can change and cancel it.
 import * as api from "./api.js";
 import { announce, byID, confirmed, element } from "./dom.js";
+import { calendar } from "./list.js";
 import { currentUser, signedIn } from "./session.js";
-import { longTime, zone } from "./time.js";
+import { distance, longSpan, zone } from "./time.js";
 
-/** @param handlers { close(), edit(event, tag), cancelled(id) } */
+/** @param handlers { close(), edit(event, tag), cancelled(id), attended() } */
 export function showDetails(event, tag, handlers) {
   const isMine = event.owner.id === currentUser();
   const problem = element("p", { class: "problem", role: "alert" });
@@ -12,16 +13,18 @@ export function showDetails(event, tag, handlers) {
   const view = byID("details-view");
   view.dataset.event = event.id;
   view.replaceChildren(
-    element("button", { type: "button", class: "back", onclick: handlers.close }, "← Back to the list"),
-    element("h2", { tabindex: "-1" }, event.name),
+    element("button", { type: "button", class: "back", onclick: handlers.close }, "← All events"),
+    element(
+      "div", { class: "heading" }, calendar(event),
+      element(
+        "div", {},
+        element("h2", { tabindex: "-1" }, event.name),
+        element("p", {}, element("span", { class: "distance" }, distance(event)), isMine && element("span", { class: "badge" }, "yours")))),
     element(
       "dl", {},
-      ...row("Starts", element("time", { datetime: event.started_at }, longTime(event.started_at))),
-      ...(event.ended_at ? row("Ends", element("time", { datetime: event.ended_at }, longTime(event.ended_at))) : []),
-      ...(event.address ? row("Address", event.address) : []),
-      ...row("Place", `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`),
-      ...row("Time zone", zone)),
-    element("p", { id: "attendance" }, "…"),
+      ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone}`)),
+      ...row("Where", event.address ?? "", element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
+      ...row("Guests", element("span", { id: "attendance" }, "…"))),
     buttons, problem);
   const run = (work) => async (click) => {
     problem.textContent = "";
@@ -35,7 +38,7 @@ export function showDetails(event, tag, handlers) {
       click.target.disabled = false;
     }
   };
-  showAttendance(event.id, buttons, run);
+  showAttendance(event.id, buttons, run, handlers);
   if (isMine) {
     buttons.append(
       element("button", { type: "button", onclick: () => handlers.edit(event, tag) }, "Change"),
@@ -43,7 +46,7 @@ export function showDetails(event, tag, handlers) {
   }
 }
 
-const row = (name, value) => [element("dt", {}, name), element("dd", {}, value)];
+const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values)];
 
 async function cancel(event, handlers) {
   const isSure = await confirmed(`Cancel “${event.name}”? Nothing brings it back.`, { yes: "Cancel the event" });
@@ -61,16 +64,19 @@ async function cancel(event, handlers) {
 }
 
 /** Shows how many attend, and a button to attend or to leave. */
-async function showAttendance(id, buttons, run) {
+async function showAttendance(id, buttons, run, { attended }) {
   const text = byID("attendance");
-  const button = element("button", { type: "button", class: "primary" });
+  const button = element("button", { type: "button" });
   const show = ({ count, attending }) => {
-    text.textContent = `${count === 1 ? "1 person attends" : `${count} people attend`}${attending ? ", and you are one of them" : ""}.`;
+    const people = count === 0 ? "Nobody attends yet" : count === 1 ? "1 person attends" : `${count} people attend`;
+    text.textContent = `${people}${attending ? ", and you are one of them" : ""}.`;
     button.textContent = attending ? "Leave" : "Attend";
+    button.className = attending ? "" : "primary";
     button.onclick = run(async () => {
       await signedIn(() => (attending ? api.leave(id) : api.attend(id)));
       show(await api.attendance(id));
       announce(attending ? "You left the event." : "You attend the event.");
+      attended();
     });
   };
   try {
@@ -78,6 +84,6 @@ async function showAttendance(id, buttons, run) {
     buttons.prepend(button);
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
-    text.textContent = "";
+    text.textContent = "The number is not known now.";
   }
 }

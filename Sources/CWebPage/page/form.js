@@ -5,12 +5,12 @@ import { signedIn } from "./session.js";
 import { fromInput, inputValue, nextHour, zone } from "./time.js";
 
 const fields = [
-  { name: "name", label: "What", type: "text", required: true, autocomplete: "off" },
+  { name: "name", label: "Name", type: "text", required: true, autocomplete: "off" },
   { name: "address", label: "Address", type: "text", autocomplete: "off" },
   { name: "started_at", label: "Starts", type: "datetime-local", required: true },
   { name: "ended_at", label: "Ends", type: "datetime-local" },
-  { name: "lat", label: "Latitude", type: "number", step: "any", required: true },
-  { name: "lon", label: "Longitude", type: "number", step: "any", required: true },
+  { name: "lat", label: "Latitude", type: "number", step: "any", required: true, isPlace: true },
+  { name: "lon", label: "Longitude", type: "number", step: "any", required: true, isPlace: true },
 ];
 
 /**
@@ -22,6 +22,7 @@ export class EventForm {
   #form;
   #event;
   #tag;
+  #hasInput = false;
   /** One intent, one key: a repetition after a lost answer is the same write. */
   #key = api.newKey();
   #handlers;
@@ -33,15 +34,19 @@ export class EventForm {
     const isNew = event.id === undefined;
     this.#form = element(
       "form", { novalidate: true, "aria-labelledby": "form-title", onsubmit: (submission) => this.#submit(submission) },
-      element("button", { type: "button", class: "back", onclick: handlers.close }, isNew ? "← Do not add" : "← Do not change"),
+      element("button", { type: "button", class: "back", onclick: handlers.close }, "← Back"),
       element("h2", { id: "form-title", tabindex: "-1" }, isNew ? "Add an event" : "Change the event"),
-      element("p", {}, `Click the map to choose the place, or drag the red pin. Times are in your zone, ${zone}.`),
       element("p", { class: "problem", role: "alert" }),
-      ...fields.map((field) => this.#row(field)),
+      ...fields.filter(({ isPlace }) => !isPlace).map((field) => this.#row(field)),
+      element("p", { class: "hint" }, `Times are in your zone, ${zone}.`),
       element(
-        "div", { class: "buttons" },
-        element("button", { type: "submit", class: "primary" }, isNew ? "Add" : "Save"),
-        navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here")));
+        "fieldset", { class: "place" },
+        element("legend", {}, "Place"),
+        element("p", { class: "hint" }, "Click the map, drag the pin, or write the numbers."),
+        ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
+        navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
+      element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));
+    this.#form.addEventListener("input", () => { this.#hasInput = true; });
     this.#form.addEventListener("change", ({ target }) => {
       if (target.name === "lat" || target.name === "lon") this.#tellPlace();
     });
@@ -53,6 +58,9 @@ export class EventForm {
 
   focus() { byID("form-title").focus(); }
 
+  /** Whether the visitor typed what would be lost. */
+  get hasInput() { return this.#hasInput; }
+
   /** The map chose a place. */
   place(lat, lon) {
     this.#form.elements.lat.value = lat;
@@ -60,7 +68,7 @@ export class EventForm {
     announce(`The place is ${lat}, ${lon}.`);
   }
 
-  #row({ name, label, required, ...attributes }) {
+  #row({ name, label, required, isPlace, ...attributes }) {
     const input = element("input", {
       id: `field-${name}`, name, "aria-required": required && "true", "aria-describedby": `error-${name}`, ...attributes,
     });
@@ -108,6 +116,7 @@ export class EventForm {
         await api.update(this.#event.id, event, this.#tag, this.#key);
         return this.#event.id;
       });
+      this.#hasInput = false;
       announce(isNew ? "The event is on the map." : "The event is changed.");
       this.#handlers.saved(id, event);
     } catch (error) {
@@ -123,8 +132,8 @@ export class EventForm {
 
   #text(error) {
     if (error.status === 412) return "Another window changed this event meanwhile. Close the form and open it again.";
-    if (error.isOffline) return `${error.message} Your text stays here.`;
-    return Object.keys(error.fields).length > 0 ? "Please mend the fields with an error." : error.message;
+    if (error.isOffline) return `${error.message} Your text stays here: try again.`;
+    return Object.keys(error.fields).length > 0 ? "Please correct the marked fields." : error.message;
   }
 
   #say(text) { this.#form.querySelector(".problem").textContent = text; }

@@ -6,7 +6,16 @@ import { features } from "./topology.js";
 
 /** From this zoom on the finer borders are shown. */
 const fineZoom = 4;
+/** From this zoom on a view can be without any border: lines of latitude and longitude show that the map moves. */
+const gridZoom = 8;
+/** The least distance of two lines, in pixels, and the distances in degrees. */
+const gridPixels = 110;
+const gridDegrees = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const labelLimit = 40;
+/** The room of a label, in pixels. */
+const labelRoom = { x: 90, y: 20 };
+/** From the place of a label to its middle, in pixels. */
+const labelDepth = 22;
 const citySources = "© GeoNames, Natural Earth";
 
 const color = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
@@ -14,15 +23,16 @@ const color = (name) => getComputedStyle(document.body).getPropertyValue(name).t
 /**
  * @param {string} assets the path of the page's files
  * @param {Promise} cities what loadCities returns
+ * @returns what keeps the names of cities free of clusters: { avoid(circles) }
  */
 export async function addGround(map, assets, tiles, cities) {
   if (tiles.template) {
     L.tileLayer(tiles.template, { attribution: asHTML(tiles.attribution), maxZoom: 19 }).addTo(map);
-    return;
+    return { avoid() {} };
   }
   map.attributionControl.addAttribution(citySources);
   await addCountries(map, assets);
-  addLabels(map, await cities);
+  return addLabels(map, await cities);
 }
 
 /** Leaflet takes an attribution as HTML. */
@@ -53,6 +63,8 @@ async function addCountries(map, assets) {
       return L.geoJSON(countries, { renderer, style, interactive: false, coordsToLatLng });
     }));
   };
+  const grid = L.layerGroup().addTo(map);
+  const showGrid = () => drawGrid(map, grid, renderer);
   const show = async () => {
     const scale = map.getZoom() >= fineZoom ? "50m" : "110m";
     layers[scale] ??= await load(scale).then(() => layers[scale]);
@@ -62,33 +74,59 @@ async function addCountries(map, assets) {
     }
   };
   map.on("zoomend", show);
+  map.on("moveend", showGrid);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const layer of Object.values(layers)) layer.eachLayer((world) => world.setStyle(style()));
+    showGrid();
   });
   await show();
+  showGrid();
 }
 
-/** The names of the largest cities in view that leave room for each other. */
+/** Lines of latitude and longitude, thin, over half a view more on each side. */
+function drawGrid(map, grid, renderer) {
+  grid.clearLayers();
+  if (map.getZoom() < gridZoom) return;
+  const degreePixels = (256 * 2 ** map.getZoom()) / 360;
+  const step = gridDegrees.find((degrees) => degrees * degreePixels >= gridPixels);
+  const bounds = map.getBounds().pad(0.5);
+  const [south, north] = [Math.max(-85, bounds.getSouth()), Math.min(85, bounds.getNorth())];
+  const style = { renderer, interactive: false, color: color("--grid"), weight: 1 };
+  const add = (...ends) => L.polyline(ends, style).addTo(grid);
+  const from = (edge) => Math.floor(edge / step);
+  for (let i = from(bounds.getWest()); i * step < bounds.getEast(); i += 1) add([south, i * step], [north, i * step]);
+  for (let i = from(south); i * step < north; i += 1) add([i * step, bounds.getWest()], [i * step, bounds.getEast()]);
+}
+
+/** The names of the largest cities in view that leave room for each other. A cluster on a city has the name below it. */
 function addLabels(map, cities) {
   map.createPane("labels").style.zIndex = 350;
   const labels = L.layerGroup().addTo(map);
+  let circles = [];
   const show = () => {
     labels.clearLayers();
+    const covers = circles.map(({ place, radius }) => ({ point: map.latLngToLayerPoint(place), radius }));
     const taken = [];
     for (const city of cities) {
       if (taken.length >= labelLimit) break;
       const place = L.latLng(city.lat, nearestCopy(city.lon, map.getCenter().lng));
       if (!map.getBounds().contains(place)) continue;
       const point = map.latLngToLayerPoint(place);
-      const hasRoom = taken.every((other) => Math.abs(other.x - point.x) > 90 || Math.abs(other.y - point.y) > 22);
-      if (!hasRoom) continue;
-      taken.push(point);
-      const icon = L.divIcon({ className: "city", html: element("span", {}, city.name), iconSize: null });
-      L.marker(place, { icon, pane: "labels", interactive: false, keyboard: false }).addTo(labels);
+      const cover = covers.find((circle) => circle.point.distanceTo(point) < circle.radius + 6);
+      const start = cover ? cover.point.add([0, cover.radius - 8]) : point;
+      const middle = start.add([0, labelDepth]);
+      const hasRoom = taken.every(({ x, y }) => Math.abs(x - middle.x) > labelRoom.x || Math.abs(y - middle.y) > labelRoom.y);
+      const isFree = covers.every(
+        ({ point: other, radius }) => Math.abs(other.x - middle.x) > radius + 28 || Math.abs(other.y - middle.y) > radius + 6);
+      if (!hasRoom || !isFree) continue;
+      taken.push(middle);
+      const icon = L.divIcon({ className: cover ? "city covered" : "city", html: element("span", {}, city.name), iconSize: null });
+      L.marker(map.layerPointToLatLng(start), { icon, pane: "labels", interactive: false, keyboard: false }).addTo(labels);
     }
   };
   map.on("moveend", show);
   show();
+  return { avoid(others) { circles = others; show(); } };
 }
 
 /** The longitude plus or minus whole turns that is nearest to another one. */

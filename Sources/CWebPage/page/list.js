@@ -1,66 +1,108 @@
 // The list beside the map: the same events for the keyboard and for screen readers.
 import { byID, element } from "./dom.js";
-import { shortSpan } from "./time.js";
+import { groupOf, groups, sheet, shortSpan, times } from "./time.js";
 
 const number = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
 /** More rows than this only make the page slow. */
 const rowLimit = 100;
 const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "events"}`;
 
-/** @param content what View found  @param handlers { open(id), zoom(cluster), isMine(event), cityOf(cluster) } */
+/**
+ * @param content what View found
+ * @param handlers { open(id), zoom(cluster), hint(id), isMine(event), cityOf(cluster) }
+ */
 export function showList(content, handlers) {
   const list = byID("list");
   const focused = document.activeElement?.closest?.("#list li")?.dataset.key;
+  title(...titleOf(content));
   if (content.kind === "clusters") {
-    title(`${plural(content.total)} in view`, "Too many to list. Open a group, or zoom in.");
-    const clusters = content.clusters.toSorted((one, other) => other.count - one.count);
-    list.replaceChildren(...clusters.map((cluster) => clusterItem(cluster, handlers)));
+    list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
   } else {
-    const events = content.events.toSorted((one, other) => one.started_at.localeCompare(other.started_at) || one.id - other.id);
-    title(...titleOf(content));
-    list.replaceChildren(...events.slice(0, rowLimit).map((event) => eventItem(event, handlers)));
+    list.replaceChildren(...eventGroups(content.events, handlers));
   }
   // A live change must not take the focus away.
   if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"] button`)?.focus({ preventScroll: true });
 }
 
-function titleOf({ kind, events }) {
-  if (kind === "mine") return [`Mine: ${plural(events.length)}`, events.length === 0 ? "You have not added an event yet." : ""];
-  const rest = events.length > rowLimit ? `These are the first ${rowLimit}. Zoom in for the others.` : "";
+/** Makes the row of an event that just came stand out. */
+export function highlight(id) {
+  byID("list").querySelector(`[data-key="event-${id}"]`)?.classList.add("fresh");
+}
+
+/** Title and note. */
+function titleOf({ kind, events, total }) {
+  if (kind === "clusters") return [`${plural(total)} in view`, "Too many to list. Open a group, or zoom in."];
+  if (kind === "mine") return [`Mine: ${plural(events.length)}`, events.length > 0 ? "" : "Events that you add or attend are here."];
+  const rest = events.length > rowLimit ? `These are the next ${rowLimit}. Zoom in for the others.` : "";
   return [`${plural(events.length)} in view`, events.length === 0 ? "Nothing here. Move the map, or add an event." : rest];
 }
 
 function title(text, note) {
-  byID("list-title").textContent = text;
+  // A screen reader says the title when it changes.
+  if (byID("list-title").textContent !== text) byID("list-title").textContent = text;
   byID("list-note").replaceChildren(note);
 }
 
-function eventItem(event, { open, isMine }) {
+/** What is on and what comes, in the order of starts; then what is over, the latest first. */
+function eventGroups(events, handlers) {
+  const now = new Date();
+  const sorted = events.toSorted((one, other) => times(one).start - times(other).start || one.id - other.id);
+  const members = Map.groupBy(sorted, (event) => groupOf(event, now));
+  members.get("Earlier")?.reverse();
+  const shown = [];
+  let room = rowLimit;
+  for (const name of groups) {
+    const rows = (members.get(name) ?? []).slice(0, room);
+    room -= rows.length;
+    if (rows.length === 0) continue;
+    shown.push(element("h3", {}, name), element("ul", {}, ...rows.map((event) => eventItem(event, handlers))));
+  }
+  return shown;
+}
+
+function eventItem(event, { open, hint, isMine }) {
   const button = element(
-    "button", { type: "button", onclick: () => open(event.id) },
-    element("strong", {}, event.name),
-    isMine(event) && element("span", { class: "badge" }, "yours"),
-    element("time", { datetime: event.started_at }, shortSpan(event.started_at, event.ended_at)),
-    event.address && element("span", { class: "address" }, event.address));
-  return element("li", { "data-key": `event-${event.id}` }, button);
+    "button", {
+      type: "button", onclick: () => open(event.id),
+      onpointerenter: () => hint(event.id), onpointerleave: () => hint(null),
+      onfocus: () => hint(event.id), onblur: () => hint(null),
+    },
+    calendar(event),
+    element(
+      "span", { class: "row" },
+      element("span", { class: "name" }, element("strong", {}, event.name), isMine(event) && element("span", { class: "badge" }, "yours")),
+      element("time", { datetime: event.started_at }, shortSpan(event)),
+      event.address && element("span", { class: "address" }, event.address)));
+  return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "Earlier" && "past" }, button);
+}
+
+/** The sheet of a calendar, for the eye: the text beside it has the same date. */
+export function calendar(event) {
+  const { day, month } = sheet(event);
+  return element("span", { class: "sheet", "aria-hidden": "true" }, element("span", {}, month), element("b", {}, day));
 }
 
 function clusterItem(cluster, { zoom, cityOf }) {
   const city = cityOf(cluster);
   const button = element(
     "button", { type: "button", onclick: () => zoom(cluster) },
-    element("strong", {}, plural(cluster.count)), city && element("span", { class: "address" }, `around ${city}`));
+    element("span", { class: "cluster", "aria-hidden": "true" }, compact.format(cluster.count)),
+    element(
+      "span", { class: "row" },
+      element("strong", {}, city ? `Around ${city}` : "Far from all cities"),
+      element("span", { class: "address" }, plural(cluster.count))));
   return element("li", { "data-key": `cluster-${cluster.lat}-${cluster.lon}` }, button);
 }
 
 /** Says how to fill an empty server. */
 export function showEmptyServer() {
+  byID("list-title").textContent = "No events yet";
   byID("list-note").replaceChildren(
-    element("span", {}, "There are no events on this server yet. Add the first one, or fill the map with a thousand made-up ones:"),
+    element("p", {}, "Humon shows events on a map while they are added and changed. Add the first one, or fill the map with a thousand made-up ones:"),
     element("code", { class: "command" }, "humon demo"),
-    element("span", {}, "Run it in another terminal, while the server runs. After "), element("code", {}, "make run"),
-    element("span", {}, " the program is "), element("code", {}, ".build/release/humon"),
-    element("span", {}, ". The events appear here by themselves."));
+    element("p", {}, "Run it in another terminal, while the server runs. After ", element("code", {}, "make run"),
+      " the program is ", element("code", {}, ".build/release/humon"), ". The events appear here by themselves."));
 }
 
 /** Offers to sign up: this server shows events to known devices only. */
@@ -68,6 +110,6 @@ export function showSignUp(signUp) {
   title("Events for members", "");
   byID("list").replaceChildren();
   byID("list-note").replaceChildren(
-    element("span", {}, "This server shows its events to visitors who signed up. "),
+    element("p", {}, "This server shows its events to visitors who signed up."),
     element("button", { type: "button", class: "primary", onclick: signUp }, "Sign this browser up"));
 }

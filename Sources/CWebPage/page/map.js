@@ -1,10 +1,13 @@
 // The map: Leaflet with markers for events and clusters. It knows nothing of the API.
+import { diameter } from "./clusters.js";
 import { element } from "./dom.js";
 import { addGround, nearestCopy } from "./ground.js";
 
 /* global L */
 
-const count = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
+const number = new Intl.NumberFormat();
+const freshMilliseconds = 4000;
 
 /** A marker without a layer and an order of its own: a browser cannot move a thousand of these thirty times a second. */
 const FlatMarker = L.Marker.extend({
@@ -16,13 +19,16 @@ const FlatMarker = L.Marker.extend({
 
 export class EventMap {
   #map;
-  #markers = L.layerGroup();
+  #markers = L.featureGroup();
   #shown = new Map();
   #draft = null;
   #selected = null;
+  #hinted = null;
+  #hadPopup = false;
+  #labels = { avoid() {} };
   #handlers;
 
-  /** @param handlers { moved(), open(id), zoomed(), place(lat, lon) } */
+  /** @param handlers { moved(), open(id), place(lat, lon) } */
   constructor(container, view, handlers) {
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#handlers = handlers;
@@ -34,9 +40,16 @@ export class EventMap {
     this.#map.attributionControl.setPrefix(false);
     this.#map.attributionControl.addAttribution("Leaflet");
     L.control.zoom({ position: "topright" }).addTo(this.#map);
+    L.control.scale({ position: "bottomright", imperial: false }).addTo(this.#map);
     this.#markers.addTo(this.#map);
+    this.#addTooltip();
     this.#map.on("moveend", () => handlers.moved());
-    this.#map.on("click", ({ latlng }) => this.#draft && this.#choose(latlng));
+    this.#map.on("preclick", () => { this.#hadPopup = Boolean(container.querySelector(".leaflet-popup")); });
+    this.#map.on("click", ({ latlng }) => {
+      if (this.#draft) this.#choose(latlng);
+      // A click beside the bubble only closes it.
+      else if (!this.#hadPopup) this.#offer(latlng);
+    });
     // A long press on a touch screen, too.
     this.#map.on("contextmenu", ({ latlng }) => this.#choose(latlng));
     new ResizeObserver(() => this.#map.invalidateSize()).observe(container);
@@ -44,7 +57,7 @@ export class EventMap {
     container.setAttribute("aria-label", "Map of events. Arrow keys move it, plus and minus zoom. The list beside it has the same events.");
   }
 
-  addGround(assets, tiles, cities) { return addGround(this.#map, assets, tiles, cities); }
+  async addGround(assets, tiles, cities) { this.#labels = await addGround(this.#map, assets, tiles, cities); }
 
   get bounds() { return this.#map.getBounds(); }
 
@@ -61,57 +74,76 @@ export class EventMap {
 
   setView({ lat, lon, zoom }) { this.#map.setView([lat, lon], zoom); }
 
+  /** Whether a place is in view, on any of the worlds beside each other. */
+  contains(lat, lon) { return this.#map.getBounds().contains(this.#place(lat, lon)); }
+
   showBox([west, south, east, north]) {
     const end = east < west ? east + 360 : east;
     const bounds = L.latLngBounds([south, west], [north, end]);
     const before = this.#map.getZoom();
-    this.#map.fitBounds(bounds, { maxZoom: Math.max(before + 4, 12), padding: [30, 30] });
+    const fitting = Math.min(this.#map.getBoundsZoom(bounds, false, L.point(60, 60)), Math.max(before + 4, 12));
     // The cells of a cluster can be wider than the view: opening one always leads further in.
-    if (this.#map.getZoom() <= before) this.#map.setView(bounds.getCenter(), before + 2);
+    this.#map.setView(bounds.getCenter(), fitting > before ? fitting : before + 2);
   }
 
-  /** Shows these events and no others. @param isMine tells the visitor's own ones */
-  showEvents(events, isMine) {
+  /** Shows these events and no others. @param kindOf the classes of an event's marker @param textOf the text of its bubble */
+  showEvents(events, kindOf, textOf) {
     this.#clear();
-    for (const event of events) this.put(event, isMine(event));
+    for (const event of events) this.put(event, kindOf(event), textOf(event));
   }
 
   /** Adds an event, or moves it. */
-  put(event, isMine) {
+  put(event, kind, text) {
     this.remove(event.id);
-    const icon = L.divIcon({ className: `pin${isMine ? " mine" : ""}`, iconSize: [18, 18] });
-    const marker = new FlatMarker(this.#place(event.lat, event.lon), { icon, title: event.name, keyboard: false });
+    const icon = L.divIcon({ className: `pin ${kind}`, iconSize: [18, 18] });
+    const marker = new FlatMarker(this.#place(event.lat, event.lon), { icon, text, alt: "", keyboard: false });
     marker.on("click", () => this.#handlers.open(event.id));
     marker.addTo(this.#markers);
-    marker.getElement().dataset.event = event.id;
+    const pin = marker.getElement();
+    pin.dataset.event = event.id;
+    pin.dataset.name = event.name;
     this.#shown.set(event.id, marker);
     if (event.id === this.#selected) this.select(event.id);
   }
 
+  /** Makes an event that just came stand out for a moment. */
+  highlight(id) {
+    const pin = this.#shown.get(id)?.getElement();
+    pin?.classList.add("fresh");
+    setTimeout(() => pin?.classList.remove("fresh"), freshMilliseconds);
+  }
+
   remove(id) {
-    this.#shown.get(id)?.remove();
-    this.#markers.removeLayer(this.#shown.get(id) ?? {});
+    const marker = this.#shown.get(id);
+    if (marker) this.#markers.removeLayer(marker);
     this.#shown.delete(id);
   }
 
-  select(id) {
-    this.#shown.get(this.#selected)?.getElement()?.classList.remove("selected");
-    this.#selected = id;
-    this.#shown.get(id)?.getElement()?.classList.add("selected");
+  select(id) { this.#selected = this.#mark(id, this.#selected, "selected"); }
+
+  /** Shows where an event of the list is. Null ends it. */
+  hint(id) { this.#hinted = this.#mark(id, this.#hinted, "hinted"); }
+
+  #mark(id, before, name) {
+    this.#shown.get(before)?.getElement()?.classList.remove(name);
+    this.#shown.get(id)?.getElement()?.classList.add(name);
+    return id;
   }
 
   /** Shows clusters: { lat, lon, count, bbox }. */
   showClusters(clusters) {
     this.#clear();
     for (const cluster of clusters) {
-      const size = Math.round(26 + 8 * Math.log10(cluster.count));
+      const size = diameter(cluster.count);
       const icon = L.divIcon({
-        className: "cluster", iconSize: [size, size], html: element("span", {}, count.format(cluster.count)),
+        className: "cluster", iconSize: [size, size], html: element("span", {}, compact.format(cluster.count)),
       });
-      const marker = new FlatMarker(this.#place(cluster.lat, cluster.lon), { icon, keyboard: false, title: `${cluster.count} events` });
+      const text = [`${number.format(cluster.count)} ${cluster.count === 1 ? "event" : "events"}`, "Click to open"];
+      const marker = new FlatMarker(this.#place(cluster.lat, cluster.lon), { icon, text, keyboard: false });
       marker.on("click", () => this.showBox(cluster.bbox));
       marker.addTo(this.#markers);
     }
+    this.#labels.avoid(clusters.map(({ lat, lon, count }) => ({ place: this.#place(lat, lon), radius: diameter(count) / 2 })));
   }
 
   /** Shows the place of an event that is being written; null ends it. */
@@ -121,13 +153,36 @@ export class EventMap {
       this.#draft = null;
       return;
     }
+    this.#map.closePopup();
     if (!this.#draft) {
-      const icon = L.divIcon({ className: "pin draft", iconSize: [26, 26], iconAnchor: [0, 26] });
+      const icon = L.divIcon({ className: "pin draft", iconSize: [30, 30], iconAnchor: [15, 34] });
       this.#draft = L.marker([0, 0], { icon, draggable: true, keyboard: false, title: "Drag me to the place", zIndexOffset: 2000 });
       this.#draft.on("dragend", () => this.#choose(this.#draft.getLatLng()));
       this.#draft.addTo(this.#map);
     }
     this.#draft.setLatLng(this.#place(place.lat, place.lon));
+  }
+
+  /** One bubble for all markers: name and time of the one below the mouse. */
+  #addTooltip() {
+    const tooltip = L.tooltip({ direction: "top", offset: [0, -10], opacity: 1 });
+    this.#markers.on("mouseover", ({ propagatedFrom: marker }) => {
+      const [name, detail] = marker.options.text;
+      tooltip.setLatLng(marker.getLatLng()).setContent(element("span", {}, element("strong", {}, name), element("span", {}, detail)));
+      this.#map.openTooltip(tooltip);
+    });
+    this.#markers.on("mouseout click remove", () => this.#map.closeTooltip(tooltip));
+    this.#map.on("movestart zoomstart", () => this.#map.closeTooltip(tooltip));
+  }
+
+  /** Offers to add an event at the place of a click. */
+  #offer(latlng) {
+    const choose = () => {
+      this.#map.closePopup();
+      this.#choose(latlng);
+    };
+    const button = element("button", { type: "button", class: "primary", onclick: choose }, "Add an event here");
+    L.popup({ closeButton: false, autoPan: false, className: "offer" }).setLatLng(latlng).setContent(button).openOn(this.#map);
   }
 
   #choose(latlng) {
@@ -140,5 +195,6 @@ export class EventMap {
   #clear() {
     this.#markers.clearLayers();
     this.#shown.clear();
+    this.#labels.avoid([]);
   }
 }

@@ -16,21 +16,35 @@ export function read(hash = location.hash) {
   };
 }
 
-/** Replaces the URL without an entry in the history. */
+/** Puts the state into the URL. An event that opens makes an entry in the history, so that "back" leads to the list. */
 export function write({ view, when, mine, event }) {
   const digits = Math.max(0, Math.ceil(view.zoom / 3));
   const parts = [`map=${view.zoom}/${view.lat.toFixed(digits)}/${view.lon.toFixed(digits)}`, `when=${when}`];
   if (mine) parts.push("mine=1");
   if (event !== null) parts.push(`event=${event}`);
-  history.replaceState(null, "", `#${parts.join("&")}`);
+  const opens = event !== null && read().event === null;
+  history[opens ? "pushState" : "replaceState"](null, "", `#${parts.join("&")}`);
 }
+
+/** Web Mercator ends here. The map shows what is nearer to a pole at its edge. */
+const edge = 85;
 
 /** The box of the API for the bounds of a map: west may be greater than east, across the date line. */
 export function box(bounds) {
-  const south = Math.max(-90, bounds.getSouth());
-  const north = Math.min(90, bounds.getNorth());
+  const south = bounds.getSouth() <= -edge ? -90 : bounds.getSouth();
+  const north = bounds.getNorth() >= edge ? 90 : bounds.getNorth();
   const isWhole = bounds.getEast() - bounds.getWest() >= 360;
   const wrapped = (lon) => ((((lon + 180) % 360) + 360) % 360) - 180;
   const [west, east] = isWhole ? [-180, 180] : [wrapped(bounds.getWest()), wrapped(bounds.getEast())];
+  return [west, south, east, north].map((number) => number.toFixed(6)).join(",");
+}
+
+/** The smallest box around events, and 100 m more; null without events. */
+export function boxAround(events) {
+  if (events.length === 0) return null;
+  const [lats, lons] = [events.map(({ lat }) => lat), events.map(({ lon }) => lon)];
+  const margin = 0.001;
+  const [west, east] = [Math.max(-180, Math.min(...lons) - margin), Math.min(180, Math.max(...lons) + margin)];
+  const [south, north] = [Math.max(-90, Math.min(...lats) - margin), Math.min(90, Math.max(...lats) + margin)];
   return [west, south, east, north].map((number) => number.toFixed(6)).join(",");
 }

@@ -1,24 +1,65 @@
 // Times in the viewer's zone and language.
 
-const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
-const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
+const parts = { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" };
+const span = new Intl.DateTimeFormat(undefined, parts);
+const spanWithYear = new Intl.DateTimeFormat(undefined, { ...parts, year: "numeric" });
+const whole = new Intl.DateTimeFormat(undefined, {
+  weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "numeric", minute: "2-digit",
+});
+const month = new Intl.DateTimeFormat(undefined, { month: "short" });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const sameDay = (one, other) => one.toDateString() === other.toDateString();
-
-/** "Sat, 27 Nov 2026, 20:00 – 23:00" */
-export function shortSpan(startedAt, endedAt) {
-  const start = new Date(startedAt);
-  const begin = `${day.format(start)}, ${clock.format(start)}`;
-  if (!endedAt) return begin;
-  const end = new Date(endedAt);
-  return sameDay(start, end) ? `${begin} – ${clock.format(end)}` : `${begin} – ${day.format(end)}, ${clock.format(end)}`;
+/** Start and end of an event as dates. An event without an end lasts a moment, as for the API. */
+export function times({ started_at, ended_at }) {
+  return { start: new Date(started_at), end: new Date(ended_at ?? started_at) };
 }
 
-/** "Saturday, 27 November 2026 at 20:00" */
-export const longTime = (text) => whole.format(new Date(text));
+/** "Sat, 24 Oct, 12:45 – 15:15" */
+export function shortSpan(event, now = new Date()) {
+  const { start, end } = times(event);
+  const format = start.getFullYear() === now.getFullYear() && end.getFullYear() === start.getFullYear() ? span : spanWithYear;
+  return event.ended_at ? format.formatRange(start, end) : format.format(start);
+}
+
+/** "Saturday, 24 October 2026 at 12:45 – 15:15" */
+export function longSpan(event) {
+  const { start, end } = times(event);
+  return event.ended_at ? whole.formatRange(start, end) : whole.format(start);
+}
+
+/** The sheet of a calendar: { day: "24", month: "Oct" }. */
+export function sheet(event) {
+  const { start } = times(event);
+  return { day: String(start.getDate()), month: month.format(start) };
+}
+
+const startOfDay = (date, days = 0) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days);
+
+/** The groups of the list, in their order. */
+export const groups = ["Now", "Today", "Tomorrow", "In the next seven days", "Later", "Earlier"];
+
+/** The group of an event. */
+export function groupOf(event, now = new Date()) {
+  const { start, end } = times(event);
+  if (end < now) return "Earlier";
+  if (start <= now) return "Now";
+  if (start < startOfDay(now, 1)) return "Today";
+  if (start < startOfDay(now, 2)) return "Tomorrow";
+  return start < startOfDay(now, 8) ? "In the next seven days" : "Later";
+}
+
+/** "in 3 days", "on now", "over" */
+export function distance(event, now = new Date()) {
+  const { start, end } = times(event);
+  if (end < now) return "over";
+  if (start <= now) return "on now";
+  const minutes = Math.max(1, Math.round((start - now) / 60_000));
+  if (minutes < 60) return relative.format(minutes, "minute");
+  if (minutes < 24 * 60) return relative.format(Math.round(minutes / 60), "hour");
+  return relative.format(Math.round((startOfDay(start) - startOfDay(now)) / 86_400_000), "day");
+}
 
 /** The value of an input of type datetime-local. */
 export function inputValue(text) {
@@ -45,8 +86,12 @@ export function windowOf(when, now = new Date()) {
   if (when === "any") return {};
   const from = new Date(now);
   from.setSeconds(0, 0);
-  const to = new Date(now);
-  to.setDate(to.getDate() + (when === "week" ? 6 : 0));
-  to.setHours(23, 59, 59, 999);
+  const to = new Date(startOfDay(now, when === "week" ? 7 : 1) - 1);
   return { from: from.toISOString(), to: to.toISOString() };
+}
+
+/** Whether an event overlaps a window, as the API counts it. */
+export function overlaps(event, { from, to }) {
+  const { start, end } = times(event);
+  return (!from || end >= new Date(from)) && (!to || start <= new Date(to));
 }

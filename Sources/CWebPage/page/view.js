@@ -1,15 +1,16 @@
 // What is in view: loads it, follows its changes, and cancels a load when the next one begins.
 import * as api from "./api.js";
 import { Changes } from "./changes.js";
-import { box } from "./place.js";
+import { joined } from "./clusters.js";
+import { box, boxAround } from "./place.js";
 import { currentUser } from "./session.js";
-import { windowOf } from "./time.js";
+import { overlaps, windowOf } from "./time.js";
 
 /** More events than this are shown as clusters. It is the API's limit of a list. */
 const eventLimit = 1000;
-/** Below this zoom a view shows a country or more: clusters tell more than markers, unless there are few events. */
-const overviewZoom = 6;
-const overviewLimit = 300;
+/** Below this zoom the events of a city lie on top of each other: clusters tell more, unless there are few events. */
+const overviewZoom = 9;
+const overviewLimit = 60;
 /** The pause before clusters are counted again because something changed. */
 const pauseMilliseconds = 1500;
 const repeatMilliseconds = 3000;
@@ -22,7 +23,7 @@ export class View {
   #where = null;
   #handlers;
 
-  /** @param handlers { shown(content), put(event), gone(id), refused(), busy(isBusy), state(name) } */
+  /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), refused(), busy(isBusy), state(name, text) } */
   constructor(handlers) {
     this.#handlers = handlers;
     this.#changes = new Changes({
@@ -30,7 +31,8 @@ export class View {
       gone: (id) => this.#gone(id),
       reset: () => this.#loadSoon(),
       live: () => handlers.state("live"),
-      lost: () => handlers.state("reconnecting"),
+      lost: () => handlers.state(navigator.onLine ? "reconnecting" : "offline"),
+      refused: () => handlers.state("delayed"),
     });
     window.addEventListener("online", () => this.reload());
     window.addEventListener("offline", () => handlers.state("offline"));
@@ -38,7 +40,10 @@ export class View {
 
   /** Loads the events of a part of the map, and then follows them. */
   load({ bounds, zoom, when, mine }) {
+    const before = this.#where;
     this.#where = { bounds, zoom, when, mine };
+    // One's own events are the same everywhere.
+    if (mine && before?.mine && before.when === when && this.#shown.kind === "mine") return;
     return this.reload();
   }
 
@@ -55,13 +60,12 @@ export class View {
       if (loading.signal.aborted) return;
       this.#shown = content;
       this.#handlers.shown(content);
-      if (content.kind === "mine") this.#handlers.state("live");
       this.#follow(content);
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!(error instanceof api.APIError)) throw error;
       if (error.status === 401) return this.#handlers.refused();
-      this.#handlers.state(error.isOffline ? "reconnecting" : "failed", error.message);
+      this.#handlers.state(!navigator.onLine ? "offline" : error.isOffline ? "reconnecting" : "failed", error.message);
       // What was shown stays.
       if (error.isOffline) this.#timer = setTimeout(() => this.reload(), repeatMilliseconds);
     } finally {
@@ -72,12 +76,14 @@ export class View {
   /** The events, or the clusters where there are too many events. */
   async #content(signal) {
     const { bounds, zoom, when, mine } = this.#where;
-    if (mine) return { kind: "mine", ...(currentUser() === null ? { events: [] } : await api.myEvents(signal)) };
-    const [area, window] = [box(bounds), windowOf(when)];
+    const window = windowOf(when);
+    if (mine) return this.#mine(window, signal);
+    const area = box(bounds);
     const list = async () => ({ kind: "events", area, window, ...(await api.inBox(area, window, eventLimit, signal)) });
     const count = async () => {
-      const found = await api.clusters(area, window, Math.round(zoom), signal);
-      return { kind: "clusters", area, window, total: found.clusters.reduce((sum, one) => sum + one.count, 0), ...found };
+      const { clusters, position } = await api.clusters(area, window, Math.round(zoom), signal);
+      const total = clusters.reduce((sum, { count }) => sum + count, 0);
+      return { kind: "clusters", area, window, total, clusters: joined(clusters, zoom), position };
     };
     if (zoom < overviewZoom) {
       const counted = await count();
@@ -87,22 +93,38 @@ export class View {
     return listed.more ? await count() : listed;
   }
 
-  #follow({ kind, area, window, position }) {
-    if (kind === "mine") this.#changes.stop();
-    else this.#changes.follow(area, window, position);
+  async #mine(window, signal) {
+    if (currentUser() === null) return { kind: "mine", window, area: null, events: [] };
+    const { events, position } = await api.mine(signal);
+    const shown = events.filter((event) => overlaps(event, window));
+    return { kind: "mine", window, area: boxAround(events), events: shown, ids: new Set(events.map(({ id }) => id)), position };
+  }
+
+  #follow({ area, kind, window, position }) {
+    if (area !== null) return this.#changes.follow(area, kind === "mine" ? {} : window, position);
+    this.#changes.stop();
+    this.#handlers.state("live");
   }
 
   #put(event) {
-    if (this.#shown.kind !== "events") return this.#loadSoon();
-    const others = this.#shown.events.filter(({ id }) => id !== event.id);
+    const { kind, events, window, ids } = this.#shown;
+    if (kind === "clusters" || kind === "none") return this.#loadSoon();
+    const isMember = kind === "events" || ids.has(event.id) || event.owner.id === currentUser();
+    if (!isMember) return;
+    const others = events.filter(({ id }) => id !== event.id);
+    if (!overlaps(event, window)) return this.#gone(event.id);
     this.#shown.events = [...others, event];
     if (this.#shown.events.length > eventLimit) return this.#loadSoon();
-    this.#handlers.put(event, this.#shown);
+    this.#handlers.put(event, this.#shown, others.length === events.length);
   }
 
   #gone(id) {
-    if (this.#shown.kind !== "events") return this.#loadSoon();
-    this.#shown.events = this.#shown.events.filter((event) => event.id !== id);
+    const { kind, events, ids } = this.#shown;
+    if (kind === "clusters" || kind === "none") return this.#loadSoon();
+    // One's own event may be elsewhere now.
+    if (kind === "mine" && ids.has(id)) this.#loadSoon();
+    if (!events.some((event) => event.id === id)) return;
+    this.#shown.events = events.filter((event) => event.id !== id);
     this.#handlers.gone(id, this.#shown);
   }
 
