@@ -52,8 +52,7 @@ async function closeForm() {
   else open(state.event);
 }
 
-function backToList() {
-  const id = state.event;
+function backToList(id = state.event) {
   state.event = null;
   openings += 1;
   map.select(null);
@@ -73,7 +72,7 @@ async function open(id, { focuses = true } = {}) {
     state.event = id;
     showPanel("details");
     showDetails(data, tag, {
-      close: backToList, edit: write,
+      close: () => backToList(), edit: write,
       cancelled: () => { backToList(); view.reload(); },
       attended: () => state.mine && view.reload(),
     });
@@ -228,7 +227,7 @@ window.addEventListener("hashchange", () => {
   showFilters();
   if (state.view) map.setView(state.view);
   if (state.event !== null && state.event !== event) open(state.event);
-  else if (state.event === null && form === null) backToList();
+  else if (state.event === null && form === null) backToList(event);
   load();
 });
 session.onUserChange((id) => {

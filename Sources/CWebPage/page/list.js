@@ -19,7 +19,9 @@ export function showList(content, handlers) {
   if (content.kind === "clusters") {
     list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
   } else {
-    list.replaceChildren(...eventGroups(content.events, handlers));
+    // One's own list has one's own events, and those that one attends.
+    const badgeOf = (event) => (handlers.isMine(event) ? "yours" : content.kind === "mine" ? "you attend" : null);
+    list.replaceChildren(...eventGroups(content.events, { ...handlers, badgeOf }));
   }
   // A live change must not take the focus away.
   if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"] button`)?.focus({ preventScroll: true });
@@ -61,7 +63,8 @@ function eventGroups(events, handlers) {
   return shown;
 }
 
-function eventItem(event, { open, hint, isMine }) {
+function eventItem(event, { open, hint, badgeOf }) {
+  const badge = badgeOf(event);
   const button = element(
     "button", {
       type: "button", onclick: () => open(event.id),
@@ -71,7 +74,7 @@ function eventItem(event, { open, hint, isMine }) {
     calendar(event),
     element(
       "span", { class: "row" },
-      element("span", { class: "name" }, element("strong", {}, event.name), isMine(event) && element("span", { class: "badge" }, "yours")),
+      element("span", { class: "name" }, element("strong", {}, event.name), badge && element("span", { class: "badge" }, badge)),
       element("time", { datetime: event.started_at }, shortSpan(event)),
       event.address && element("span", { class: "address" }, event.address)));
   return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "Earlier" && "past" }, button);

@@ -24,7 +24,8 @@ export class EventMap {
   #draft = null;
   #selected = null;
   #hinted = null;
-  #hadPopup = false;
+  #offer = null;
+  #hadOffer = false;
   #labels = { avoid() {} };
   #handlers;
 
@@ -44,11 +45,11 @@ export class EventMap {
     this.#markers.addTo(this.#map);
     this.#addTooltip();
     this.#map.on("moveend", () => handlers.moved());
-    this.#map.on("preclick", () => { this.#hadPopup = Boolean(container.querySelector(".leaflet-popup")); });
+    this.#map.on("preclick", () => { this.#hadOffer = Boolean(this.#offer?.isOpen()); });
     this.#map.on("click", ({ latlng }) => {
       if (this.#draft) this.#choose(latlng);
       // A click beside the bubble only closes it.
-      else if (!this.#hadPopup) this.#offer(latlng);
+      else if (!this.#hadOffer) this.#offerPlace(latlng);
     });
     // A long press on a touch screen, too.
     this.#map.on("contextmenu", ({ latlng }) => this.#choose(latlng));
@@ -176,13 +177,14 @@ export class EventMap {
   }
 
   /** Offers to add an event at the place of a click. */
-  #offer(latlng) {
+  #offerPlace(latlng) {
     const choose = () => {
       this.#map.closePopup();
       this.#choose(latlng);
     };
     const button = element("button", { type: "button", class: "primary", onclick: choose }, "Add an event here");
-    L.popup({ closeButton: false, autoPan: false, className: "offer" }).setLatLng(latlng).setContent(button).openOn(this.#map);
+    this.#offer = L.popup({ closeButton: false, autoPan: false, className: "offer" });
+    this.#offer.setLatLng(latlng).setContent(button).openOn(this.#map);
   }
 
   #choose(latlng) {
