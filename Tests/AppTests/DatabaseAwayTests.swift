@@ -26,19 +26,21 @@ import Testing
 
                 let paths = ["/v1/events/1", "/v1/events/nearests?lat=1&lon=2"]
                 let fresh = try await exchange("GET", base + paths[0])
-                #expect((fresh.status, fresh.headers["humon-position"], fresh.headers["age"]) == (200, ["2"], []))
+                #expect((fresh.status, fresh.headers["humon-position"]) == (200, ["2"]))
                 try await Task.sleep(for: .seconds(4))
                 for path in paths {
                     let old = try await exchange("GET", base + path)
                     #expect((old.status, old.headers["humon-position"]) == (200, ["2"]))
-                    #expect(try (3...60).contains(#require(old.headers["age"].first.flatMap { Int($0) })))
+                    #expect(try (3...3_600).contains(#require(old.headers["age"].first.flatMap { Int($0) })))
                 }
                 // An id that the index does not know may exist, and a position that it has not reached cannot be promised.
-                let unknown = try await exchange("GET", base + "/v1/events/7", headers: [("accept", "application/problem+json")])
+                let unknown = try await exchange(
+                    "GET", base + "/v1/events/7", headers: [("accept", "application/problem+json")], attempts: 1)
                 #expect(unknown.status == 503 && unknown.body.contains(#""code":"database_unavailable""#), "\(unknown.body)")
-                #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "3")]).status == 503)
+                let early = try await exchange("GET", base + paths[1], headers: [("humon-position", "3")], attempts: 1)
+                #expect(early.status == 503)
                 #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "2")]).status == 200)
-                let refused = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
+                let refused = try await exchange("POST", base + "/v1/events", headers: headers, body: party, attempts: 1)
                 #expect((refused.status, refused.headers["retry-after"]) == (503, ["1"]))
                 let health = try await exchange("GET", base + "/health")
                 #expect(
@@ -46,7 +48,7 @@ import Testing
                 let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
                 let ready = try await exchange("GET", operators + "/health/ready")
                 #expect((ready.status, ready.body) == (health.status, health.body))
-                let check = try await exchange("GET", operators + "/index/check")
+                let check = try await exchange("GET", operators + "/index/check", attempts: 1)
                 #expect(check.status == 503 && check.body.hasSuffix(#""index":"in_use"}"#), "\(check.body)")
                 let metrics = try Exposed(await exchange("GET", operators + "/metrics").body)
                 #expect((metrics["humon_index_events"], metrics["humon_postgres_up"]) == (1, 0))
@@ -54,19 +56,13 @@ import Testing
                 #expect(metrics.sum("humon_postgres_connection_failures_total") > 0)
 
                 let again = try await EmbeddedCluster.start(place, logger: .quiet)
-                var written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
-                for _ in 0..<100 where written.status == 503 {
-                    try await Task.sleep(for: .milliseconds(100))
-                    written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
-                }
+                let written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
                 #expect(written.headers["humon-position"] == ["3"])
-                var read = try await exchange("GET", base + paths[1])
-                #expect(read.body.contains(written.body.dropFirst().dropLast()))
-                for _ in 0..<100 where !read.headers["age"].isEmpty {
-                    try await Task.sleep(for: .milliseconds(100))
-                    read = try await exchange("GET", base + paths[1])
+                #expect(try await exchange("GET", base + paths[1]).body.contains(written.body.dropFirst().dropLast()))
+                try await eventually("a response without an age") {
+                    let read = try await exchange("GET", base + paths[1])
+                    return read.headers["humon-position"] == ["3"] && read.headers["age"].isEmpty
                 }
-                #expect((read.headers["humon-position"], read.headers["age"]) == (["3"], []))
                 try await again.stop()
             }
         }
@@ -90,13 +86,13 @@ import Testing
                     try await Task.sleep(for: .milliseconds(300))
                     cluster.abandon()
                     try await Task.sleep(for: .milliseconds(500))
-                    let away = try await exchange("GET", base + "/v1/events/1")
+                    let away = try await exchange("GET", base + "/v1/events/1", attempts: 1)
                     #expect(away.status == 503)
                     #expect(away.headers["retry-after"] == ["1"])
                     #expect(away.body == #"{"message":"Service Unavailable"}"#)
-                    #expect(try await exchange("GET", base + "/health").status == 503)
+                    #expect(try await exchange("GET", base + "/health", attempts: 1).status == 503)
                     let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
-                    let ready = try await exchange("GET", operators + "/health/ready")
+                    let ready = try await exchange("GET", operators + "/health/ready", attempts: 1)
                     #expect((ready.status, ready.headers["retry-after"]) == (503, ["1"]))
                     let alive = try await exchange("GET", base + "/health/live")
                     #expect((alive.status, alive.body) == (200, #"{"status":"ok"}"#))
@@ -125,7 +121,7 @@ private func write(_ base: String, _ headers: [(String, String)], _ writer: Int)
     while ids.count < 60, refusals < 400 {
         let body = #"{"name":"\#(writer)-\#(ids.count)","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
         let answer = try await exchange(
-            "POST", base + "/v1/events", headers: headers + [("content-type", "application/json")], body: body)
+            "POST", base + "/v1/events", headers: headers + [("content-type", "application/json")], body: body, attempts: 1)
         switch answer.status {
         case 200:
             if let id = answer.body.firstMatch(of: /\d+/).flatMap({ Int($0.0) }) { ids.append(id) }
@@ -148,11 +144,7 @@ private func write(_ base: String, _ headers: [(String, String)], _ writer: Int)
                 let file = directory.appending(path: "data/cluster/postmaster.pid")
                 let process = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").first.flatMap { Int32($0) }
                 kill(try #require(process), SIGKILL)
-                var after = try await exchange("POST", url, headers: headers)
-                for _ in 0..<200 where after.status != 200 {
-                    try await Task.sleep(for: .milliseconds(100))
-                    after = try await exchange("POST", url, headers: headers)
-                }
+                let after = try await exchange("POST", url, headers: headers)
                 #expect(before.body == #"{"id":1,"device_token":"phone","auth_token":"phone"}"#)
                 #expect((after.status, after.body) == (200, before.body))
             }

@@ -61,10 +61,10 @@ import Testing
     }
 
     @Suite struct `A full disk` {
-        private static func create(_ base: String, _ number: Int) async throws -> (status: Int, id: Int?) {
+        private static func create(_ base: String, _ number: Int, attempts: Int = 1) async throws -> (status: Int, id: Int?) {
             let headers = [("tb-device-token", "phone"), ("content-type", "application/json")]
             let body = #"{"name":"Party \#(number)","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
-            let answer = try await exchange("POST", base + "/v1/events", headers: headers, body: body)
+            let answer = try await exchange("POST", base + "/v1/events", headers: headers, body: body, attempts: attempts)
             return (answer.status, answer.body.firstMatch(of: /"id":(\d+)/).flatMap { Int($0.1) })
         }
 
@@ -86,7 +86,7 @@ import Testing
             let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", base + "/v1/users", headers: headers).status == 200)
             var acknowledged: Set<Int> = []
-            for number in 0..<10 { acknowledged.insert(try #require(try await create(base, number).id)) }
+            for number in 0..<10 { acknowledged.insert(try #require(try await create(base, number, attempts: 30).id)) }
 
             try disk.fill()
             var refused = 0

@@ -44,9 +44,9 @@ import Testing
             return exposed
         }
 
-        func send(_ method: String, _ path: String, body: String = "") async throws -> Int {
+        func send(_ method: String, _ path: String, body: String = "", attempts: Int = 30) async throws -> Int {
             let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone"), ("content-type", "application/json")]
-            return try await exchange(method, base + path, headers: headers, body: body).status
+            return try await exchange(method, base + path, headers: headers, body: body, attempts: attempts).status
         }
     }
 
@@ -90,7 +90,7 @@ import Testing
         let read = try await node.database.withClient { client in
             try await client.withTransaction { connection in
                 try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
-                let read = Task { try await node.send("GET", "/v1/events/9") }
+                let read = Task { try await node.send("GET", "/v1/events/9", attempts: 1) }
                 let waiting: SQL = "SELECT 1 FROM pg_locks WHERE relation = 'events_v2.events'::regclass AND NOT granted"
                 try await eventually("the read to wait for the table") { try await !connection.query(waiting).isEmpty }
                 try await connection.query(

@@ -96,11 +96,16 @@ public final class HumonProcess: Sendable {
         return await untilExit()
     }
 
-    /// Starts `humon serve`, waits for the end of its start-up, and stops it after the body.
+    /// Time-outs for a busy machine: two slow cores run all tests at the same time.
+    private static let patience = ["HUMON_STATEMENT_TIMEOUT_SECONDS": "60", "HUMON_ANSWER_TIMEOUT_SECONDS": "120"]
+
+    /// Starts `humon serve`, waits for the end of its start-up, and stops it after the body. The server has long time-outs, unless the
+    /// environment sets them.
     public static func withServer<Value>(
         in directory: URL, environment: [String: String] = [:], executable: URL = executable,
         _ body: (HumonProcess, Int) async throws -> Value
     ) async throws -> Value {
+        let environment = patience.merging(environment) { $1 }
         let server = try HumonProcess(["serve"], in: directory, environment: environment, executable: executable)
         do {
             let value = try await body(server, try await server.port())
@@ -132,7 +137,7 @@ public final class HumonProcess: Sendable {
 
     /// The port that the server logs at the end of its start-up.
     public func port() async throws -> Int {
-        for _ in 0..<1_200 {
+        for _ in 0..<3_600 {
             if let match = output.firstMatch(of: /humon serves on http:\/\/[^:]+:(\d+)\n(?s:.*)curl/), let port = Int(match.1) {
                 return port
             }
@@ -143,15 +148,29 @@ public final class HumonProcess: Sendable {
     }
 }
 
-/// One HTTP exchange with a server in another process.
+/// One HTTP exchange with a server in another process. While the response is 503 the request is sent again, as `Retry-After` asks: on
+/// a busy machine a connection to PostgreSQL can take longer than the server waits for it.
+/// - Parameter attempts: the largest number of requests; 1 in a test of a server that is to answer 503
+/// - Returns: the last response
 public func exchange(
-    _ method: String, _ url: String, headers: [(String, String)] = [], body: String = ""
+    _ method: String, _ url: String, headers: [(String, String)] = [], body: String = "", attempts: Int = 30
+) async throws -> (status: Int, headers: HTTPHeaders, body: String) {
+    for _ in 1..<attempts {
+        let response = try await exchangeOnce(method, url, headers: headers, body: body)
+        guard response.status == 503 else { return response }
+        try await Task.sleep(for: .seconds(response.headers["retry-after"].first.flatMap { Int($0) } ?? 1))
+    }
+    return try await exchangeOnce(method, url, headers: headers, body: body)
+}
+
+private func exchangeOnce(
+    _ method: String, _ url: String, headers: [(String, String)], body: String
 ) async throws -> (status: Int, headers: HTTPHeaders, body: String) {
     var request = HTTPClientRequest(url: url)
     request.method = HTTPMethod(rawValue: method)
     request.headers = HTTPHeaders(headers)
     if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
     let bytes = try await response.body.collect(upTo: 1 << 24)
     return (Int(response.status.code), response.headers, String(buffer: bytes))
 }

@@ -84,7 +84,7 @@ public final class RawConnection: Sendable {
 
     /// Waits until the received bytes are enough, the server closes its side, or the time is up.
     public func receive(
-        within limit: Duration = .seconds(60), until isEnough: @Sendable (String) -> Bool = { _ in false }
+        within limit: Duration = .seconds(180), until isEnough: @Sendable (String) -> Bool = { _ in false }
     ) async throws -> Received {
         try await receive(within: limit, untilBytes: { isEnough(String(decoding: $0, as: UTF8.self)) })
     }
