@@ -34,10 +34,10 @@ public struct MapPage: Sendable {
         let sessions = SessionRoutes(settings, users: users)
         routes =
             [
-                Route(.get, "/", immediately: { request, _ in release.page(for: request) }),
-                Route(
-                    .get, "/assets/{release}/{file}",
-                    immediately: { request, context in try release.asset(for: request, release: context.parameter) }),
+                Route.immediate(.get, "/") { request, _ in release.page(for: request) },
+                Route.immediate(.get, "/assets/{release}/{file}") { request, context in
+                    try release.asset(for: request, release: context.parameter)
+                },
             ] + sessions.routes
         middleware = [
             PageHeaders(headers: SecurityHeaders(tiles: settings.tiles)),

@@ -22,7 +22,7 @@ struct SessionRoutes: Sendable {
         [
             Route(.get, "/session", "getSession", getSession),
             Route(.post, "/session", "createSession", createSession),
-            Route(.delete, "/session", "deleteSession", immediately: deleteSession),
+            Route.immediate(.delete, "/session", "deleteSession", deleteSession),
         ]
     }
 
