@@ -1,7 +1,7 @@
 """Tests the deployment of docs/deploying.md: starts it natively from the same files, breaks it, and reports the results.
 
 Usage: python3 scripts/deployment [--short] [--soak MINUTES] [--overload] [--only PART,…] [--phones N] [--humon PATH] [--keep]
---short runs only the tests that need nginx, two nodes and PostgreSQL, and takes two minutes. CI runs it.
+--short runs only the tests that need nginx, two nodes and PostgreSQL, and takes three minutes. CI runs it.
 Needs Python 3, nginx, PostgreSQL, curl, openssl and Prometheus (promtool); without --short also etcd, Patroni, HAProxy, PgBouncer,
 Alertmanager and two exporters; --overload wrk.
 """
@@ -20,6 +20,7 @@ from overload import overload
 from sandbox import ROOT, end_on_signals, run_in_sandbox
 from proofs import Deployment
 from sockets import sockets
+from streams import streams
 from tls import tls
 
 
@@ -45,6 +46,7 @@ def plan(options):
         ("guide", "The guide", guide),
         ("kill", "kill -9 of a node", lambda deployment: proofs.killed_node(deployment, 2 * rounds)),
         ("nobody", "No node left", proofs.no_node_left),
+        ("streams", "Streams of changes", lambda deployment: streams(deployment, options.short)),
     ]
     if not options.short:
         plain.append(("monitoring", "Prometheus", monitoring))
