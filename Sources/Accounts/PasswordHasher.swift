@@ -14,7 +14,7 @@ package final class PasswordHasher: Sendable {
     /// The largest number of callers that wait for a thread; a further one is refused.
     package static let queueLimit = 32
     /// Linux gives a thread of this nice value about a tenth of the processor that it gives a thread of the value 0.
-    private static let niceness: Int32 = 10
+    static let niceness: Int32 = 10
 
     private struct Job: Sendable {
         var number: Int
@@ -99,6 +99,7 @@ package final class PasswordHasher: Sendable {
 
     /// The number of callers that wait for a thread.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var threadCount: Int { state.withLock { $0.threads } }
 
     private func giveUp(_ number: Int) {
         let job = state.withLock { state in

@@ -61,6 +61,41 @@ import Testing
         #expect(gate.enteredCount == 1)
     }
 
+    @Test func `a cancelled caller leaves the queue, and the caller before it stays`() async throws {
+        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 2), Gate())
+        let running = Self.submit(1, to: hasher, gate)
+        try await eventually { gate.enteredCount == 1 }
+        let first = Self.submit(1, to: hasher, gate)
+        try await eventually { hasher.waitingCount == 1 }
+        let second = Self.submit(1, to: hasher, gate)
+        try await eventually { hasher.waitingCount == 2 }
+        second[0].cancel()
+        try await eventually { hasher.waitingCount == 1 }
+        gate.open(2)
+        for task in running + first { #expect(try await task.value) }
+        await #expect(throws: CancellationError.self) { try await second[0].value }
+    }
+
+    @Test func `a thread ends when no hash is wanted, and the limit holds afterwards`() async throws {
+        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 1), Gate())
+        #expect(try await hasher.run { true })
+        try await eventually { hasher.threadCount == 0 }
+        let tasks = Self.submit(2, to: hasher, gate)
+        try await eventually { (gate.enteredCount, hasher.waitingCount) == (1, 1) }
+        gate.open(2)
+        for task in tasks { #expect(try await task.value) }
+    }
+
+    #if os(Linux)
+        @Test func `the threads have a low priority`() async throws {
+            @Sendable func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+            let own = niceness()
+            let threads = try await PasswordHasher(parameters: .weak).run { niceness() }
+            // Only a privileged process may raise a priority again.
+            #expect(threads == PasswordHasher.niceness || own > PasswordHasher.niceness && threads == own)
+        }
+    #endif
+
     @Test func `an error of the work is the caller's`() async throws {
         struct Refused: Error {}
         let hasher = PasswordHasher(parameters: .weak)
