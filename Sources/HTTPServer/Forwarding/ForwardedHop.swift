@@ -87,5 +87,5 @@ extension StringProtocol where SubSequence == Substring {
 
 extension Substring {
     /// The values that are read here contain no escapes.
-    fileprivate var unquoted: Substring { count >= 2 && first == "\"" && last == "\"" ? dropFirst().dropLast() : self }
+    fileprivate var unquoted: Substring { first == "\"" && last == "\"" ? dropFirst().dropLast() : self }
 }
