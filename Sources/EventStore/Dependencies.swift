@@ -42,9 +42,15 @@ extension UUID {
         // All at once: Swift's generator asks the system for each half.
         let isRandom = getentropy(&bytes, bytes.count) == 0
         precondition(isRandom, "the system gives no random numbers")
+        return UUID(randomBytes: bytes)
+    }
+
+    /// Version 4 (RFC 9562) from 16 bytes.
+    init(randomBytes: [UInt8]) {
+        var bytes = randomBytes
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
-        return UUID(bytes: bytes)
+        self.init(bytes: bytes)
     }
 
     /// Version 7 (RFC 9562): milliseconds since 1970, and what else there is of a random one.

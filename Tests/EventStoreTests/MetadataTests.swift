@@ -45,6 +45,13 @@ import Testing
         #expect(dependencies.newDomainEventID.uuidString == "0192F6A1-B2C3-7CDE-8F01-23456789ABCD")
     }
 
+    @Test func `a random UUID has version 4, variant 2 and all other bits of its bytes`() {
+        #expect(UUID(randomBytes: Array(0...15)).uuidString == "00010203-0405-4607-8809-0A0B0C0D0E0F")
+        #expect(
+            UUID(randomBytes: Array(repeating: 255, count: 16)).uuidString == "FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF")
+        #expect(UUID.random() != UUID.random())
+    }
+
     @Test func `the ids of later times sort later, and ids of one millisecond differ`() {
         let ids = (0..<1_000).map { millisecond in
             Dependencies(now: { Timestamp(milliseconds: millisecond / 2) }, randomUUID: { .random() }).newDomainEventID
