@@ -79,6 +79,22 @@ import Testing
         }
     }
 
+    @Test func `a page that this process read from the log is evidence of a later loss`() async throws {
+        try await TestStore.with { store in
+            try await store.count(3, counters: 3)
+            // It does not run, so it neither checks nor hears of commits.
+            let notifier = LogNotifier(client: store.client, listens: false, logger: .quiet)
+            var tail = LogTail(client: store.client, notifier: notifier, after: 0).makeAsyncIterator()
+            #expect(try await tail.next()?.through == 3)
+            try await store.database.loseEndOfLog(after: 2)
+            try await TestStore.withLog(store.client, projections: []) { log in
+                _ = try await log.append(.counting("other", after: 0))
+            }
+            #expect(try await notifier.history.check(store.client) == 3)
+            #expect(notifier.history.generation == LogGeneration(number: 1))
+        }
+    }
+
     @Test func `checks while another writer appends keep the log generation`() async throws {
         try await TestStore.with { store in
             let history = LogHistory(logger: .quiet)

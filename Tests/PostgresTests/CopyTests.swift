@@ -108,20 +108,26 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 2_000, 2_500])
-    func `COPY TO in batches hands over all rows on the connection's thread, which may block`(count: Int) async throws {
+    @Test(
+        arguments: [(0, []), (1, [1]), (1_000, [1_000]), (2_000, [1_000, 1_000]), (2_500, [1_000, 1_000, 500])] as [(Int, [Int])])
+    func `COPY TO in batches hands over all rows on the connection's thread, which may block`(
+        count: Int, sizes: [Int]
+    ) async throws {
         try await withTable { connection in
             try await connection.query("INSERT INTO numbers SELECT * FROM generate_series(1, \(Int64(count)))")
             let threads = Mutex<Set<String>>([])
             let numbers = Mutex<[Int64]>([])
+            let batches = Mutex<[Int]>([])
             try await connection.copyRows(of: "numbers", in: "public", columns: ["n"], atOnce: 1_000) { rows in
                 threads.withLock { _ = $0.insert("\(pthread_self())") }
+                batches.withLock { $0.append(rows.count) }
                 try rows.forEach { row in
                     let number: Int64 = try row.next()
                     numbers.withLock { $0.append(number) }
                 }
             }
             #expect(numbers.withLock { $0.sorted() } == (0..<count).map { Int64($0 + 1) })
+            #expect(batches.withLock { $0 } == sizes)
             #expect(threads.withLock { $0.count } == min(count, 1))
         }
     }

@@ -105,7 +105,7 @@ public final class LogHistory: Sendable {
 extension LogHistory: CommitListener {
     public func committed(_ commit: Commit) {
         let isBehind = state.withLock { state in
-            var isBehind = commit.firstPosition <= state.cursors.last?.position ?? 0
+            let isBehind = commit.firstPosition <= state.cursors.last?.position ?? 0
             let isTaken =
                 isBehind
                 && state.cursors.contains { cursor in
@@ -113,10 +113,7 @@ extension LogHistory: CommitListener {
                     return commit.envelopes[Int(cursor.position - commit.firstPosition)].id != cursor.id
                 }
             // The log gives each position once, unless it lost its end.
-            if isTaken {
-                lose(&state)
-                isBehind = false
-            }
+            if isTaken { lose(&state) }
             saw(commit.end, &state)
             return isBehind
         }
