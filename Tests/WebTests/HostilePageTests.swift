@@ -15,12 +15,9 @@ import Testing
     /// Serves an empty page at a port of its own.
     private static let hostile = Router(
         routes: [
-            Route(
-                .get, "/",
-                immediately: { _, _ in
-                    Response(
-                        headers: [.contentType: "text/html"], body: ByteBuffer(string: "<!doctype html><title>Hostile</title>"))
-                })
+            .immediate(.get, "/") { _, _ in
+                Response(headers: [.contentType: "text/html"], body: ByteBuffer(string: "<!doctype html><title>Hostile</title>"))
+            }
         ], logger: .quiet)
 
     /// What a page can send to another origin without asking: a form in the visitor's name.
