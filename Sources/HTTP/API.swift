@@ -55,18 +55,22 @@ public struct API: Sendable {
     let events: EventsModule
     let settings: Settings
     let drain: Drain
+    /// The clock of the limits for one minute.
+    let rateClock: @Sendable () -> ContinuousClock.Instant
     let writes: RateLimiter?
     let isUnavailability: @Sendable (any Error) -> Bool
     let database: DatabaseCheck
 
     /// - Parameters:
     ///   - modules: all modules of the process
+    ///   - rateClock: the clock of the limits for one minute
     ///   - isUnavailability: whether an error means that the same request may succeed later
     ///   - checkHealth: throws when requests cannot be served now
     public init(
         _ modules: ComposedModules,
         settings: Settings,
         drain: Drain = Drain(),
+        rateClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         isUnavailability: @escaping @Sendable (any Error) -> Bool,
         checkHealth: @escaping @Sendable () async throws -> Void
     ) {
@@ -75,7 +79,8 @@ public struct API: Sendable {
         events = modules[EventsModule.self]
         self.settings = settings
         self.drain = drain
-        writes = RateLimiter("writes", perMinute: settings.writesPerMinute)
+        self.rateClock = rateClock
+        writes = RateLimiter("writes", perMinute: settings.writesPerMinute, now: rateClock)
         self.isUnavailability = isUnavailability
         database = DatabaseCheck(checkHealth)
         moduleMetrics = modules.metrics

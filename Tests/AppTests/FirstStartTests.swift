@@ -1,4 +1,5 @@
 import Foundation
+import TestDatabase
 import TestServer
 import Testing
 
@@ -9,9 +10,7 @@ import Testing
             try await HumonProcess.withDirectory { directory in
                 let data = directory.appending(path: "data").path
                 let first = try HumonProcess(["migrate"], in: directory)
-                for _ in 0..<2_000 where !FileManager.default.fileExists(atPath: data) {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
+                try await eventually("the directory", every: .milliseconds(5)) { FileManager.default.fileExists(atPath: data) }
                 try await Task.sleep(for: .milliseconds(moment * 200))
                 first.send(SIGKILL)
                 _ = await first.untilExit()
@@ -28,7 +27,7 @@ import Testing
             try await HumonProcess.withDirectory { directory in
                 let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory) }
                 func loser() -> Int? { servers.firstIndex { $0.error.contains("Another humon") } }
-                for _ in 0..<1_200 where loser() == nil { try await Task.sleep(for: .milliseconds(50)) }
+                for _ in 0..<3_600 where loser() == nil { try await Task.sleep(for: .milliseconds(50)) }
                 if let loser = loser() {
                     let winner = servers[1 - loser]
                     #expect(servers[loser].error.contains("Another humon (process \(winner.identifier)) is running on"))

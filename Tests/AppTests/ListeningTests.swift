@@ -15,7 +15,7 @@ import Testing
     }
 
     private static func untilReady(_ server: HumonProcess) async throws {
-        for _ in 0..<1_200 where !server.output.contains("curl") { try await Task.sleep(for: .milliseconds(50)) }
+        for _ in 0..<3_600 where !server.output.contains("curl") { try await Task.sleep(for: .milliseconds(50)) }
         try #require(server.output.contains("curl"), "\(server.error)")
     }
 
@@ -92,7 +92,7 @@ import Testing
 
             // A client that does not continue the handshake does not delay the shutdown.
             let silent = try RawConnection(port: try #require(Int(address)))
-            #expect(try await silent.receive(within: .seconds(15)).isEnded)
+            #expect(try await silent.receive().isEnded)
 
             // Neither does a client with a window of 0 bytes that does not acknowledge GOAWAY.
             let stalled = try await Self.shell(
@@ -109,7 +109,7 @@ import Testing
 
             try await makeCertificate(3)
             var renewed = ""
-            for _ in 0..<300 where renewed != "2 200" {
+            for _ in 0..<1_800 where renewed != "2 200" {
                 try await Task.sleep(for: .milliseconds(100))
                 renewed = try await curl("--http2 \(format)")
             }

@@ -9,7 +9,7 @@ import Testing
     func `a signal to the command stops the private PostgreSQL`(signal: Int32, code: Int32) async throws {
         try await HumonProcess.withDirectory { directory in
             let process = try HumonProcess(["demo", "--events", "1000000"], in: directory)
-            for _ in 0..<1_200 where !process.error.contains(" of 1,000,000") { try await Task.sleep(for: .milliseconds(50)) }
+            try await eventually("the first events", every: .milliseconds(50)) { process.error.contains(" of 1,000,000") }
             let pidFile = directory.appending(path: "data/cluster/postmaster.pid").path
             #expect(FileManager.default.fileExists(atPath: pidFile))
             process.send(signal)

@@ -1,5 +1,6 @@
 import Encoding
 import Foundation
+import TestDatabase
 import TestServer
 import Testing
 
@@ -20,12 +21,9 @@ import Testing
     }
 
     private static func lines(_ server: HumonProcess, _ count: Int) async throws -> [String] {
-        for _ in 0..<200 {
-            let lines = server.error.split(separator: "\n").filter { $0.contains("request_id") }.map(String.init)
-            if lines.count >= count { return lines }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        return server.error.split(separator: "\n").map(String.init)
+        func lines() -> [String] { server.error.split(separator: "\n").filter { $0.contains("request_id") }.map(String.init) }
+        try await eventually("\(count) lines", every: .milliseconds(50)) { lines().count >= count }
+        return lines()
     }
 
     private static func send(_ base: String) async throws {

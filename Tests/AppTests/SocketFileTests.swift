@@ -50,7 +50,7 @@ import Testing
                     func isSettled() -> Bool {
                         servers.contains { $0.error.contains(sentence) } && servers.contains { $0.output.contains("curl") }
                     }
-                    for _ in 0..<1_200 where !isSettled() { try await Task.sleep(for: .milliseconds(50)) }
+                    for _ in 0..<3_600 where !isSettled() { try await Task.sleep(for: .milliseconds(50)) }
                     #expect(isSettled(), "\(servers.map(\.error))")
                     let client = try RawConnection(path: path)
                     try client.send("GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\n\r\n")

@@ -96,6 +96,8 @@ struct TestAPI: Sendable {
                 context.add(hasher)
                 return ComposedModules(Modules.all, in: context)
             }
+            // The clock of the rate limits stands still: a busy machine may take seconds for a request.
+            let start = ContinuousClock.now
             @Sendable func makeAPI(_ modules: ComposedModules) -> API {
                 API(
                     modules,
@@ -104,6 +106,7 @@ struct TestAPI: Sendable {
                         signUpsPerMinute: signUpsPerMinute, signInsPerMinute: signInsPerMinute,
                         accountSignInsPerMinute: accountSignInsPerMinute,
                         writesPerMinute: writesPerMinute),
+                    rateClock: { start },
                     isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                     checkHealth: { try await readers.query("SELECT 1") }
                 )

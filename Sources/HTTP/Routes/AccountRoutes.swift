@@ -18,8 +18,8 @@ private struct AccountRoutes: Sendable {
 
     init(accounts: AccountsModule, api: API) {
         (self.accounts, self.api) = (accounts, api)
-        addresses = RateLimiter("sign-ins", perMinute: api.settings.signInsPerMinute)
-        emails = RateLimiter("account-sign-ins", perMinute: api.settings.accountSignInsPerMinute)
+        addresses = RateLimiter("sign-ins", perMinute: api.settings.signInsPerMinute, now: api.rateClock)
+        emails = RateLimiter("account-sign-ins", perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
     }
 
     var all: [Route] {
@@ -56,7 +56,7 @@ struct AccountSignUps: Sendable {
     init(_ api: API) {
         accounts = api.accounts
         bodyLimitBytes = api.settings.bodyLimitBytes
-        addresses = RateLimiter("account-sign-ups", perMinute: api.settings.signInsPerMinute)
+        addresses = RateLimiter("account-sign-ups", perMinute: api.settings.signInsPerMinute, now: api.rateClock)
     }
 
     /// - Returns: `nil` for a request without a `user` object in its body, which is a device's

@@ -17,7 +17,7 @@ private struct UserRoutes: Sendable {
     init(_ users: UsersModule, _ api: API) {
         self.users = users
         self.api = api
-        signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute)
+        signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute, now: api.rateClock)
         accountSignUps = AccountSignUps(api)
     }
 

@@ -1,4 +1,3 @@
-internal import NIOCore
 internal import Synchronization
 
 /// Limits the number of a caller's requests in each minute.
@@ -15,10 +14,17 @@ public final class RateLimiter: Sendable {
     fileprivate static let groupsPerShard = 128
 
     private let shards: [Shard]
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let start: ContinuousClock.Instant
 
+    /// - Parameter now: the clock
     /// - Returns: `nil` if `perMinute` is 0: no limit
-    public init?(_ name: String, perMinute: Int) {
+    public init?(
+        _ name: String, perMinute: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         guard perMinute > 0 else { return nil }
+        self.now = now
+        start = now()
         shards = (0..<Self.shardCount).map { _ in Shard(RatePolicy(name: name, perMinute: perMinute)) }
     }
 
@@ -29,8 +35,10 @@ public final class RateLimiter: Sendable {
         var hasher = Hasher()
         hasher.combine(caller)
         let key = UInt64(bitPattern: Int64(hasher.finalize()))
-        let now = Int64(bitPattern: NIODeadline.now().uptimeNanoseconds)
-        let allowance = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)].buckets.withLock { $0.take(key, at: now) }
+        let (seconds, attoseconds) = (now() - start).components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        let shard = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)]
+        let allowance = shard.buckets.withLock { $0.take(key, at: nanoseconds) }
         guard allowance.isGranted else { throw .tooManyRequests(allowance) }
         return allowance
     }
