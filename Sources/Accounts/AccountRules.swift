@@ -1,7 +1,7 @@
 public import Encoding
 public import EventStore
 
-/// Create an account. The fields are those that the client sent.
+/// Create an account, from the fields of the request.
 public struct SignUp: Sendable {
     /// The longest name, in Unicode scalars.
     static let nameLimit = 255

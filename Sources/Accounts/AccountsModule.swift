@@ -63,7 +63,7 @@ public struct AccountsModule: Sendable {
 
     /// Issues a token to a client that knows the password. A wrong address takes as long as a wrong password.
     ///
-    /// The times differ for an account whose stored hash is weaker than the current parameters, until its next sign-in.
+    /// The times differ for an account with a stored hash that is weaker than the current parameters, until its next sign-in.
     /// - Throws: ``AccountRejection/wrongCredentials``, ``PasswordHasherBusyError``, `StreamContended`, `ReadModelError.behind`,
     ///   `PostgresError`, `EventLogError`, `CancellationError`
     public func signIn(_ command: SignIn, context: CommandContext) async throws -> IssuedToken {

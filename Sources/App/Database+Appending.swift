@@ -5,7 +5,7 @@ internal import Postgres
 
 extension Database {
     /// Runs the body with the modules, for a command that appends beside the servers. It applies no migration.
-    /// - Throws: ``NotUsable``, `FormatConflict` beside servers whose formats do not fit, `ReadModelError`, `PostgresError`, and the
+    /// - Throws: ``NotUsable``, `FormatConflict` beside servers with conflicting formats, `ReadModelError`, `PostgresError`, and the
     ///   errors of the body
     func appending<Value: Sendable>(
         logger: Logger, _ body: @escaping @Sendable (ComposedModules) async throws -> Value

@@ -46,7 +46,7 @@ extension AttendancesModule {
     /// Maximum number of queries for one page. A page is shorter than its limit if these find too few events that can be shown.
     private static let queryLimit = 10
 
-    /// The attendances of an event without a wait, for a reader who is not known; `nil` if the counts in memory cannot be used.
+    /// The attendances of an event without a wait, for an unknown reader; `nil` if the counts in memory cannot be used.
     public func countedSummary(of event: EventID, atLeast position: Int64? = nil) -> AttendanceSummary? {
         guard let counted = counts?.count(of: event, atLeast: position) else { return nil }
         return AttendanceSummary(

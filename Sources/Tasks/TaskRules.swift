@@ -107,7 +107,7 @@ public struct DeleteTask: Sendable, Hashable {
 /// Why a command on tasks is refused.
 public enum TaskRejection: Rejection, Hashable {
     case invalid(errors: [FieldError])
-    /// There is no such task, or it belongs to another account.
+    /// The task does not exist, or belongs to another account.
     case notFound
 
     public var kind: RejectionKind {

@@ -25,7 +25,7 @@ extension Backend {
         return ids.withLock { $0 }
     }
 
-    /// Creates the event, lets some of the hosts attend it and few of them leave it, and cancels it if the world says so.
+    /// Creates the event, lets some of the hosts attend it and few of them leave it, and cancels it if the world wants that.
     /// - Throws: the errors of the modules and of the log
     func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
         let details = EventDetails(

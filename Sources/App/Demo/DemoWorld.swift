@@ -40,7 +40,7 @@ struct DemoWorld: Sendable {
     ]
     private static let quarterHour: Int64 = 900_000
     private static let quarterHoursPerDay = 96
-    /// Of 100 gatherings, those that last some days, such as a festival, and those without an end.
+    /// The percentage of gatherings that last some days, such as a festival, and the percentage without an end.
     private static let (percentOfDays, percentOpen) = (5, 15)
     /// Kilometres; most gatherings are closer to the middle of their city.
     private static let citySpread = 6.0

@@ -3,8 +3,8 @@ internal import SpatialIndex
 /// Finds the subscriptions to areas that may contain a point, without a scan of all subscriptions.
 ///
 /// The sphere has one grid of latitudes and longitudes for each level. A grid has twice as many rows and columns as the grid before
-/// it; the first one has one cell. A subscription is in the few cells that its area touches, on the finest level whose cells are as
-/// large as the area. So a lookup reads one cell for each level in use.
+/// it; the first one has one cell. A subscription is in the few cells that its area touches, on the finest level with cells as large
+/// as the area. So a lookup reads one cell for each level in use.
 struct SubscriptionIndex {
     /// The cells of this level have 0.04 degrees of latitude, or 5 km.
     private static let deepestLevel = 12
@@ -37,7 +37,7 @@ struct SubscriptionIndex {
         return subscription
     }
 
-    /// Calls `body` once for each subscription whose area contains the point, and for some others near it.
+    /// Calls `body` once for each subscription to an area with the point, and for some subscriptions to areas near it.
     func forEach(near point: Coordinates, _ body: (ChangeSubscription) -> Void) {
         for level in counts.indices where counts[level] > 0 {
             guard let cell = cells[GridCell(level: level, point)] else { continue }

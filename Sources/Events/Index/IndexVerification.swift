@@ -8,8 +8,7 @@ internal import Synchronization
 public struct IndexVerification: Sendable, Hashable {
     /// The position at which both were compared.
     public let position: Int64
-    /// Number of events that were compared: those in the read model that are neither cancelled nor hidden, and those that became so
-    /// meanwhile.
+    /// Number of compared events: the events of the read model that are neither cancelled nor hidden, or became so meanwhile.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
     /// The first differences, one sentence each. A sentence may name an event and its version, never the event's details.
@@ -116,7 +115,7 @@ private struct RangeOfChanges {
 private final class RowComparison: Sendable {
     private struct State: Sendable {
         var verification: IndexVerification
-        /// Number of rows whose event is in the snapshot.
+        /// Number of rows with an event that the snapshot has.
         var held = 0
         var json: [UInt8] = []
     }

@@ -99,7 +99,7 @@ extension DocumentedOperation {
         }
     }
 
-    /// A `curl` line with the required parameters, with those that have a default, and with those that the document marks as shown.
+    /// A `curl` line with the required parameters, the parameters with a default, and the parameters that the document marks as shown.
     /// The values are the document's examples.
     private static func curl(
         _ method: String, _ path: String, _ parameters: [JSON], _ access: Access, _ body: JSON?, _ reader: DocumentReader

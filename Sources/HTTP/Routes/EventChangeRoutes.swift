@@ -11,7 +11,7 @@ struct EventChangeRoutes: Sendable {
         [Route(.get, "/v1/events/changes", "followChanges", immediately: followFromRing, follow)]
     }
 
-    /// A stream whose start this node has reached.
+    /// Responds with a stream if this node has reached its first position.
     private func followFromRing(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let search = try search(request)

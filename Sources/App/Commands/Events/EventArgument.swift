@@ -20,7 +20,7 @@ struct EventArgument: ParsableArguments {
 
     /// Changes the event, and prints its state and the place of the recorded event. If nothing was recorded, prints no position.
     /// - Parameter isHidden: the state of the event after the change
-    /// - Throws: ``NegativeResult`` if there is no such event; the errors of the database and of the change
+    /// - Throws: ``NegativeResult`` if the event does not exist; the errors of the database and of the change
     func change(
         isHidden: Bool, _ database: DatabaseOptions, _ options: OutputOptions,
         _ change: @escaping @Sendable (EventsModule, CommandContext) async throws -> AppendResult
