@@ -152,18 +152,11 @@ private enum CreatedAnew: DomainEvent {
 @Suite struct `A server beside a program that writes an unknown format` {
     /// Appends an unreadable event, in the stream of an event with a number that no server gives.
     private static func appendAnew(_ number: Int, to database: TestDatabase) async throws {
-        try await database.withClient(role: "humon_app", connections: 1) { client in
-            let newer = EventLog(client: client, projections: [], logger: .quiet)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await newer.run() }
-                defer { group.cancelAll() }
-                _ = try await newer.append(
-                    AppendRequest(
-                        id: UUID(), stream: StreamName("event-\(900_000 + number)"), expectedVersion: 0,
-                        recordedAt: Timestamp(milliseconds: 0),
-                        metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))
-            }
-        }
+        try await database.append(
+            AppendRequest(
+                id: UUID(), stream: StreamName("event-\(900_000 + number)"), expectedVersion: 0,
+                recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil),
+                event: CreatedAnew.created))
     }
 
     @Test func `reads from the index go on, writes get 503, and nothing is tried again in a loop`() async throws {

@@ -52,18 +52,10 @@ private enum CreatedAnew: DomainEvent {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 let (id, _) = try await node.create()
-                try await database.withClient(role: "humon_app", connections: 1) { client in
-                    let newer = EventLog(client: client, projections: [], logger: .quiet)
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        group.addTask { await newer.run() }
-                        defer { group.cancelAll() }
-                        _ = try await newer.append(
-                            AppendRequest(
-                                id: UUID(), stream: StreamName("event-2"), expectedVersion: 0,
-                                recordedAt: Timestamp(milliseconds: 0),
-                                metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))
-                    }
-                }
+                try await database.append(
+                    AppendRequest(
+                        id: UUID(), stream: StreamName("event-2"), expectedVersion: 0, recordedAt: Timestamp(milliseconds: 0),
+                        metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))
                 try await eventually { node.module.indexStatus.isBlockedByUnreadableEvent }
                 // Each attempt is short, and none of them reloads the index.
                 for _ in 0..<20 {
