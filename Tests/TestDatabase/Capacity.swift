@@ -1,9 +1,11 @@
 /// Limits how many tests use databases and processes at the same time; the others wait. Without the limit hundreds of databases
 /// and servers would share two cores, and time-outs would say more about the machine than about the code.
 ///
-/// A test that needs several kinds takes them in one order, so that no two tests can wait for each other: databases first, then
-/// processes. Any other order is an error, in every run, not only in the one that would hang.
+/// A test that needs several kinds takes them in one order, so that no two tests can wait for each other: browsers first, then
+/// databases, then processes. Any other order is an error, in every run, not only in the one that would hang.
 public actor Capacity {
+    /// Limits browsers: one keeps two cores busy while it starts.
+    public static let browsers = Capacity("browsers", rank: 0, limit: 1)
     /// Limits the databases of the shared PostgreSQL.
     public static let databases = Capacity("databases", rank: 1, limit: 8)
     /// Limits servers and clusters in processes of their own.

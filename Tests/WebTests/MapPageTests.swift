@@ -5,13 +5,15 @@ import Testing
 
 @Suite(.serialized) struct `The map page in a browser` {
     @Test func `an empty server says how to run the demo, and the demo's events appear by themselves`() async throws {
-        try await LivePage.with { live, _ in
+        try await LivePage.with { live, server in
+            #expect(server.output.contains("There are no events yet."))
             try await live.open("map=2/25/10&when=any")
             try await live.page.until("document.querySelector('.command')?.textContent === 'humon demo'")
+            // The test's other client has signed up, so the demo asks.
             let demo = try await HumonProcess.run(
-                ["demo", "--yes", "--events", "1500"], in: live.directory, environment: LivePage.environment(live.database))
-            #expect(demo.status == 0)
-            try await live.page.until("document.querySelectorAll('.cluster').length > 3")
+                ["demo", "--events", "1500", "--yes"], in: live.directory, environment: LivePage.environment(live.database))
+            #expect(demo.status == 0, "\(demo.error)")
+            try await live.page.until("document.querySelectorAll('#map .cluster').length > 3")
             #expect(try await live.page.text("#list-title").hasSuffix(" events in view"))
             // Opening groups leads to single events, and an event to its details.
             for _ in 0..<8 where try await live.page.evaluate("document.querySelectorAll('.pin').length") == JSON(0) {
@@ -26,123 +28,98 @@ import Testing
         }
     }
 
-    @Test func `a visitor adds, changes, attends and cancels an event with the keyboard alone`() async throws {
+    @Test func `moving the map loads what is in view, and clusters join where they would cover each other`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
+            try await live.createEvent("West", lon: 13.4)
+            try await live.createEvent("East", lon: 13.6)
+            // Without inertia, so that the map ends where the mouse does.
+            try await page.prefer("prefers-reduced-motion", "reduce")
             try await live.open()
-            try await page.tab(to: "e.id === 'add'")
-            try await page.enter()
-            try await page.tab(to: "e.name === 'name'")
-            try await page.type("Chess <b>in</b> the park")
-            try await page.enter()
-            try await page.until("document.querySelector('#details-view h2')?.textContent === 'Chess <b>in</b> the park'")
-            try await page.until("document.querySelectorAll('.pin.mine.selected').length === 1")
-            try await page.until("document.getElementById('attendance').textContent.includes('attend')")
-            try await page.tab(to: "e.textContent === 'Attend'")
-            try await page.enter()
-            try await page.until("document.getElementById('attendance').textContent.startsWith('1 person attends')")
-            try await page.tab(to: "e.textContent === 'Change'")
-            try await page.enter()
-            try await page.tab(to: "e.name === 'address'")
-            try await page.type("Mauerpark")
-            try await page.enter()
-            try await page.until("document.getElementById('details-view').innerText.includes('Mauerpark')")
-            try await page.tab(to: "e.textContent === 'Cancel the event'")
-            try await page.enter()
-            try await page.until("document.getElementById('question').open")
-            try await page.tab(to: "e.value === 'yes'")
-            try await page.enter()
-            try await page.until("!document.getElementById('list-view').hidden")
-            try await live.untilListed(0)
+            try await live.untilListed(["West"])
+            try await page.drag(x: 600, y: 500, by: -300)
+            try await live.untilListed(["West", "East"])
+            try await page.drag(x: 600, y: 500, by: -400)
+            try await live.untilListed(["East"])
+            #expect(try await page.evaluate("document.querySelectorAll('.pin').length") == JSON(1))
+            // 70 events around a corner of four cells of the map at zoom 4.
+            for number in 0..<70 {
+                try await live.createEvent("Many", lat: number % 2 == 0 ? 0.1 : -0.1, lon: number % 4 < 2 ? 0.1 : -0.1)
+            }
+            try await live.open("map=4/0/0&when=any")
+            try await page.until("document.querySelectorAll('#map .cluster').length === 1")
+            #expect(try await page.text("#map .cluster") == "70")
+            #expect(try await page.text("#list-title") == "70 events in view")
         }
     }
 
-    @Test func `the form shows each error of the API at its field`() async throws {
+    @Test func `moving on cancels the request of the last place`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
+            try await live.createEvent("Far", lat: 48.14, lon: 11.58)
             try await live.open()
-            try await page.click("#add")
-            try await page.fill("#field-lat", "91")
-            try await page.fill("#field-started_at", "")
-            try await page.press(button: "Add")
-            try await page.until("document.getElementById('error-name').textContent !== ''")
-            #expect(try await page.text("#error-name") == "Name can't be blank")
-            #expect(try await page.text("#error-lat") == "Lat must be between -90 and 90")
-            #expect(try await page.text("#error-started_at") == "Started at can't be blank")
-            #expect(try await page.text("#error-lon") == "")
-            #expect(try await page.evaluate("document.activeElement.id") == "field-name")
-            #expect(try await page.evaluate("document.activeElement.getAttribute('aria-invalid')") == "true")
+            try await page.network(latencyMilliseconds: 2_000)
+            try await page.evaluate("location.hash = '#map=12/50/12&when=any'")
+            try await page.until("document.getElementById('list').ariaBusy === 'true'")
+            try await page.evaluate("location.hash = '#map=12/48.14/11.58&when=any'")
+            try await live.untilListed(["Far"])
+            try await page.network()
+            let cancelled = try await page.events("Network.loadingFailed").filter { $0["canceled"] == .bool(true) }
+            #expect(cancelled.contains { $0["type"] == "Fetch" })
         }
     }
 
-    @Test func `an event of another client appears, changes and goes without a reload`() async throws {
+    @Test func `the address keeps place, filter and event, and the way back leads to the list`() async throws {
         try await LivePage.with { live, _ in
-            try await live.open()
+            let page = live.page
             let id = try await live.createEvent("Jazz night")
-            try await live.untilListed(1)
-            #expect(try await live.page.text("#list strong") == "Jazz night")
-            try await live.send(
-                "PUT", "/v1/events/\(id)",
-                #"{"name":"Blues night","lat":52.52,"lon":13.4,"started_at":"2037-01-01T20:00:00Z"}"#)
-            try await live.page.until("document.querySelector('#list strong')?.textContent === 'Blues night'")
-            try await live.send(
-                "PUT", "/v1/events/\(id)", #"{"name":"Blues night","lat":48.1,"lon":11.6,"started_at":"2037-01-01T20:00:00Z"}"#)
-            try await live.untilListed(0)
-        }
-    }
-
-    @Test func `the page says that the server is gone, and misses nothing when it is back`() async throws {
-        try await LivePage.with { live, server in
-            try await live.createEvent("Before")
+            try await live.open("map=12/52.52/13.4&when=any&event=\(id)")
+            try await live.untilDetails("Jazz night")
             try await live.open()
-            try await live.untilListed(1)
-            #expect(await server.stop() == 0)
-            try await live.page.until("document.getElementById('status').dataset.state === 'reconnecting'")
-            #expect(try await live.page.text("#list strong") == "Before")
-            let again = try HumonProcess(
-                ["serve"], in: live.directory, environment: LivePage.environment(live.database, port: live.port))
-            let result: Result<Void, any Error>
-            do {
-                _ = try await again.port()
-                try await live.createEvent("Meanwhile", lat: 52.515)
-                try await live.page.until("document.getElementById('status').textContent === 'Live'")
-                try await live.untilListed(2)
-                result = .success(())
-            } catch { result = .failure(error) }
-            // The page keeps a stream open, which the server must end.
-            #expect(await again.stop() == 0)
-            try result.get()
+            try await live.untilListed(["Jazz night"])
+            try await live.openEvent("Jazz night")
+            #expect(try await page.evaluate("location.hash.endsWith('&event=\(id)')") == .bool(true))
+            try await page.evaluate("history.back()")
+            try await page.until("!document.getElementById('list-view').hidden")
+            try await page.until("document.activeElement.textContent.includes('Jazz night')")
+            try await page.click("[name=when][value=week]")
+            try await live.untilListed([])
+            #expect(try await page.evaluate("location.hash.includes('when=week')") == .bool(true))
+            try await page.evaluate("window.isOld = true; location.reload()")
+            try await page.until(
+                "!window.isOld && document.querySelector('[name=when]:checked')?.value === 'week' && \(LivePage.isLive)")
+            try await live.untilListed([])
         }
     }
 
-    @Test func `a phone shows the map above the list, and nothing is wider than its screen`() async throws {
+    @Test func `today, this week and any time show the events of that time, in the viewer's zone`() async throws {
         try await LivePage.with { live, _ in
-            try await live.createEvent("A name that is much longer than the screen of a phone is wide, for whatever reason")
-            try await live.page.resize(BrowserPage.phone.width, BrowserPage.phone.height, isMobile: true)
-            try await live.open()
-            try await live.untilListed(1)
-            let isBelow =
-                "document.getElementById('panel').getBoundingClientRect().top >= document.getElementById('map').getBoundingClientRect().bottom"
-            #expect(try await live.page.evaluate(isBelow) == .bool(true))
-            #expect(try await live.page.evaluate("document.documentElement.scrollWidth") == JSON(BrowserPage.phone.width))
+            let page = live.page
+            // Far enough from now for a busy machine.
+            let soon = Date() + 600
+            for (name, hours) in [("Soon", 0.0), ("In four days", 96), ("In ten days", 240), ("Over", -48)] {
+                try await live.createEvent(name, at: soon.addingTimeInterval(hours * 3_600).formatted(.iso8601))
+            }
+            // Noon here, so that the day has neither just begun nor nearly ended.
+            let offset = 12 - (Calendar(identifier: .iso8601).dateComponents(in: .gmt, from: soon).hour ?? 0)
+            try await page.zone("Etc/GMT\(offset > 0 ? "-" : "+")\(abs(offset))")
+            try await live.open("map=12/52.52/13.4&when=today")
+            try await live.untilListed(["Soon"])
+            try await page.click("[name=when][value=week]")
+            try await live.untilListed(["Soon", "In four days"])
+            try await page.click("[name=when][value=any]")
+            try await live.untilListed(["Soon", "In four days", "In ten days", "Over"])
+            #expect(try await page.text("#list [data-key^=event] time").contains("12:"))
         }
     }
 
-    @Test(arguments: ["light", "dark"])
-    func `axe finds nothing serious`(scheme: String) async throws {
-        try await LivePage.with { live, _ in
-            try await live.createEvent("Jazz night")
-            try await live.page.prefer("prefers-color-scheme", scheme)
-            try await live.open()
-            try await live.untilListed(1)
-            try await live.page.expectAccessible("the list")
-            try await live.page.click("#list button")
-            try await live.page.until("document.getElementById('attendance')?.textContent.includes('attend')")
-            try await live.page.expectAccessible("the details")
-            try await live.page.click("#add")
-            try await live.page.press(button: "Add")
-            try await live.page.until("document.querySelector('[aria-invalid]')")
-            try await live.page.expectAccessible("the form with errors")
+    @Test func `a server of tiles shows its streets and its attribution, and the policy allows it`() async throws {
+        try await TileServer.with { tiles in
+            try await LivePage.with(environment: ["HUMON_TILES": "\(tiles)/{z}/{x}/{y}.png © <b>Streets</b>"]) { live, _ in
+                try await live.open()
+                try await live.page.until("document.querySelector('.leaflet-tile-loaded')?.naturalWidth === 1")
+                #expect(try await live.page.text(".leaflet-control-attribution").contains("© <b>Streets</b>"))
+            }
         }
     }
 
@@ -151,8 +128,8 @@ import Testing
             try await live.createEvent("Jazz night")
             try await live.open(untilLive: false)
             try await live.page.press(button: "Sign this browser up")
-            try await live.untilListed(1)
-            try await live.page.until("document.getElementById('status').textContent === 'Live'")
+            try await live.untilListed(["Jazz night"])
+            try await live.page.until(LivePage.isLive)
         }
     }
 }

@@ -15,6 +15,8 @@ export class Changes {
   constructor(handlers) {
     this.#handlers = handlers;
     window.addEventListener("online", () => this.#openAgain());
+    // The connection may look alive for minutes.
+    window.addEventListener("offline", () => this.#close());
     // A browser opens six connections to an HTTP/1.1 server: hidden tabs must not hold them.
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#close() : this.#openAgain()));
   }
@@ -43,7 +45,7 @@ export class Changes {
 
   #open() {
     this.#close();
-    if (document.hidden) return;
+    if (document.hidden || !navigator.onLine) return;
     const source = new EventSource(this.#path + (this.#position > 0 ? `&since=${this.#position}` : ""));
     this.#source = source;
     // An event without data, a heartbeat, is not heard here: the browser keeps its id for its own reconnection.

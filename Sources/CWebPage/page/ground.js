@@ -67,7 +67,9 @@ async function addCountries(map, assets) {
   const showGrid = () => drawGrid(map, grid, renderer);
   const show = async () => {
     const scale = map.getZoom() >= fineZoom ? "50m" : "110m";
-    layers[scale] ??= await load(scale).then(() => layers[scale]);
+    // Without a network the other scale stays, until the next zoom.
+    if (!layers[scale]) await load(scale).catch(() => {});
+    if (!layers[scale]) return;
     for (const [name, layer] of Object.entries(layers)) {
       if (name === scale) layer.addTo(map);
       else layer.remove();

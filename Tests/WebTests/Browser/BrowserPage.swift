@@ -20,7 +20,13 @@ struct BrowserPage: Sendable {
         _ arguments: [String] = [], in directory: URL, _ body: @Sendable (BrowserPage) async throws -> Void
     ) async throws {
         let pipe = try DevToolsPipe(profile: directory.appending(path: "browser-\(UUID().uuidString.prefix(8))"), arguments)
-        defer { pipe.stop() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await with(pipe, body)) } catch { result = .failure(error) }
+        await pipe.stop()
+        try result.get()
+    }
+
+    private static func with(_ pipe: DevToolsPipe, _ body: @Sendable (BrowserPage) async throws -> Void) async throws {
         let targets = try await pipe.send("Target.getTargets")["targetInfos"]?.elements ?? []
         let target = try #require(targets.first { $0["type"] == "page" }?["targetId"])
         let attached = try await pipe.send("Target.attachToTarget", ["targetId": target, "flatten": .bool(true)])
@@ -53,13 +59,27 @@ struct BrowserPage: Sendable {
         try await pipe.send(method, parameters, session: session)
     }
 
+    /// A command to the browser, not to its page.
+    @discardableResult
+    func browser(_ method: String, _ parameters: JSON = [:]) async throws -> JSON { try await pipe.send(method, parameters) }
+
     /// Forgets what the browser complained about so far, when a test provoked it.
     func discardComplaints() async throws {
         try await send("Runtime.evaluate", ["expression": "1"])
         _ = pipe.takeEvents()
     }
 
-    func open(_ url: String) async throws { try await send("Page.navigate", ["url": .string(url)]) }
+    /// Events of the protocol with this name, since the last look at the complaints.
+    func events(_ method: String) async throws -> [JSON] {
+        try await send("Runtime.evaluate", ["expression": "1"])
+        return pipe.events.filter { $0["method"]?.string == method }.compactMap { $0["params"] }
+    }
+
+    /// Opens a URL in a new document. Two URLs that differ in their fragments only would be one document.
+    func open(_ url: String) async throws {
+        try await send("Page.navigate", ["url": "about:blank"])
+        try await send("Page.navigate", ["url": .string(url)])
+    }
 
     func resize(_ width: Int, _ height: Int, isMobile: Bool = false) async throws {
         try await send(
@@ -90,7 +110,7 @@ struct BrowserPage: Sendable {
     }
 
     func text(_ selector: String) async throws -> String {
-        try await evaluate("document.querySelector(\(JSON.string(selector).text))?.innerText ?? ''").string ?? ""
+        try await evaluate("document.querySelector(\(JSON.string(selector).text))?.textContent ?? ''").string ?? ""
     }
 
     func click(_ selector: String) async throws {
@@ -98,37 +118,22 @@ struct BrowserPage: Sendable {
         try await evaluate("document.querySelector(\(JSON.string(selector).text)).click()")
     }
 
-    /// Clicks the button with this text.
-    func press(button text: String) async throws {
+    /// Clicks the visible button with exactly this text.
+    func press(button text: String, line: Int = #line) async throws {
         let button =
-            "[...document.querySelectorAll('button')].find(b => b.checkVisibility() && b.innerText.includes(\(JSON.string(text).text)))"
-        try await until(button)
+            "[...document.querySelectorAll('button')].find(b => b.checkVisibility() && b.textContent === \(JSON.string(text).text))"
+        try await until(button, line: line)
         try await evaluate("\(button).click()")
     }
 
+    /// Writes into a field as a visitor does: scripts hear of it.
     func fill(_ selector: String, _ text: String) async throws {
-        try await evaluate("document.querySelector(\(JSON.string(selector).text)).value = \(JSON.string(text).text)")
-    }
-
-    // MARK: Keyboard
-
-    func type(_ text: String) async throws { try await send("Input.insertText", ["text": .string(text)]) }
-
-    func key(_ name: String, code: Int, text: String = "") async throws {
-        var event: JSON = ["type": "keyDown", "key": .string(name), "code": .string(name), "windowsVirtualKeyCode": JSON(code)]
-        if !text.isEmpty { event = event.adding("text", .string(text)) }
-        try await send("Input.dispatchKeyEvent", event)
-        try await send("Input.dispatchKeyEvent", event.adding("type", "keyUp"))
-    }
-
-    func enter() async throws { try await key("Enter", code: 13, text: "\r") }
-
-    /// Presses the tabulator until the focus is on an element for which the expression, about `document.activeElement` as `e`, is true.
-    func tab(to condition: String, limit: Int = 60, line: Int = #line) async throws {
-        for _ in 0..<limit {
-            try await key("Tab", code: 9)
-            if try await evaluate("(e => Boolean(\(condition)))(document.activeElement)") == .bool(true) { return }
-        }
-        throw ScriptError(description: "\(limit) tabulators did not lead to \(condition), line \(line)")
+        try await evaluate(
+            """
+            (field => {
+                field.value = \(JSON.string(text).text);
+                for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
+            })(document.querySelector(\(JSON.string(selector).text)))
+            """)
     }
 }

@@ -1,6 +1,7 @@
 import Encoding
 import Foundation
 import Synchronization
+import TestDatabase
 
 /// A Chromium process without a window, and the pipe that carries its DevTools protocol: JSON texts, each ended by a zero byte.
 final class DevToolsPipe: Sendable {
@@ -20,6 +21,10 @@ final class DevToolsPipe: Sendable {
         var events: [JSON] = []
         var isClosed = false
     }
+
+    /// A busy machine starts Chromium in half a minute.
+    private static let answerSeconds = 180
+    private static let endSeconds = 30
 
     private let browser = Browser()
     private let state = Mutex(State())
@@ -42,26 +47,45 @@ final class DevToolsPipe: Sendable {
             if bytes.isEmpty { handle.readabilityHandler = nil }
             self?.received(bytes)
         }
+        // A write to a browser that has ended is an error, and no signal.
+        signal(SIGPIPE, SIG_IGN)
         try process.run()
     }
 
     /// Sends a command and waits for its result.
     func send(_ method: String, _ parameters: JSON = [:], session: String? = nil) async throws -> JSON {
-        try await withCheckedThrowingContinuation { continuation in
+        let number = state.withLock { state in
+            state.number += 1
+            return state.number
+        }
+        let deadline = Task {
+            try await Task.sleep(for: .seconds(Self.answerSeconds))
+            let waiting = state.withLock { $0.waiting.removeValue(forKey: number) }
+            waiting?.resume(throwing: ProtocolError(description: "no answer to \(method) within \(Self.answerSeconds) s"))
+        }
+        defer { deadline.cancel() }
+        return try await withCheckedThrowingContinuation { continuation in
             let message: Data? = state.withLock { state in
                 guard !state.isClosed else { return nil }
-                state.number += 1
-                state.waiting[state.number] = continuation
-                var command: JSON = ["id": JSON(state.number), "method": .string(method), "params": parameters]
+                state.waiting[number] = continuation
+                var command: JSON = ["id": JSON(number), "method": .string(method), "params": parameters]
                 if let session { command = command.adding("sessionId", .string(session)) }
                 return Data(command.utf8) + [0]
             }
             guard let message else {
-                return continuation.resume(throwing: ProtocolError(description: "the browser ended before \(method)"))
+                return continuation.resume(
+                    throwing: ProtocolError(description: "the browser ended before \(method): is chromium installed?"))
             }
-            browser.commands.fileHandleForWriting.write(message)
+            do {
+                try browser.commands.fileHandleForWriting.write(contentsOf: message)
+            } catch {
+                state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(throwing: error)
+            }
         }
     }
+
+    /// The events that came since the last ``takeEvents()``.
+    var events: [JSON] { state.withLock { $0.events } }
 
     /// The events that came since the last call.
     func takeEvents() -> [JSON] {
@@ -71,10 +95,12 @@ final class DevToolsPipe: Sendable {
         }
     }
 
-    func stop() {
+    /// Ends the browser, in the end by force.
+    func stop() async {
         guard browser.process.isRunning else { return }
         browser.process.terminate()
-        browser.process.waitUntilExit()
+        try? await eventually("the browser to end", within: .seconds(Self.endSeconds)) { !browser.process.isRunning }
+        if browser.process.isRunning { kill(browser.process.processIdentifier, SIGKILL) }
     }
 
     private func received(_ bytes: Data) {

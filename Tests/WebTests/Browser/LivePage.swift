@@ -27,33 +27,55 @@ struct LivePage: Sendable {
         _ arguments: [String] = [], environment: [String: String] = [:],
         _ body: @Sendable (LivePage, HumonProcess) async throws -> Void
     ) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                try await HumonProcess.withServer(
-                    in: directory, environment: self.environment(database).merging(environment) { $1 }
-                ) { server, port in
-                    let user = try await exchange(
-                        "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", HumonProcess.secret)])
-                    let token = try #require(try JSON(utf8: user.body.utf8)["device_token"]?.string)
-                    try await BrowserPage.with(arguments, in: directory) { page in
-                        try await body(
-                            LivePage(page: page, port: port, directory: directory, database: database, token: token), server)
+        try await Capacity.browsers.use {
+            try await TestDatabase.with(migrated: false) { database in
+                try await HumonProcess.withDirectory { directory in
+                    try await HumonProcess.withServer(
+                        in: directory, environment: self.environment(database).merging(environment) { $1 }
+                    ) { server, port in
+                        let user = try await exchange(
+                            "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", HumonProcess.secret)])
+                        let token = try #require(try JSON(utf8: user.body.utf8)["device_token"]?.string)
+                        try await BrowserPage.with(arguments, in: directory) { page in
+                            try await body(
+                                LivePage(page: page, port: port, directory: directory, database: database, token: token), server)
+                        }
                     }
                 }
             }
         }
     }
 
-    /// Opens the map.
+    static let isLive = "document.getElementById('status')?.textContent === 'Live'"
+
+    /// Opens the map in a new document.
     func open(_ place: String = "map=12/52.52/13.4&when=any", untilLive: Bool = true) async throws {
         try await page.open("\(address)/#\(place)")
-        if untilLive { try await page.until("document.getElementById('status')?.textContent === 'Live'") }
+        if untilLive { try await page.until(Self.isLive) }
+    }
+
+    /// Kills the server, runs the body, and starts the server again at the same port, for the rest of the test.
+    func restart(_ server: HumonProcess, while body: () async throws -> Void, then rest: () async throws -> Void) async throws {
+        server.send(SIGKILL)
+        _ = await server.untilExit()
+        try await body()
+        let again = try HumonProcess(["serve"], in: directory, environment: Self.environment(database, port: port))
+        let result: Result<Void, any Error>
+        do {
+            _ = try await again.port()
+            result = .success(try await rest())
+        } catch { result = .failure(error) }
+        // The page keeps a stream open, which the server must end.
+        #expect(await again.stop() == 0)
+        try result.get()
     }
 
     /// The other client creates an event near the middle of the map.
     @discardableResult
-    func createEvent(_ name: String, lat: Double = 52.525, lon: Double = 13.405) async throws -> Int {
-        let body = #"{"name":"\#(name)","lat":\#(lat),"lon":\#(lon),"started_at":"2037-01-01T20:00:00Z"}"#
+    func createEvent(
+        _ name: String, lat: Double = 52.525, lon: Double = 13.405, at time: String = "2037-01-01T20:00:00Z"
+    ) async throws -> Int {
+        let body = #"{"name":"\#(name)","lat":\#(lat),"lon":\#(lon),"started_at":"\#(time)"}"#
         let answer = try await send("POST", "/v1/events", body)
         return try #require(try JSON(utf8: answer.body.utf8)["id"]?.integer)
     }
@@ -69,5 +91,31 @@ struct LivePage: Sendable {
     /// Waits until the list shows this many events.
     func untilListed(_ count: Int, line: Int = #line) async throws {
         try await page.until("document.querySelectorAll('#list [data-key^=event]').length === \(count)", line: line)
+    }
+
+    /// Waits until the list shows exactly these events, in this order.
+    func untilListed(_ names: [String], line: Int = #line) async throws {
+        let expected = JSON.array(names.map(JSON.string)).text
+        try await page.until(
+            "JSON.stringify([...document.querySelectorAll('#list [data-key^=event] strong')].map(e => e.textContent)) === "
+                + JSON.string(expected).text, line: line)
+    }
+
+    /// Opens an event of the list by its name, and waits for its details and its number of guests.
+    func openEvent(_ name: String, line: Int = #line) async throws {
+        let row = "[...document.querySelectorAll('#list button')].find(b => b.textContent.includes(\(JSON.string(name).text)))"
+        try await page.until(row, line: line)
+        try await page.evaluate("\(row).click()")
+        try await untilDetails(name, line: line)
+    }
+
+    /// Waits for the details of an event and its number of guests.
+    func untilDetails(_ name: String, line: Int = #line) async throws {
+        try await page.until(
+            """
+            !document.getElementById('details-view').hidden
+                && document.querySelector('#details-view h2').textContent === \(JSON.string(name).text)
+                && document.getElementById('attendance').textContent.includes('attend')
+            """, line: line)
     }
 }

@@ -1,0 +1,112 @@
+import Encoding
+import TestServer
+import Testing
+
+@Suite(.serialized) struct `Access to the map page` {
+    @Test func `a phone shows the map above the list, and nothing is wider than its screen`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.createEvent("A name that is much longer than the screen of a phone is wide, for whatever reason")
+            try await page.resize(BrowserPage.phone.width, BrowserPage.phone.height, isMobile: true)
+            try await live.open()
+            try await live.untilListed(1)
+            let isBelow =
+                "document.getElementById('panel').getBoundingClientRect().top >= document.getElementById('map').getBoundingClientRect().bottom"
+            let isNarrow = "document.documentElement.scrollWidth === \(BrowserPage.phone.width)"
+            #expect(try await page.evaluate(isBelow) == .bool(true))
+            #expect(try await page.evaluate(isNarrow) == .bool(true), "the list")
+            try await page.click("#list button")
+            try await page.until("!document.getElementById('details-view').hidden")
+            #expect(try await page.evaluate(isNarrow) == .bool(true), "the details")
+            try await page.click("#add")
+            try await page.until("document.querySelector('#form-view form')")
+            #expect(try await page.evaluate(isNarrow) == .bool(true), "the form")
+        }
+    }
+
+    @Test(arguments: ["light", "dark"])
+    func `axe finds nothing serious`(scheme: String) async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.createEvent("Jazz night")
+            try await page.prefer("prefers-color-scheme", scheme)
+            try await live.open()
+            try await live.untilListed(1)
+            try await page.expectAccessible("the list")
+            try await live.openEvent("Jazz night")
+            try await page.expectAccessible("the details")
+            try await page.click("#add")
+            try await page.press(button: "Add the event")
+            try await page.until("document.querySelector('[aria-invalid]')")
+            try await page.expectAccessible("the form with errors")
+            for number in 0..<70 { try await live.createEvent("Many", lat: Double(number) / 2) }
+            try await live.open("map=3/25/10&when=any")
+            try await page.until("document.querySelector('#list .cluster')")
+            try await page.expectAccessible("the clusters")
+        }
+    }
+
+    @Test func `the page is dark where the viewer's system is`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.prefer("prefers-color-scheme", "dark")
+            try await live.open()
+            let lightness = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).every(part => Number(part) < 64)"
+            #expect(try await live.page.evaluate(lightness) == .bool(true))
+        }
+    }
+
+    @Test func `nothing moves for viewers who want reduced motion`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.prefer("prefers-reduced-motion", "reduce")
+            try await live.open()
+            try await live.createEvent("Jazz night")
+            try await live.page.until("document.querySelector('.pin.fresh')")
+            // "appear" shows a bar at its place when a load takes long.
+            let animations = "document.getAnimations().map(e => e.animationName).filter(name => name !== 'appear').join()"
+            #expect(try await live.page.evaluate(animations) == "")
+            #expect(try await live.page.evaluate("document.querySelector('.leaflet-zoom-anim')") == .null)
+        }
+    }
+
+    @Test func `a keyboard reaches filters, map, list and details, and the focus comes back to the event`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.createEvent("Jazz night")
+            try await live.open()
+            try await live.untilListed(1)
+            try await page.tab(to: "e.className === 'skip'")
+            try await page.tab(to: "e.name === 'when'")
+            try await page.tab(to: "e.name === 'mine'")
+            try await page.tab(to: "e.id === 'add'")
+            try await page.tab(to: "e.id === 'map'")
+            let before = try await page.evaluate("location.hash").text
+            try await page.key("ArrowDown", code: 40)
+            try await page.until("JSON.stringify(location.hash) !== \(JSON.string(before).text)")
+            try await page.tab(to: "e.closest('#list') && e.textContent.includes('Jazz night')")
+            #expect(try await page.evaluate("document.querySelectorAll('.pin.hinted').length") == JSON(1))
+            try await page.enter()
+            try await live.untilDetails("Jazz night")
+            #expect(try await page.evaluate("document.activeElement.tagName") == "H2")
+            try await page.key("Escape", code: 27)
+            try await page.until("document.activeElement.closest('#list')?.textContent.includes('Jazz night')")
+        }
+    }
+
+    @Test func `a screen reader hears how many events are in view, and what the connection is`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            let titled = "document.querySelector('[aria-live=polite]').textContent"
+            try await live.createEvent("Jazz night")
+            try await page.until("\(titled) === '1 event in view'")
+            #expect(try await page.evaluate("document.getElementById('status').getAttribute('role')") == "status")
+            let unlabelled =
+                """
+                [...document.querySelectorAll("input, button, section, form, #map")]
+                    .filter(e => !(e.ariaLabel || e.labels?.length || e.getAttribute("aria-labelledby") || e.textContent.trim()))
+                    .map(e => e.outerHTML).join()
+                """
+            #expect(try await page.evaluate(unlabelled) == "")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Encoding
+import TestServer
+import Testing
+
+@Suite(.serialized) struct `Live changes on the map page` {
+    private static func event(_ name: String, lat: Double = 52.52, lon: Double = 13.4) -> String {
+        #"{"name":"\#(name)","lat":\#(lat),"lon":\#(lon),"started_at":"2037-01-01T20:00:00Z"}"#
+    }
+
+    @Test func `an event of another client appears, changes and goes without a reload`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.open()
+            try await live.page.evaluate("window.isSameDocument = true")
+            let id = try await live.createEvent("Jazz night")
+            try await live.untilListed(["Jazz night"])
+            try await live.page.until("document.querySelectorAll('.pin').length === 1")
+            try await live.openEvent("Jazz night")
+            try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
+            try await live.untilDetails("Blues night")
+            try await live.page.evaluate("document.querySelector('.back').click()")
+            try await live.untilListed(["Blues night"])
+            try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night", lat: 48.1, lon: 11.6))
+            try await live.untilListed([])
+            try await live.page.until("document.querySelectorAll('.pin').length === 0")
+            #expect(try await live.page.evaluate("window.isSameDocument") == .bool(true))
+        }
+    }
+
+    @Test func `the page says that the server is gone, and misses nothing when the server is back`() async throws {
+        try await LivePage.with { live, server in
+            try await live.createEvent("Before", lat: 52.53)
+            try await live.open()
+            try await live.untilListed(["Before"])
+            try await live.restart(server) {
+                try await live.page.until("document.getElementById('status').dataset.state === 'reconnecting'")
+                #expect(try await live.page.text("#list strong") == "Before")
+            } then: {
+                try await live.createEvent("Meanwhile", lat: 52.515)
+                try await live.page.until(LivePage.isLive)
+                try await live.untilListed(["Before", "Meanwhile"])
+            }
+        }
+    }
+
+    @Test func `the page says that the network is away, and shows afterwards what happened meanwhile`() async throws {
+        try await LivePage.with { live, _ in
+            let first = try await live.createEvent("Before", lat: 52.53)
+            try await live.open()
+            try await live.untilListed(["Before"])
+            try await live.page.network(isOffline: true)
+            try await live.page.until("document.getElementById('status').textContent === 'Offline'")
+            try await live.send("DELETE", "/v1/events/\(first)")
+            try await live.createEvent("Meanwhile")
+            #expect(try await live.page.text("#list strong") == "Before")
+            try await live.page.network()
+            try await live.untilListed(["Meanwhile"])
+            try await live.page.until(LivePage.isLive)
+        }
+    }
+
+    @Test func `an EventSource of a browser hears each change once, across a restart of the server`() async throws {
+        try await LivePage.with { live, server in
+            try await live.open("map=12/0/0&when=any")
+            try await live.page.evaluate(
+                """
+                window.heard = [];
+                window.stream = new EventSource("/v1/events/changes?bbox=13,52,14,53");
+                for (const kind of ["put", "gone", "reset"]) {
+                    stream.addEventListener(kind, ({ data }) => heard.push(`${kind} ${data ? JSON.parse(data).name ?? JSON.parse(data).id : ""}`));
+                }
+                new Promise((resolve) => { stream.onopen = () => resolve(true) })
+                """)
+            let id = try await live.createEvent("Jazz night")
+            try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
+            try await live.page.until("heard.length === 2")
+            try await live.restart(server) {
+                try await live.page.until("stream.readyState === EventSource.CONNECTING")
+            } then: {
+                try await live.send("DELETE", "/v1/events/\(id)")
+                try await live.createEvent("After")
+                try await live.page.until("heard.length === 4")
+                let heard = try await live.page.evaluate("heard.join()").string
+                #expect(heard == "put Jazz night,put Blues night,gone \(id),put After")
+                try await live.page.evaluate("stream.close()")
+            }
+        }
+    }
+}

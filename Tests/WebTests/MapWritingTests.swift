@@ -1,0 +1,158 @@
+import Encoding
+import TestServer
+import Testing
+
+@Suite(.serialized) struct `Writing on the map page` {
+    @Test func `a visitor adds, changes, attends, leaves and cancels an event with the keyboard alone`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.tab(to: "e.id === 'add'")
+            try await page.enter()
+            try await page.tab(to: "e.name === 'name'")
+            try await page.type("Chess <b>in</b> the park")
+            try await page.enter()
+            try await live.untilDetails("Chess <b>in</b> the park")
+            try await page.until("document.querySelectorAll('.pin.mine.selected').length === 1")
+            try await page.tab(to: "e.textContent === 'Attend'")
+            try await page.enter()
+            try await page.until("document.getElementById('attendance').textContent.startsWith('1 person attends, and you')")
+            try await page.tab(to: "e.textContent === 'Leave'")
+            try await page.enter()
+            try await page.until("document.getElementById('attendance').textContent === 'Nobody attends yet.'")
+            try await page.tab(to: "e.textContent === 'Change'")
+            try await page.enter()
+            try await page.tab(to: "e.name === 'address'")
+            try await page.type("Mauerpark")
+            try await page.enter()
+            try await page.until("document.querySelector('#details-view dl')?.textContent.includes('Mauerpark')")
+            try await page.tab(to: "e.textContent === 'Cancel the event'")
+            try await page.enter()
+            try await page.until("document.getElementById('question').open")
+            try await page.tab(to: "e.value === 'yes'")
+            try await page.enter()
+            try await page.until("!document.getElementById('list-view').hidden")
+            try await live.untilListed(0)
+        }
+    }
+
+    @Test func `a click on the map offers to add an event there, and a second click chooses another place`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click(x: 300, y: 300)
+            try await page.press(button: "Add an event here")
+            try await page.until("document.querySelector('.pin.draft')")
+            let first = try await page.evaluate("document.getElementById('field-lon').value").string ?? ""
+            try await page.click(x: 500, y: 500)
+            try await page.until("document.getElementById('field-lon').value !== \(JSON.string(first).text)")
+            try await page.fill("#field-name", "Picnic")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Picnic")
+            let event = try JSON(utf8: try await live.send("GET", "/v1/events/1").body.utf8)
+            guard case .number(let lon)? = event["lon"] else { throw BrowserPage.ScriptError(description: event.text) }
+            #expect(try #require(Double(lon)) > #require(Double(first)))
+        }
+    }
+
+    @Test func `here is where the visitor is`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.locate(lat: 48.1375, lon: 11.5755)
+            try await live.open()
+            try await live.page.click("#add")
+            try await live.page.press(button: "Here, where I am")
+            try await live.page.until("document.getElementById('field-lat').value === '48.1375'")
+            try await live.page.until("location.hash.includes('/48.1')")
+        }
+    }
+
+    @Test func `the form shows each error of the API at its field`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-lat", "91")
+            try await page.fill("#field-started_at", "")
+            try await page.press(button: "Add the event")
+            try await page.until("document.getElementById('error-name').textContent !== ''")
+            #expect(try await page.text("#error-name") == "Name can't be blank")
+            #expect(try await page.text("#error-lat") == "Lat must be between -90 and 90")
+            #expect(try await page.text("#error-started_at") == "Started at can't be blank")
+            #expect(try await page.text("#error-lon") == "")
+            #expect(try await page.evaluate("document.activeElement.id") == "field-name")
+            #expect(try await page.evaluate("document.activeElement.getAttribute('aria-invalid')") == "true")
+        }
+    }
+
+    @Test func `the page asks before it forgets a text, and keeps the text while there is no network`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Jazz night")
+            try await page.key("Escape", code: 27)
+            try await page.press(button: "Go on writing")
+            try await page.network(isOffline: true)
+            try await page.press(button: "Add the event")
+            try await page.until("document.querySelector('#form-view .problem')?.textContent.includes('Your text stays here')")
+            try await page.network()
+            try await page.until("!document.querySelector('#form-view [type=submit]').disabled")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Jazz night")
+            try await page.evaluate("document.querySelector('.back').click()")
+            try await live.untilListed(["Jazz night"])
+        }
+    }
+
+    @Test func `mine has the events that the visitor added, and those that the visitor attends`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            let other = try await live.createEvent("Attended", lat: 52.53)
+            try await live.createEvent("Neither", lat: 52.51)
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Own")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Own")
+            try await page.evaluate("document.querySelector('.back').click()")
+            try await live.openEvent("Attended")
+            try await page.press(button: "Attend")
+            try await page.until("document.getElementById('attendance').textContent.startsWith('1 person attends')")
+            try await page.evaluate("document.querySelector('.back').click()")
+            try await page.click("[name=mine]")
+            try await live.untilListed(["Own", "Attended"])
+            #expect(try await page.text("#list-title") == "Mine: 2 events")
+            // It follows changes, too.
+            try await live.send("DELETE", "/v1/events/\(other)")
+            try await live.untilListed(["Own"])
+            try await page.press(button: "Forget this browser")
+            try await page.press(button: "Forget it")
+            try await live.untilListed([])
+        }
+    }
+
+    @Test func `a change that another window overtook is refused with a sentence`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Own")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Own")
+            try await page.press(button: "Change")
+            // The other window has the same cookie.
+            let status = try await page.evaluate(
+                """
+                fetch("/v1/events/1", {
+                    method: "PUT", headers: { "content-type": "application/json" },
+                    body: JSON.stringify({ name: "Overtaken", lat: 52.52, lon: 13.4, started_at: "2037-01-01T20:00:00Z" }),
+                }).then(({ status }) => status)
+                """)
+            #expect(status == JSON(200))
+            try await page.fill("#field-name", "Late")
+            try await page.press(button: "Save")
+            try await page.until(
+                "document.querySelector('#form-view .problem')?.textContent.startsWith('Another window changed')")
+        }
+    }
+}
