@@ -53,7 +53,7 @@ class Browser:
             raise Failed(f"{script}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def until(self, condition, seconds=30):
+    def until(self, condition, seconds=120):
         deadline = time.monotonic() + seconds
         while not self.evaluate(f"Boolean({condition})"):
             if time.monotonic() > deadline:
@@ -72,8 +72,10 @@ class Browser:
         self.page("Emulation.setEmulatedMedia", features=features)
 
     def screenshot(self, path):
+        """Writes what the page shows, as PNG or WebP by the suffix of the path."""
+        form = {"format": "webp", "quality": 88} if path.endswith(".webp") else {"format": "png"}
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.page("Page.captureScreenshot", format="png")["data"]))
+            file.write(base64.b64decode(self.page("Page.captureScreenshot", **form)["data"]))
 
     def stop(self):
         self.process.terminate()
