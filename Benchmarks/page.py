@@ -5,7 +5,7 @@
 - the time from another client's write to the marker on the screen
 - the frames a second while the mouse drags a map with 1,000 markers
 
-Usage: Benchmarks/page.py [ROUNDS], EVENTS=100000. Needs chromium and .build/release/humon; --url=… measures a server that runs.
+Usage: Benchmarks/page.py [ROUNDS], EVENTS=100000, HUMON=.build/release/humon. Needs chromium. --url=… measures a server that runs.
 """
 
 import json, os, statistics, sys, time, urllib.request
@@ -19,12 +19,12 @@ from server import HumonServer
 EVENTS = int(os.environ.get("EVENTS", 100_000))
 MARKERS = 1_000
 BERLIN = (52.52, 13.405)
-# The times at which the first marker, and a marker with a title, came.
+# The times at which the first marker, and the marker of a write, came.
 WATCH = """
     window.seen = {};
     new MutationObserver(() => {
-        if (document.querySelector(".pin, .cluster")) window.seen.first ??= performance.now();
-        for (const pin of document.querySelectorAll(".pin[title^='write ']")) window.seen[pin.title] ??= Date.now();
+        if (document.querySelector("#map .pin, #map .cluster")) window.seen.first ??= performance.now();
+        for (const { dataset } of document.querySelectorAll(".pin[data-name^='write ']")) window.seen[dataset.name] ??= Date.now();
     }).observe(document, { childList: true, subtree: true, attributes: true });
 """
 LIVE = "document.getElementById('status')?.dataset.state === 'live'"
@@ -105,7 +105,7 @@ def main():
     browser = Browser()
 
     def with_own_server(sandbox):
-        server = HumonServer(sandbox, f"{ROOT}/.build/release/humon")
+        server = HumonServer(sandbox, os.environ.get("HUMON", f"{ROOT}/.build/release/humon"))
         server.start()
         sandbox.run([server.humon, "demo", "--events", EVENTS, "--yes"], server.settings)
         token = ask(f"{server.url}/v1/users", "POST", headers={"tb-app-secret": server.secret})["device_token"]

@@ -215,8 +215,10 @@ byID("near").addEventListener("click", () => {
   if (!navigator.geolocation) return failed();
   navigator.geolocation.getCurrentPosition(({ coords }) => map.show(coords.latitude, coords.longitude, 12), failed);
 });
-document.addEventListener("keydown", ({ key }) => {
-  if (key !== "Escape" || byID("question").open) return;
+document.addEventListener("keydown", (press) => {
+  if (press.key !== "Escape" || byID("question").open) return;
+  // The same key would close the question that it opens.
+  press.preventDefault();
   if (form !== null) closeForm();
   else if (!byID("details-view").hidden) backToList();
 });

@@ -53,36 +53,47 @@ async function addCountries(map, assets) {
   map.createPane("countries").style.zIndex = 150;
   const renderer = L.canvas({ pane: "countries", padding: 0.5 });
   const style = () => ({ color: color("--border"), weight: 0.7, fillColor: color("--land"), fillOpacity: 1 });
-  const layers = {};
-  const load = async (scale) => {
-    const topology = await (await fetch(`${assets}/countries-${scale}.topojson`)).json();
-    const countries = features(topology, "countries");
-    // Three worlds beside each other: the map can show the date line.
-    layers[scale] = L.layerGroup([-360, 0, 360].map((shift) => {
-      const coordsToLatLng = ([lon, lat]) => L.latLng(lat, lon + shift);
-      return L.geoJSON(countries, { renderer, style, interactive: false, coordsToLatLng });
-    }));
-  };
+  const countries = {};
+  /** The worlds that were drawn, by scale and by turns around the globe: the map can show the date line. */
+  const worlds = new Map();
   const grid = L.layerGroup().addTo(map);
-  const showGrid = () => drawGrid(map, grid, renderer);
-  const show = async () => {
-    const scale = map.getZoom() >= fineZoom ? "50m" : "110m";
-    // Without a network the other scale stays, until the next zoom.
-    if (!layers[scale]) await load(scale).catch(() => {});
-    if (!layers[scale]) return;
-    for (const [name, layer] of Object.entries(layers)) {
-      if (name === scale) layer.addTo(map);
-      else layer.remove();
-    }
+  const draw = (scale, turn) => {
+    const coordsToLatLng = ([lon, lat]) => L.latLng(lat, lon + turn * 360);
+    return L.geoJSON(countries[scale], { renderer, style, interactive: false, coordsToLatLng });
   };
-  map.on("zoomend", show);
-  map.on("moveend", showGrid);
+  const scaleNow = () => (map.getZoom() >= fineZoom ? "50m" : "110m");
+  const show = async () => {
+    const scale = scaleNow();
+    // Without a network the other scale stays, until the map moves again.
+    countries[scale] ??= await fetchCountries(assets, scale).catch(() => null);
+    if (countries[scale] === null || scale !== scaleNow()) return;
+    const shown = new Set(turnsInView(map).map((turn) => `${scale}/${turn}`));
+    for (const name of shown) {
+      if (!worlds.has(name)) worlds.set(name, draw(scale, Number(name.split("/")[1])));
+    }
+    for (const [name, world] of worlds) {
+      if (shown.has(name)) world.addTo(map);
+      else world.remove();
+    }
+    drawGrid(map, grid, renderer);
+  };
+  map.on("moveend", show);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    for (const layer of Object.values(layers)) layer.eachLayer((world) => world.setStyle(style()));
-    showGrid();
+    for (const world of worlds.values()) world.setStyle(style());
+    drawGrid(map, grid, renderer);
   });
   await show();
-  showGrid();
+}
+
+async function fetchCountries(assets, scale) {
+  return features(await (await fetch(`${assets}/countries-${scale}.topojson`)).json(), "countries");
+}
+
+/** The turns around the globe that a view shows, and half a view more on each side: 0 for most, 0 and 1 at the date line. */
+function turnsInView(map) {
+  const bounds = map.getBounds().pad(0.5);
+  const [first, last] = [bounds.getWest(), bounds.getEast()].map((lon) => Math.floor((lon + 180) / 360));
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
 /** Lines of latitude and longitude, thin, over half a view more on each side. */
