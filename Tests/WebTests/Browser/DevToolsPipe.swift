@@ -33,10 +33,11 @@ final class DevToolsPipe: Sendable {
     init(profile: URL, _ arguments: [String]) throws {
         let process = browser.process
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        // Chromium reads commands from descriptor 3 and writes to 4. `Process` gives a child three descriptors only.
+        // Chromium reads commands from descriptor 3 and writes to 4. `Process` gives a child three descriptors only. The variable is for
+        // systems where the program has another name.
         process.arguments =
             [
-                "-c", #"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#, "sh", "chromium", "--headless=new",
+                "-c", #"exec "${CHROMIUM:-chromium}" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#, "sh", "--headless=new",
                 "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                 "--disable-background-networking", "--user-data-dir=\(profile.path)",
             ] + arguments + ["about:blank"]
