@@ -22,6 +22,7 @@ RUN deploy/pin-packages
 COPY --from=leaflet /humon/third-party third-party
 COPY Sources Sources
 COPY Benchmarks Benchmarks
+COPY Examples Examples
 COPY Tests Tests
 COPY db db
 COPY docs/openapi.yaml docs/openapi.yaml

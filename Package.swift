@@ -24,9 +24,11 @@ extension Target.Dependency {
 
 let package = Package(
     name: "humon",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v16)],
     products: [
-        .executable(name: "humon", targets: ["humon"])
+        .executable(name: "humon", targets: ["humon"]),
+        .library(name: "HumonClient", targets: ["HumonClient"]),
+        .executable(name: "near-me", targets: ["NearMe"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
@@ -140,6 +142,8 @@ let package = Package(
             resources: [.embedInCode("Demo/cities.tsv")]
         ),
         .executableTarget(name: "humon", dependencies: ["App"]),
+        .target(name: "HumonClient"),
+        .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "Examples/NearMe"),
         .executableTarget(
             name: "BareServer",
             dependencies: [
@@ -236,6 +240,8 @@ let package = Package(
                 .tracing, .yams,
             ]
         ),
+        .testTarget(
+            name: "HumonClientTests", dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams]),
         .testTarget(
             name: "FaultInjectionTests",
             dependencies: [

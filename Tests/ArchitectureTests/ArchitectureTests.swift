@@ -105,6 +105,8 @@ import Testing
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOCore\n"),
         Sample(rule: .networking, file: "Sources/HTTPServer/Server/Server.swift", text: "internal import NIOPosix\n"),
         Sample(rule: .clients, file: "Sources/App/Doctor/IndexCheck.swift", text: "internal import AsyncHTTPClient\n"),
+        Sample(
+            rule: .clients, file: "Sources/HumonClient/Transport/Transport.swift", text: "internal import FoundationNetworking\n"),
         Sample(rule: .clocks, text: "let deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n"),
         Sample(rule: .mutexes, text: "let told = Mutex<[@Sendable () -> Void]>([])\n"),
         Sample(rule: .tables(of: .sample), text: #""SELECT 1 FROM \(identifier: EventsProjection.schema).events""#),
@@ -195,10 +197,18 @@ extension Project {
     @Test(arguments: [
         ("EventStore", "Users"), ("HTTPServer", "HTTP"), ("Users", "HTTPServer"), ("Events", "HTTP"), ("Users", "App"),
         ("Events", "EmbeddedPostgres"), ("HTTP", "Postgres"), ("HTTP", "App"), ("HTTP", "Web"), ("Web", "HTTP"), ("App", "humon"),
+        ("App", "HumonClient"), ("Postgres", "HumonClient"),
     ])
     func `a dependency that points the wrong way is a violation`(target: String, dependency: String) {
         let targets = [Project.Target(name: target, dependencies: [dependency, "Encoding"])]
         #expect(Project.wrongDependencies(targets) == ["\(target) depends on \(dependency)"])
+    }
+
+    @Test func `the client uses no other target, and an example uses only the client`() {
+        let client = Project.Target(name: "HumonClient", dependencies: ["Encoding"])
+        #expect(Project.wrongDependencies([client]) == ["HumonClient depends on Encoding"])
+        let example = Project.Target(name: "NearMe", dependencies: ["HumonClient", "App"], path: "Examples/NearMe")
+        #expect(Project.wrongDependencies([example]) == ["NearMe depends on App"])
     }
 
     @Test func `the rule of tables finds a read model, its module and its tables`() {

@@ -77,6 +77,9 @@ extension Project {
         "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "HTTPServer", "SpatialIndex", "CWebPage",
     ]
 
+    /// The targets that no target of the server may use, and that use none of them: apps take them alone.
+    static let separate: Set = ["HumonClient"]
+
     /// The targets around the modules, each with its forbidden dependencies. Every other target of the product is a module.
     static let surroundings: [String: Set<String>] = [
         "HTTP": ["Postgres", "EmbeddedPostgres", "Web", "App", "humon"],
@@ -87,14 +90,21 @@ extension Project {
     /// The dependencies of the manifest that point the wrong way, each a sentence. SwiftPM refuses circles itself.
     static func wrongDependencies(_ targets: [Target]) -> [String] {
         let generic = generic.union(targets.filter(\.isSystemLibrary).map(\.name))
-        return targets.filter { $0.path == nil }.flatMap { target in
+        // An example is a program of a reader, who has only the products.
+        let examples = targets.filter { $0.path?.hasPrefix("Examples/") == true }
+        return (targets.filter { $0.path == nil } + examples).flatMap { target in
             let forbidden: Set<String> =
-                if generic.contains(target.name) {
+                if separate.contains(target.name) {
+                    target.dependencies
+                } else if target.path != nil {
+                    target.dependencies.subtracting(separate)
+                } else if generic.contains(target.name) {
                     target.dependencies.subtracting(generic)
                 } else if let forbidden = surroundings[target.name] {
-                    target.dependencies.intersection(forbidden)
+                    target.dependencies.intersection(forbidden.union(separate))
                 } else {
-                    target.dependencies.intersection(surroundings.keys.union(["HTTPServer", "EmbeddedPostgres"]))
+                    target.dependencies.intersection(
+                        surroundings.keys.union(separate).union(["HTTPServer", "EmbeddedPostgres"]))
                 }
             return forbidden.sorted().map { "\(target.name) depends on \($0)" }
         }

@@ -1,0 +1,124 @@
+internal import Foundation
+
+/// List, then changes: keeps the position in the log, and connects again.
+final class ChangeFollower {
+    /// Maximum number of events in the list of a region.
+    static let listLimit = 20_000
+    /// Maximum pause before a new connection, and the pause between two lists of a server without streams.
+    private static let longestPause = Duration.seconds(30)
+
+    private let changes: Changes
+    /// The position up to which the caller has every change; `nil` without a list.
+    private var position: Int64?
+    private var stream: Exchange?
+    private var parser = ServerSentEventParser()
+    /// Changes that have arrived, the first one last.
+    private var arrived: [Change] = []
+    /// Connections that failed or lists that were of no use, since the last change.
+    private var failures = 0
+    /// The pause before the next connection that the server wishes.
+    private var pauseMilliseconds = 2_000
+    private var isInterrupted = false
+
+    init(_ changes: Changes) {
+        self.changes = changes
+        position = changes.position
+    }
+
+    deinit { stream?.cancel() }
+
+    /// - Throws: as `Changes.Iterator.next()`
+    func next() async throws -> Change {
+        while true {
+            if let change = arrived.popLast() { return change }
+            do {
+                if stream == nil, failures > 0 { try await pause() }
+                if let stream {
+                    try await read(stream)
+                    continue
+                }
+                if position == nil {
+                    arrived = [try await list()]
+                } else {
+                    try await connect()
+                }
+                if isInterrupted {
+                    isInterrupted = false
+                    return .resumed
+                }
+            } catch let error as HumonError where error.mayPass {
+                let wasConnected = stream != nil
+                disconnect()
+                // A server that stops or a proxy that ends long responses is no interruption: the next connection succeeds.
+                if !wasConnected, !isInterrupted {
+                    isInterrupted = true
+                    return .interrupted(error)
+                }
+            } catch {
+                disconnect()
+                throw error
+            }
+        }
+    }
+
+    private func disconnect() {
+        stream?.cancel()
+        stream = nil
+        failures += 1
+    }
+
+    /// Longer after each failure, and different for each client.
+    private func pause() async throws {
+        let longest = min(Duration.milliseconds(pauseMilliseconds) * (1 << min(failures - 1, 8)), Self.longestPause)
+        try await changes.api.requester.sleep(longest * Double.random(in: 0.5...1))
+    }
+
+    /// All pages of the region. Their lowest position counts: what came later, the changes bring again.
+    private func list() async throws -> Change {
+        var (events, cursor, lowest) = ([Event](), Cursor?.none, Int64?.some(.max))
+        repeat {
+            let page = try await changes.api.events(in: changes.region, during: changes.window, after: cursor)
+            events += page.elements
+            guard events.count <= Self.listLimit else { throw HumonError.tooManyEvents(limit: Self.listLimit) }
+            lowest = page.position.flatMap { position in lowest.map { min($0, position) } }
+            cursor = page.next
+        } while cursor != nil
+        position = lowest
+        // Without a position there is no stream: the next list comes after a pause.
+        if position == nil { failures += 1 }
+        return .list(events)
+    }
+
+    private func connect() async throws {
+        parser = ServerSentEventParser()
+        let since = [(name: "since", value: "\(position ?? 0)")]
+        stream = try await changes.api.requester.stream(
+            .get("/v1/events/changes", changes.region.query + changes.window.query + since))
+    }
+
+    private func read(_ stream: Exchange) async throws {
+        guard let bytes = try await stream.nextBytes() else { return disconnect() }
+        let events: [ServerSentEvent]
+        do { events = try parser.events(in: bytes) } catch { throw HumonError.unusableResponse("an event is too long") }
+        if let pause = parser.retryMilliseconds { pauseMilliseconds = min(max(pause, 100), 60_000) }
+        for event in events {
+            if event.name == "reset" {
+                disconnect()
+                position = nil
+                break
+            }
+            failures = 0
+            if let id = event.id.flatMap({ Int64($0) }) { position = id }
+            guard let data = event.data else { continue }
+            switch event.name {
+            case "put": arrived.append(.put(try Requester.decoded(Event.self, Data(data.utf8))))
+            case "gone": arrived.append(.gone(try Requester.decoded(Gone.self, Data(data.utf8)).id))
+            // A later version of the API may have more.
+            default: break
+            }
+        }
+        arrived.reverse()
+    }
+
+    private struct Gone: Decodable { var id: Event.ID }
+}

@@ -1,0 +1,49 @@
+/// The events of a region and every change to them, once and in order, until the task is cancelled or leaves the loop.
+///
+/// ```swift
+/// for try await change in humon.changes(in: region) {
+///     switch change {
+///     case .list(let events): shown = Dictionary(uniqueKeysWithValues: events.map { ($0.id, $0) })
+///     case .put(let event): shown[event.id] = event
+///     case .gone(let id): shown[id] = nil
+///     case .interrupted: isOffline = true
+///     case .resumed: isOffline = false
+///     }
+/// }
+/// ```
+///
+/// The sequence connects again after each lost connection and continues where it stopped, at any server. It buffers at most 1 MiB:
+/// after a longer pause of the reader it connects again too. Each iterator has a connection of its own.
+public struct Changes: AsyncSequence, Sendable {
+    public typealias Element = Change
+
+    let api: HumonAPI
+    let region: Region
+    let window: TimeWindow
+    let position: Int64?
+
+    public func makeAsyncIterator() -> Iterator { Iterator(follower: ChangeFollower(self)) }
+
+    /// Ends its connection when it goes away.
+    public struct Iterator: AsyncIteratorProtocol {
+        let follower: ChangeFollower
+
+        /// Waits for the next change. It never returns `nil`.
+        /// - Throws: ``HumonError`` if the server refuses the request for good; `CancellationError`; an error of the token store
+        public mutating func next() async throws -> Change? { try await follower.next() }
+    }
+}
+
+extension HumonAPI {
+    /// The events of a region and every change to them, as they happen.
+    ///
+    /// It begins with the list of the region and replaces it whenever the server cannot continue. A server without streams of
+    /// changes gives the list again and again.
+    /// - Parameters:
+    ///   - window: only events that overlap it
+    ///   - position: ``Page/position`` of a list of the same region and window that the caller has, or the lowest of several
+    ///     pages. Then only the changes since then come
+    public func changes(in region: Region, during window: TimeWindow = .always, since position: Int64? = nil) -> Changes {
+        Changes(api: self, region: region, window: window, position: position)
+    }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+
+/// A Humon server, as this device sees it.
+///
+/// An app makes one value for each server and keeps it. It may be used from every task. Each operation is one request, or more
+/// after a failure that ``RetryPolicy`` covers. A cancelled task ends its request and the connection of it.
+///
+/// The client remembers the position of its last write and sends it with every read, so that each read shows the device's own
+/// writes, whichever server answers.
+public final class HumonAPI: Sendable {
+    /// How to reach a server.
+    public struct Configuration: Sendable {
+        /// The address before `/v1`, such as `https://humon.example.org`.
+        public var server: URL
+        /// Proves at a sign-up that the caller is the app.
+        public var appSecret: String
+        public var tokens: any TokenStore
+        public var retries: RetryPolicy
+        /// The time for one attempt, from the request to the last byte of the response. Streams have no such limit.
+        public var timeout: Duration
+
+        public init(
+            server: URL, appSecret: String = "", tokens: any TokenStore, retries: RetryPolicy = .standard,
+            timeout: Duration = .seconds(30)
+        ) {
+            self.server = server
+            self.appSecret = appSecret
+            self.tokens = tokens
+            self.retries = retries
+            self.timeout = timeout
+        }
+    }
+
+    let requester: Requester
+    let appSecret: String
+
+    public convenience init(_ configuration: Configuration) {
+        self.init(configuration) { try await Task.sleep(for: $0) }
+    }
+
+    /// - Parameter appSecret: needed by ``signUp()`` only
+    public convenience init(server: URL, appSecret: String = "", tokens: any TokenStore) {
+        self.init(Configuration(server: server, appSecret: appSecret, tokens: tokens))
+    }
+
+    /// - Parameter sleep: the pause between two attempts
+    init(_ configuration: Configuration, sleep: @escaping Requester.Sleep) {
+        requester = Requester(configuration, sleep: sleep)
+        appSecret = configuration.appSecret
+    }
+
+    /// The OpenAPI document of the server, as JSON.
+    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    public func openAPIDocument() async throws -> Data { try await requester.send(.get("/v1/openapi.json", by: .nobody)).body }
+}
+
+extension HumonAPI.Configuration: CustomStringConvertible, CustomReflectable {
+    /// Without the secret of the app.
+    public var description: String { "HumonAPI.Configuration(\(server))" }
+    public var customMirror: Mirror { Mirror(self, children: ["server": server]) }
+}

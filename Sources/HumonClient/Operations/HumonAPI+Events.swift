@@ -1,0 +1,49 @@
+extension HumonAPI {
+    private struct Reference: Decodable, Sendable { var id: Event.ID }
+
+    /// Publishes an event of this device's user.
+    /// - Parameter key: the intent; see ``IdempotencyKey``
+    /// - Throws: ``HumonError``, with `validationFailed` for unusable fields; `CancellationError`; an error of the token store
+    public func create(_ draft: EventDraft, key: IdempotencyKey = IdempotencyKey()) async throws -> Event.ID {
+        let created: Reference = try await requester.value(.write("POST", "/v1/events", body: Request.encoded(draft), key: key))
+        return created.id
+    }
+
+    /// An event, and its version for a conditional change.
+    /// - Throws: ``HumonError``, with `eventCancelled` for a cancelled event; `CancellationError`; an error of the token store
+    public func event(_ id: Event.ID) async throws -> Versioned<Event> {
+        let response = try await requester.send(.get("/v1/events/\(id)"))
+        guard let tag = response.head["etag"] else { throw HumonError.unusableResponse("the event has no version") }
+        return Versioned(value: try Requester.decoded(Event.self, response.body), version: Version(rawValue: tag))
+    }
+
+    /// Changes some fields of an event of this user.
+    /// - Parameters:
+    ///   - version: changes the event only if it has this version
+    ///   - key: the intent; see ``IdempotencyKey``
+    /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
+    public func change(
+        _ id: Event.ID, _ patch: EventPatch, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()
+    ) async throws {
+        var request = Request.write("PATCH", "/v1/events/\(id)", body: try Request.encoded(patch), key: key, ifVersion: version)
+        request.contentType = "application/merge-patch+json"
+        _ = try await requester.send(request)
+    }
+
+    /// Replaces all fields of an event of this user. An absent address or end is cleared.
+    /// - Parameters: as those of ``change(_:_:if:key:)``
+    /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
+    public func replace(
+        _ id: Event.ID, with draft: EventDraft, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()
+    ) async throws {
+        let body = try Request.encoded(draft)
+        _ = try await requester.send(.write("PUT", "/v1/events/\(id)", body: body, key: key, ifVersion: version))
+    }
+
+    /// Cancels an event of this user, for ever. A repetition changes nothing.
+    /// - Parameters: as those of ``change(_:_:if:key:)``
+    /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
+    public func cancel(_ id: Event.ID, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()) async throws {
+        _ = try await requester.send(.write("DELETE", "/v1/events/\(id)", key: key, ifVersion: version))
+    }
+}
