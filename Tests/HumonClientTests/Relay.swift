@@ -104,7 +104,10 @@ final class Relay: @unchecked Sendable {
             guard poll(&descriptors, 2, -1) > 0 else { return }
             if descriptors[0].revents != 0 {
                 let count = recv(server, &buffer, buffer.count, 0)
-                guard count > 0, Glibc.send(client, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
+                guard count > 0 else { return }
+                guard Glibc.send(client, buffer, count, Int32(MSG_NOSIGNAL)) == count else {
+                    return lock.withLock { closed += 1 }
+                }
             }
             if descriptors[1].revents != 0, recv(client, &buffer, buffer.count, 0) <= 0 {
                 return lock.withLock { closed += 1 }

@@ -59,7 +59,7 @@ struct TestClient: Sendable {
     }
 
     /// The requests that a body causes.
-    func requests(_ body: () async throws -> Void) async rethrows -> [String] {
+    func requests(_ body: () async throws -> Void) async throws -> [String] {
         let before = relay.requests.count
         try await body()
         return Array(relay.requests.dropFirst(before))

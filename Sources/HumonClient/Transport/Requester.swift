@@ -140,7 +140,8 @@ final class Requester: Sendable {
         }
         var prepared = URLRequest(url: url)
         prepared.httpMethod = request.method
-        prepared.timeoutInterval = Double(timeout.components.seconds)
+        // The transport's deadline comes first.
+        prepared.timeoutInterval = Double(timeout.components.seconds) + 1
         prepared.setValue("application/json, application/problem+json", forHTTPHeaderField: "Accept")
         if let body = request.body {
             prepared.httpBody = body

@@ -1,0 +1,173 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@testable import HumonClient
+
+@Suite struct `Following changes with the client` {
+    /// Follows a region until the body ends.
+    private static func follow(
+        _ client: TestClient, in region: Region = TestClient.near, since position: Int64? = nil,
+        _ body: (MemoryList<Change>) async throws -> Void
+    ) async throws {
+        let seen = MemoryList<Change>()
+        let task = Task {
+            for try await change in client.humon.changes(in: region, since: position) { seen.append(change) }
+        }
+        do {
+            try await body(seen)
+        } catch {
+            task.cancel()
+            throw error
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    /// Changes without those that depend on the moment at which the connection was lost.
+    private static func names(_ seen: MemoryList<Change>) -> [String] {
+        seen.all.compactMap { change in
+            switch change {
+            case .list(let events): "list of \(events.map(\.name).sorted().joined(separator: ", "))"
+            case .put(let event): "put \(event.name)"
+            case .gone: "gone"
+            case .interrupted, .resumed: nil
+            }
+        }
+    }
+
+    private static func wait(_ seen: MemoryList<Change>, for expected: [String]) async throws {
+        try await eventually("\(expected)") { names(seen).count >= expected.count }
+        #expect(names(seen) == expected)
+    }
+
+    @Test(arguments: [TestClient.near, .visible(center: TestClient.here, latitudeDelta: 0.1, longitudeDelta: 0.1)])
+    func `a list comes first, then each change in order`(region: Region) async throws {
+        try await TestClient.with { client in
+            let id = try await client.humon.create(TestClient.draft())
+            try await Self.follow(client, in: region) { seen in
+                try await Self.wait(seen, for: ["list of Chess"])
+                try await client.humon.change(id, EventPatch(name: "Tea"))
+                _ = try await client.humon.create(TestClient.draft("Far", Coordinate(latitude: 48, longitude: 2)))
+                try await client.humon.change(id, EventPatch(coordinate: Coordinate(latitude: 0, longitude: 0)))
+                let run = try await client.humon.create(TestClient.draft("Run"))
+                try await client.humon.cancel(run)
+                try await Self.wait(seen, for: ["list of Chess", "put Tea", "gone", "put Run", "gone"])
+            }
+        }
+    }
+
+    @Test func `changes since the position of a list come without another list`() async throws {
+        try await TestClient.with { client in
+            let page = try await client.humon.events(in: TestClient.near)
+            _ = try await client.humon.create(TestClient.draft())
+            try await Self.follow(client, since: page.position) { try await Self.wait($0, for: ["put Chess"]) }
+        }
+    }
+
+    @Test func `a list of several pages is one change`() async throws {
+        try await TestClient.withoutServer { client in
+            func event(_ id: Int) -> String {
+                #"[{"address":null,"ended_at":null,"id":\#(id),"lat":1,"lon":1,"name":"\#(id)","#
+                    + #""started_at":"2030-09-14T00:00:00.000Z","owner":{"id":1}}]"#
+            }
+            let next = "Humon-Position: 9\r\nLink: </v1/events?after=1>; rel=\"next\"\r\n"
+            client.relay.next(
+                .response(200, type: "application/json", fields: next, body: event(1)),
+                .response(200, type: "application/json", fields: "Humon-Position: 8\r\n", body: event(2)), .hang)
+            try await Self.follow(client, in: .box(.world)) { seen in
+                try await Self.wait(seen, for: ["list of 1, 2"])
+                try await eventually("the stream") { client.relay.requests.count == 3 }
+                #expect(client.relay.requests[1].contains("after=1"))
+                // The lowest position of the pages.
+                #expect(client.relay.requests[2].contains("since=8 "))
+            }
+        }
+    }
+
+    @Test func `a lost connection continues where it stopped, without a change twice`() async throws {
+        try await TestClient.with { client in
+            try await Self.follow(client) { seen in
+                try await Self.wait(seen, for: ["list of "])
+                var expected = ["list of "]
+                for name in ["a", "b", "c"] {
+                    _ = try await client.humon.create(TestClient.draft(name))
+                    expected.append("put \(name)")
+                    try await Self.wait(seen, for: expected)
+                    client.relay.cutAll()
+                    _ = try await client.humon.create(TestClient.draft("while away \(name)"))
+                    expected.append("put while away \(name)")
+                    try await Self.wait(seen, for: expected)
+                }
+                #expect(!seen.all.contains { if case .interrupted = $0 { true } else { false } }, "\(seen.all)")
+            }
+        }
+    }
+
+    @Test func `a reset brings the list again`() async throws {
+        try await TestClient.with { client in
+            _ = try await client.humon.create(TestClient.draft())
+            let reset =
+                "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+                + "event: reset\ndata: {\"position\":1}\n\n"
+            // The list and its stream.
+            client.relay.next(.pass, .answer(reset))
+            try await Self.follow(client) { seen in
+                try await Self.wait(seen, for: ["list of Chess", "list of Chess"])
+                _ = try await client.humon.create(TestClient.draft("Tea"))
+                try await Self.wait(seen, for: ["list of Chess", "list of Chess", "put Tea"])
+            }
+        }
+    }
+
+    @Test func `a refusal that lasts ends the sequence`() async throws {
+        try await TestClient.withoutServer { client in
+            client.relay.next(.problem(401, "unauthorized"))
+            var iterator = client.humon.changes(in: TestClient.near).makeAsyncIterator()
+            await #expect { try await iterator.next() } throws: { error in
+                if case .unauthorized? = error as? HumonError { true } else { false }
+            }
+        }
+    }
+
+    @Test func `a server without an index gives the list again and again`() async throws {
+        try await TestClient.with(environment: ["HUMON_INDEX_MEGABYTES": "0"]) { client in
+            try await Self.follow(client) { seen in
+                try await eventually("two lists") { Self.names(seen).count >= 2 }
+                _ = try await client.humon.create(TestClient.draft())
+                try await eventually("a list with the event") { Self.names(seen).last == "list of Chess" }
+            }
+        }
+    }
+
+    @Test func `a server that was killed and started again is followed on, and the gap is visible`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
+                let relay = try Relay(to: nil)
+                defer { relay.stop() }
+                let client = try TestClient(relay)
+                let first = try HumonProcess(["serve"], in: directory, environment: environment)
+                relay.move(to: try await first.port())
+                try await client.humon.signUp()
+                _ = try await client.humon.create(TestClient.draft("before"))
+                try await Self.follow(client) { seen in
+                    try await Self.wait(seen, for: ["list of before"])
+                    first.send(SIGKILL)
+                    _ = await first.untilExit()
+                    try await eventually("an interruption") {
+                        seen.all.contains { if case .interrupted = $0 { true } else { false } }
+                    }
+                    try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                        relay.move(to: port)
+                        try await eventually("the connection") { seen.all.contains(.resumed) }
+                        _ = try await client.humon.create(TestClient.draft("after"))
+                        try await eventually("the event") { Self.names(seen).last?.contains("after") == true }
+                        #expect(seen.all.filter { $0 == .resumed }.count == 1, "\(seen.all)")
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@testable import HumonClient
+
+@Suite struct `The requests of the client` {
+    @Test func `a read sends the position of the last write, and no read before`() async throws {
+        try await TestClient.with { client in
+            let stranger = try TestClient(client.relay)
+            let before = try await client.requests { _ = try await stranger.humon.events(in: TestClient.near) }
+            #expect(field("Humon-Position", in: try #require(before.first)) == nil)
+            let id = try await client.humon.create(TestClient.draft())
+            let after = try await client.requests { _ = try await client.humon.event(id) }
+            #expect(field("Humon-Position", in: try #require(after.first)) == "2")
+        }
+    }
+
+    @Test func `a position that no server reaches is forgotten after the second refusal`() async throws {
+        try await TestClient.with { client in
+            let id = try await client.humon.create(TestClient.draft())
+            client.relay.next(.problem(503, "position_not_reached"), .problem(503, "position_not_reached"))
+            let requests = try await client.requests { _ = try await client.humon.event(id) }
+            #expect(requests.map { field("Humon-Position", in: $0) } == ["2", "2", nil])
+        }
+    }
+
+    @Test func `an unchanged list is not transferred again, and a changed one is`() async throws {
+        try await TestClient.with { client in
+            let id = try await client.humon.create(TestClient.draft())
+            let first = try await client.humon.events(in: TestClient.near)
+            #expect(first.elements.map(\.id) == [id])
+            var second: Page<Event>?
+            let again = try await client.requests { second = try await client.humon.events(in: TestClient.near) }
+            #expect(second == first)
+            let position = try #require(first.position)
+            #expect(field("If-None-Match", in: try #require(again.first)) == "\"\(position)\"")
+            try await client.humon.change(id, EventPatch(name: "Tea"))
+            #expect(try await client.humon.events(in: TestClient.near).elements.map(\.name) == ["Tea"])
+        }
+    }
+
+    @Test func `304 gives the kept page with the position of the response`() async throws {
+        try await TestClient.withoutServer { client in
+            let fields = "ETag: \"7\"\r\nHumon-Position: 7\r\nLink: </v1/events?after=3>; rel=\"next\"\r\n"
+            client.relay.next(
+                .response(200, type: "application/json", fields: fields, body: "[]"),
+                .answer("HTTP/1.1 304 X\r\nETag: \"7\"\r\nHumon-Position: 8\r\nConnection: close\r\n\r\n"))
+            let first = try await client.humon.events(in: .box(.world))
+            #expect(first == Page(elements: [], next: Cursor(rawValue: "3"), position: 7))
+            let second = try await client.humon.events(in: .box(.world))
+            #expect(second == Page(elements: [], next: Cursor(rawValue: "3"), position: 8))
+        }
+    }
+
+    @Test func `a redirection is not followed, and the token goes nowhere`() async throws {
+        try await TestClient.withoutServer { client in
+            client.tokens.save(DeviceTokens(current: "a"))
+            let other = try Relay(to: nil)
+            defer { other.stop() }
+            client.relay.next(
+                .answer(
+                    "HTTP/1.1 302 X\r\nLocation: http://127.0.0.1:\(other.port)/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                ))
+            await #expect { try await client.humon.me() } throws: { error in
+                if case .unexpected(let problem)? = error as? HumonError { problem.status == 302 } else { false }
+            }
+            #expect(client.relay.requests.count == 1 && other.requests.isEmpty)
+        }
+    }
+
+    @Test func `a cookie is not kept`() async throws {
+        try await TestClient.with { client in
+            client.relay.next(.response(200, type: "application/json", fields: "Set-Cookie: a=b; Path=/\r\n", body: #"{"id":1}"#))
+            let requests = try await client.requests { for _ in 0..<2 { _ = try await client.humon.me() } }
+            #expect(requests.count == 2 && requests.allSatisfy { field("Cookie", in: $0) == nil })
+        }
+    }
+
+    @Test(arguments: ["<html>", "{}", #"{"message":"Hello"}"#, #"[{"id":1}]"#, ""])
+    func `a body that is not of the API is an unusable response`(body: String) async throws {
+        try await TestClient.withoutServer { client in
+            client.relay.next(.response(200, type: "text/html", body: body))
+            await #expect { try await client.humon.events(in: TestClient.near) } throws: { error in
+                if case .unusableResponse? = error as? HumonError { true } else { false }
+            }
+        }
+    }
+
+    @Test func `a token that another process replaced is read again`() async throws {
+        try await TestClient.with { client in
+            let user = try await client.humon.me()
+            let other = HumonAPI(
+                server: try #require(URL(string: "http://127.0.0.1:\(client.relay.port)")), tokens: client.tokens)
+            #expect(try await other.rotateToken() == user)
+            var again: User?
+            let requests = try await client.requests { again = try await client.humon.me() }
+            #expect(again == user && requests.count == 2)
+        }
+    }
+
+    @Test func `a rotation that lost its response is finished by the next one, with the same token`() async throws {
+        try await TestClient.with { client in
+            let user = try await client.humon.me()
+            let old = try #require(client.tokens.load()?.current)
+            client.relay.next(.loseResponse, .cut, .cut, .cut)
+            await #expect(throws: HumonError.self) { try await client.humon.rotateToken() }
+            let next = try #require(client.tokens.load()?.next)
+            #expect(try await client.humon.rotateToken() == user)
+            #expect(client.tokens.load() == DeviceTokens(current: next) && next != old)
+            #expect(try await client.humon.me() == user)
+        }
+    }
+
+    @Test func `a device that was forgotten is a new user`() async throws {
+        try await TestClient.with { client in
+            let first = try await client.humon.me()
+            try await client.humon.forgetDevice()
+            await #expect(throws: HumonError.notSignedUp) { try await client.humon.me() }
+            #expect(try await client.humon.signUp() != first)
+        }
+    }
+}
+
+@Suite struct `Cancelling a task` {
+    @Test func `the request ends and its connection closes`() async throws {
+        try await TestClient.withoutServer { client in
+            client.relay.next(.hang)
+            let task = Task { try await client.humon.events(in: TestClient.near) }
+            try await eventually("the request") { client.relay.requests.count == 1 }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await eventually("the end of the connection") { client.relay.closedByClient == 1 }
+            #expect(client.relay.requests.count == 1 && client.pauses.all.isEmpty)
+        }
+    }
+
+    @Test func `a task that is cancelled already sends nothing that remains`() async throws {
+        try await TestClient.withoutServer { client in
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                return try await client.humon.events(in: TestClient.near)
+            }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `the connection of a stream closes, at the live server too`() async throws {
+        try await TestClient.with { client in
+            let seen = MemoryList<Change>()
+            let task = Task { for try await change in client.humon.changes(in: TestClient.near) { seen.append(change) } }
+            try await eventually("the stream") {
+                client.relay.requests.contains { $0.contains("/changes?") } && !seen.all.isEmpty
+            }
+            #expect(client.relay.closedByClient == 0)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await eventually("the end of the connection") { client.relay.closedByClient == 1 }
+        }
+    }
+
+    @Test func `leaving the loop closes the connection of the stream`() async throws {
+        try await TestClient.with { client in
+            for try await change in client.humon.changes(in: TestClient.near) {
+                if case .list = change { _ = try await client.humon.create(TestClient.draft()) }
+                if case .put = change { break }
+            }
+            try await eventually("the end of the connection") { client.relay.closedByClient == 1 }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import TestServer
+import Testing
+
+@testable import HumonClient
+
+@Suite struct `Repeating requests` {
+    @Test func `a write that lost its responses is carried out once, under one key`() async throws {
+        try await TestClient.with { client in
+            client.relay.next(.loseResponse, .problem(503, "database_unavailable"), .loseResponse)
+            var id: Event.ID?
+            let requests = try await client.requests { id = try await client.humon.create(TestClient.draft()) }
+            #expect(requests.count == 4)
+            #expect(Set(requests.map { field("Idempotency-Key", in: $0) }).count == 1)
+            #expect(Set(requests.map { $0.split(separator: "\r\n\r\n").last }).count == 1)
+            #expect(try await client.humon.myEvents().elements.map(\.id) == [id])
+            #expect(client.pauses.all.count == 3)
+        }
+    }
+
+    @Test func `each intent has a key of its own, unless the caller gives it one`() async throws {
+        try await TestClient.with { client in
+            let key = IdempotencyKey()
+            var ids: [Event.ID] = []
+            let requests = try await client.requests {
+                for _ in 0..<2 { ids.append(try await client.humon.create(TestClient.draft())) }
+                for _ in 0..<2 { ids.append(try await client.humon.create(TestClient.draft(), key: key)) }
+            }
+            #expect(Set(ids).count == 3 && ids[2] == ids[3])
+            let keys = requests.compactMap { field("Idempotency-Key", in: $0) }
+            #expect(Set(keys).count == 3 && keys[2] == key.rawValue && keys[3] == key.rawValue)
+        }
+    }
+
+    @Test func `changes, cancellations and attendances survive a lost response`() async throws {
+        try await TestClient.with { client in
+            let humon = client.humon
+            let id = try await humon.create(TestClient.draft())
+            let version = try await humon.event(id).version
+            client.relay.next(.loseResponse)
+            try await humon.change(id, EventPatch(name: "Tea"), if: version)
+            let tea = try await humon.event(id)
+            #expect(tea.name == "Tea")
+            client.relay.next(.loseResponse)
+            try await humon.replace(id, with: EventDraft(tea.value), if: tea.version)
+            client.relay.next(.loseResponse)
+            try await humon.attend(id)
+            client.relay.next(.loseResponse)
+            try await humon.leave(id)
+            #expect(try await humon.attendance(of: id) == AttendanceSummary(count: 0, attending: false))
+            client.relay.next(.loseResponse)
+            try await humon.cancel(id)
+            await #expect { try await humon.event(id) } throws: { error in
+                if case .eventCancelled? = error as? HumonError { true } else { false }
+            }
+        }
+    }
+
+    @Test func `a read is repeated after a lost connection and after every refusal that passes`() async throws {
+        try await TestClient.with { client in
+            let fates: [Relay.Fate] = [
+                .cut, .loseResponse, .problem(408, "request_timeout"), .problem(500, "internal_server_error"),
+                .problem(503, "overloaded", fields: "Retry-After: 3\r\n"), .response(502, type: "text/html", body: "<html>"),
+                .problem(429, "too_many_requests"),
+            ]
+            for fate in fates {
+                client.relay.next(fate)
+                let requests = try await client.requests { _ = try await client.humon.me() }
+                #expect(requests.count == 2, "\(fate)")
+            }
+            #expect(client.pauses.all.count == fates.count)
+            #expect(client.pauses.all[4] == .seconds(3))
+        }
+    }
+
+    @Test(arguments: [
+        (400, "malformed_query"), (401, "unauthorized"), (403, "forbidden"), (404, "not_found"), (410, "event_cancelled"),
+        (412, "precondition_failed"), (422, "validation_failed"), (501, "not_implemented"),
+    ])
+    func `a refusal that lasts is not repeated`(status: Int, code: String) async throws {
+        try await TestClient.withoutServer { client in
+            client.tokens.save(DeviceTokens(current: "a"))
+            client.relay.next(.problem(status, code))
+            await #expect { try await client.humon.create(TestClient.draft()) } throws: { error in
+                (error as? HumonError)?.problem == Problem(code: code, status: status, title: "T", requestID: "r-1")
+            }
+            #expect(client.relay.requests.count == 1)
+        }
+    }
+
+    @Test func `a longer pause than that of the policy fails at once and names the time`() async throws {
+        try await TestClient.withoutServer { client in
+            client.relay.next(.problem(429, "too_many_requests", fields: "Retry-After: 60\r\n"))
+            await #expect { try await client.humon.signUp() } throws: { error in
+                (error as? HumonError)?.problem?.retryAfterSeconds == 60
+            }
+            #expect(client.relay.requests.count == 1 && client.pauses.all.isEmpty)
+        }
+    }
+
+    @Test func `the last error is thrown after the last attempt`() async throws {
+        try await TestClient.withoutServer { client in
+            await #expect { try await client.humon.signUp() } throws: { error in
+                if case .connectionFailed? = error as? HumonError { true } else { false }
+            }
+            #expect(client.relay.requests.count == RetryPolicy.standard.attempts)
+        }
+    }
+
+    @Test func `a write without a token is not sent`() async throws {
+        try await TestClient.withoutServer { client in
+            await #expect(throws: HumonError.notSignedUp) { try await client.humon.create(TestClient.draft()) }
+            await #expect(throws: HumonError.notSignedUp) { try await client.humon.rotateToken() }
+            #expect(client.relay.requests.isEmpty)
+        }
+    }
+
+    @Test func `a response that takes longer than its time is a failed connection`() async throws {
+        try await TestClient.withoutServer(retries: .never, timeout: .milliseconds(200)) { client in
+            client.relay.next(.hang)
+            await #expect(throws: HumonError.connectionFailed(.timedOut)) { try await client.humon.signUp() }
+        }
+    }
+
+    @Test func `a sign-up that lost its response is the same user`() async throws {
+        try await HumonProcess.withServer { _, port, _ in
+            let relay = try Relay(to: port)
+            defer { relay.stop() }
+            let client = try TestClient(relay)
+            relay.next(.loseResponse)
+            let user = try await client.humon.signUp()
+            #expect(user == User(id: 1))
+            #expect(try await client.humon.signUp() == user)
+        }
+    }
+}
