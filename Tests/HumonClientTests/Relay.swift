@@ -24,7 +24,7 @@ final class Relay: @unchecked Sendable {
     private let lock = NSLock()
     private var fates: [Fate] = []
     private var received: [String] = []
-    private var closed = 0
+    private var closed: [String] = []
     private var upstream: Int?
     private var passing: [Int32] = []
 
@@ -46,8 +46,8 @@ final class Relay: @unchecked Sendable {
     /// Each text is a request, with its header fields and body.
     var requests: [String] { lock.withLock { received } }
 
-    /// Number of connections that the client closed before their response was complete.
-    var closedByClient: Int { lock.withLock { closed } }
+    /// The requests whose connection the client closed before the server did. A client may also do so after a complete response.
+    var closedByClient: [String] { lock.withLock { closed } }
 
     /// What happens to the next requests; later ones pass.
     func next(_ fates: Fate...) { lock.withLock { self.fates += fates } }
@@ -74,7 +74,7 @@ final class Relay: @unchecked Sendable {
         }
         switch fate {
         case .cut: return
-        case .hang: waitForClose(client)
+        case .hang: waitForClose(client, request)
         case .answer(let text): Self.send(text, to: client)
         case .pass, .loseResponse:
             guard let server = port.flatMap(Self.connected) else { return }
@@ -85,19 +85,19 @@ final class Relay: @unchecked Sendable {
                 _ = recv(server, &byte, 1, 0)
             } else {
                 lock.withLock { passing += [client, server] }
-                pass(from: server, to: client)
+                pass(request, from: server, to: client)
                 lock.withLock { passing.removeAll { [client, server].contains($0) } }
             }
         }
     }
 
-    private func waitForClose(_ client: Int32) {
+    private func waitForClose(_ client: Int32, _ request: String) {
         var byte: UInt8 = 0
         while recv(client, &byte, 1, 0) > 0 {}
-        lock.withLock { closed += 1 }
+        lock.withLock { closed.append(request) }
     }
 
-    private func pass(from server: Int32, to client: Int32) {
+    private func pass(_ request: String, from server: Int32, to client: Int32) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             var descriptors = [server, client].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -106,11 +106,11 @@ final class Relay: @unchecked Sendable {
                 let count = recv(server, &buffer, buffer.count, 0)
                 guard count > 0 else { return }
                 guard Glibc.send(client, buffer, count, Int32(MSG_NOSIGNAL)) == count else {
-                    return lock.withLock { closed += 1 }
+                    return lock.withLock { closed.append(request) }
                 }
             }
             if descriptors[1].revents != 0, recv(client, &buffer, buffer.count, 0) <= 0 {
-                return lock.withLock { closed += 1 }
+                return lock.withLock { closed.append(request) }
             }
         }
     }

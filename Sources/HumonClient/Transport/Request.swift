@@ -10,7 +10,8 @@ struct Request: Sendable {
         case deviceIfSignedUp
         /// The secret of the app, and the token of the new device.
         case newDevice(secret: String, token: String)
-        case account(token: String)
+        /// The token of an account. Without one the operation fails before it is sent.
+        case account
         case nobody
     }
 

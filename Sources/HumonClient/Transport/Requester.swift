@@ -158,9 +158,10 @@ final class Requester: Sendable {
             prepared.setValue(secret, forHTTPHeaderField: "tb-app-secret")
             prepared.setValue(token, forHTTPHeaderField: "tb-device-token")
             return (prepared, nil)
-        case .account(let token):
+        case .account:
+            guard let token = try await identity.tokens()?.current else { throw HumonError.notSignedUp }
             prepared.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-            return (prepared, nil)
+            return (prepared, token)
         case .device, .deviceIfSignedUp:
             let token = try await identity.tokens()?.current
             if let token {

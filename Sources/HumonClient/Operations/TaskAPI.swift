@@ -1,0 +1,130 @@
+public import Foundation
+
+/// The second app of a Humon server: accounts with an e-mail address and a password, and the tasks of each.
+///
+/// The store keeps the token of the account, so it must not be the store of a ``HumonAPI``.
+public final class TaskAPI: Sendable {
+    private struct IssuedToken: Decodable, Sendable {
+        var id: Account.ID
+        var token: String
+    }
+
+    private struct Credentials: Encodable {
+        struct User: Encodable {
+            var name: String?
+            var email: String
+            var password: String
+        }
+
+        var user: User
+    }
+
+    private struct Fields: Encodable {
+        struct Task: Encodable {
+            var title: String?
+            var completed: Bool?
+        }
+
+        var task: Task
+    }
+
+    private let requester: Requester
+
+    /// - Parameter configuration: its secret of the app is not used
+    public init(_ configuration: HumonAPI.Configuration) {
+        requester = Requester(configuration) { try await Task.sleep(for: $0) }
+    }
+
+    public convenience init(server: URL, tokens: any TokenStore) {
+        self.init(HumonAPI.Configuration(server: server, tokens: tokens))
+    }
+
+    /// Creates an account, and signs it in. It is not repeated: after a lost response, sign in.
+    /// - Throws: ``HumonError``, with `validationFailed` for a taken address; `CancellationError`; an error of the token store
+    @discardableResult
+    public func signUp(name: String? = nil, email: String, password: String) async throws -> Account {
+        try await issueToken("/v1/users", Credentials.User(name: name, email: email, password: password))
+    }
+
+    /// Signs an account in, and keeps its token. It is not repeated.
+    /// - Throws: ``HumonError``, with `wrongCredentials`; `CancellationError`; an error of the token store
+    @discardableResult
+    public func signIn(email: String, password: String) async throws -> Account {
+        try await issueToken("/v1/users/sign_in", Credentials.User(email: email, password: password))
+    }
+
+    /// Revokes the token and forgets it.
+    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    public func signOut() async throws {
+        _ = try await requester.send(
+            Request(method: "DELETE", path: "/v1/users/sign_out", identity: .account, isRepeatable: false))
+        try await requester.identity.forget()
+        requester.forgetUser()
+    }
+
+    /// All tasks of the account, in the order of their creation.
+    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    public func tasks() async throws -> [TodoTask] { try await requester.value(.get("/v1/tasks", by: .account)) }
+
+    /// - Parameter key: the intent; see ``IdempotencyKey``
+    /// - Throws: ``HumonError``, with `validationFailed` for an unusable title; `CancellationError`; an error of the token store
+    public func create(_ title: String, key: IdempotencyKey = IdempotencyKey()) async throws -> TodoTask {
+        let body = try Request.encoded(Fields(task: Fields.Task(title: title)))
+        return try await requester.value(
+            Request(method: "POST", path: "/v1/tasks", identity: .account, body: body, key: key, isRepeatable: true))
+    }
+
+    /// Changes a task. What is `nil` stays. It is not repeated, because the API has no key for it.
+    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    @discardableResult
+    public func change(_ id: TodoTask.ID, title: String? = nil, isCompleted: Bool? = nil) async throws -> TodoTask {
+        let body = try Request.encoded(Fields(task: Fields.Task(title: title, completed: isCompleted)))
+        return try await requester.value(
+            Request(method: "PATCH", path: "/v1/tasks/\(id)", identity: .account, body: body, isRepeatable: false))
+    }
+
+    /// Deletes a task. It is not repeated, because the API has no key for it.
+    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    public func delete(_ id: TodoTask.ID) async throws {
+        _ = try await requester.send(
+            Request(method: "DELETE", path: "/v1/tasks/\(id)", identity: .account, isRepeatable: false))
+    }
+
+    private func issueToken(_ path: String, _ user: Credentials.User) async throws -> Account {
+        let body = try Request.encoded(Credentials(user: user))
+        let issued: IssuedToken = try await requester.value(
+            Request(method: "POST", path: path, identity: .nobody, body: body, isRepeatable: false))
+        try await requester.identity.adopt(issued.token)
+        requester.forgetUser()
+        return Account(id: issued.id)
+    }
+}
+
+/// A person with an e-mail address and a password.
+public struct Account: Sendable, Hashable, Identifiable {
+    public typealias ID = Identifier<Account>
+
+    public var id: ID
+
+    public init(id: ID) { self.id = id }
+}
+
+/// A thing to do. Swift has a `Task` already.
+public struct TodoTask: Sendable, Hashable, Identifiable, Codable {
+    public typealias ID = Identifier<TodoTask>
+
+    public var id: ID
+    public var title: String
+    public var isCompleted: Bool
+
+    public init(id: ID, title: String, isCompleted: Bool = false) {
+        self.id = id
+        self.title = title
+        self.isCompleted = isCompleted
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, title
+        case isCompleted = "completed"
+    }
+}
