@@ -18,8 +18,7 @@ enum TileServer {
         let image = ByteBuffer(bytes: Data(base64Encoded: pixel) ?? Data())
         let router = Router(
             routes: [
-                Route(
-                    .get, "/{z}/{x}/{y}", immediately: { _, _ in Response(headers: [.contentType: "image/png"], body: image) })
+                .immediate(.get, "/{z}/{x}/{y}") { _, _ in Response(headers: [.contentType: "image/png"], body: image) }
             ], logger: .quiet)
         try await router.withServer { _, port in try await body("http://127.0.0.1:\(port)") }
     }
