@@ -37,6 +37,7 @@ struct Humon: AsyncParsableCommand {
         } catch {
             exit(after: error)
         }
+        Exit.now(Exit.done)
     }
 
     private static func run(_ command: any ParsableCommand) async throws {

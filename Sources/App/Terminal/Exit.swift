@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Telemetry
 
 /// The exit codes of humon. Scripts rely on them. 64, for an unusable command line, comes from ArgumentParser.
 enum Exit {
@@ -10,6 +11,13 @@ enum Exit {
     static let no: Int32 = 2
     /// The sum of this and the number of a signal, as in shells: 130 for Ctrl-C, 143 for SIGTERM.
     static let signalled: Int32 = 128
+
+    /// Ends the process without the clean-up of its libraries: OpenSSL's would take away what the thread of a connection still uses.
+    static func now(_ code: Int32) -> Never {
+        LogSink.standardError.flush()
+        fflush(nil)
+        _exit(code)
+    }
 }
 
 /// A command ran, and its answer is no.
@@ -24,12 +32,17 @@ extension Humon {
     /// Ends the process with the code of the error.
     static func exit(after error: any Error) -> Never {
         switch error {
-        case is OutputClosed: Foundation.exit(Exit.done)
-        case let interruption as Interruption: Foundation.exit(Exit.signalled + interruption.signal)
+        case is OutputClosed: Exit.now(Exit.done)
+        case let interruption as Interruption: Exit.now(Exit.signalled + interruption.signal)
         case let answer as NegativeResult:
             if let message = answer.message { FileHandle.standardError.write(Data((harmless(message) + "\n").utf8)) }
-            Foundation.exit(Exit.no)
-        case let error: exit(withError: error)
+            Exit.now(Exit.no)
+        case let error:
+            let code = exitCode(for: error).rawValue
+            let output = code == Exit.done ? FileHandle.standardOutput : FileHandle.standardError
+            let message = fullMessage(for: error)
+            if !message.isEmpty { output.write(Data((message + "\n").utf8)) }
+            Exit.now(code)
         }
     }
 }
