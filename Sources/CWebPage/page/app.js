@@ -109,6 +109,24 @@ async function write(event, tag = null) {
 
 // Map and list.
 
+/** A burst of changes makes the list once. */
+const listMilliseconds = 50;
+let listing = null;
+/** The events that came since the list was made. */
+const fresh = new Set();
+
+function listNow(content) {
+  clearTimeout(listing);
+  listing = null;
+  showList(content, rows);
+  fresh.forEach(highlight);
+  fresh.clear();
+}
+
+function listSoon(content) {
+  listing ??= setTimeout(() => listNow(content), listMilliseconds);
+}
+
 const map = new EventMap(byID("map"), state.view ?? world, {
   moved: () => { save(); load(); },
   open,
@@ -127,23 +145,24 @@ const view = new View({
     if (content.kind === "clusters") map.showClusters(content.clusters);
     else map.showEvents(content.events, kindOf, textOf);
     map.select(state.event);
-    showList(content, rows);
+    fresh.clear();
+    listNow(content);
     if (!hasEvents) lookForEvents();
   },
   put(event, content, isNew) {
     hasEvents = true;
     map.put(event, kindOf(event), textOf(event));
     map.select(state.event);
-    showList(content, rows);
     if (isNew) {
       map.highlight(event.id);
-      highlight(event.id);
+      fresh.add(event.id);
     }
+    listSoon(content);
     if (event.id === state.event && form === null) open(event.id, { focuses: false });
   },
   gone(id, content) {
     map.remove(id);
-    showList(content, rows);
+    listSoon(content);
     // It may be out of view only.
     const isEnding = byID("details-view").dataset.ending === String(id);
     if (id === state.event && form === null && !isEnding) open(id, { focuses: false });

@@ -114,7 +114,8 @@ export class View {
     const others = events.filter(({ id }) => id !== event.id);
     if (!overlaps(event, window)) return this.#gone(event.id);
     this.#shown.events = [...others, event];
-    if (this.#shown.events.length > eventLimit) return this.#loadSoon();
+    const limit = kind === "events" && this.#where.zoom < overviewZoom ? overviewLimit : eventLimit;
+    if (this.#shown.events.length > limit) return this.#loadSoon();
     this.#handlers.put(event, this.#shown, others.length === events.length);
   }
 
