@@ -1,4 +1,5 @@
 import Encoding
+import Foundation
 import TestServer
 import Testing
 
@@ -39,6 +40,23 @@ import Testing
                 try await live.page.until(LivePage.isLive)
                 try await live.untilListed(["Before", "Meanwhile"])
             }
+        }
+    }
+
+    @Test func `the page notices a server that hangs, and misses nothing when the server answers again`() async throws {
+        try await LivePage.with { live, server in
+            try await live.open()
+            server.send(SIGSTOP)
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await live.page.until("document.getElementById('status').dataset.state === 'reconnecting'"))
+            } catch { result = .failure(error) }
+            // In every case: a process that is stopped does not end.
+            server.send(SIGCONT)
+            try result.get()
+            try await live.createEvent("Afterwards")
+            try await live.page.until(LivePage.isLive)
+            try await live.untilListed(["Afterwards"])
         }
     }
 

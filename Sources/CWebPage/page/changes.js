@@ -1,6 +1,9 @@
 // Follows the changes of what a list shows: GET /v1/events/changes, server-sent events.
 
 const longestPauseSeconds = 30;
+/** The pause between two looks at whether the server is there, and the time that it has to answer. */
+const checkSeconds = 15;
+const answerSeconds = 10;
 
 /** One stream of changes after the other, each from where the last one ended. */
 export class Changes {
@@ -17,6 +20,7 @@ export class Changes {
     window.addEventListener("online", () => this.#openAgain());
     // The connection may look alive for minutes.
     window.addEventListener("offline", () => this.#close());
+    setInterval(() => this.#check(), checkSeconds * 1000);
     // A browser opens six connections to an HTTP/1.1 server: hidden tabs must not hold them.
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#close() : this.#openAgain()));
   }
@@ -31,6 +35,19 @@ export class Changes {
   stop() {
     this.#path = null;
     this.#close();
+  }
+
+  /** A connection that died without a word looks open for ever, and scripts do not hear the server's heartbeats. */
+  async #check() {
+    const source = this.#source;
+    if (source?.readyState !== EventSource.OPEN) return;
+    try {
+      await fetch(location.pathname, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(answerSeconds * 1000) });
+    } catch {
+      if (source !== this.#source) return;
+      this.#handlers.lost();
+      this.#open();
+    }
   }
 
   #openAgain() {
