@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// HumonClient alone, for apps: SwiftPM fetches all packages of a manifest, also those that a product does not need.
+let package = Package(
+    name: "HumonClient",
+    platforms: [.iOS(.v16), .macOS(.v13)],
+    products: [
+        .library(name: "HumonClient", targets: ["HumonClient"])
+    ],
+    targets: [
+        .target(
+            name: "HumonClient",
+            path: "Sources",
+            swiftSettings: [
+                .swiftLanguageMode(.v6),
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            ]
+        )
+    ]
+)
