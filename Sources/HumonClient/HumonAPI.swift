@@ -14,7 +14,9 @@ public final class HumonAPI: Sendable {
         public var server: URL
         /// Proves at a sign-up that the caller is the app.
         public var appSecret: String
+        /// Keeps the token of this device.
         public var tokens: any TokenStore
+        /// When the client repeats a request by itself.
         public var retries: RetryPolicy
         /// The time for one attempt, from the request to the last byte of the response. Streams have no such limit.
         public var timeout: Duration
@@ -34,6 +36,7 @@ public final class HumonAPI: Sendable {
     let requester: Requester
     let appSecret: String
 
+    /// A client that sends nothing before its first operation.
     public convenience init(_ configuration: Configuration) {
         self.init(configuration) { try await Task.sleep(for: $0) }
     }

@@ -14,7 +14,7 @@ public enum HumonError: Error, Sendable, Hashable {
     /// The idempotency key belongs to another request. Use a new key for a new intent.
     case idempotencyKeyReused(Problem)
 
-    /// The token is unknown, replaced or revoked. The device must sign up again.
+    /// The token is unknown, replaced or revoked. ``HumonAPI/forgetDevice()`` and a sign-up make a new user of the device.
     case unauthorized(Problem)
     /// The e-mail address or the password is wrong.
     case wrongCredentials(Problem)
@@ -89,12 +89,9 @@ public enum HumonError: Error, Sendable, Hashable {
 
     /// Whether the server certainly did not carry the request out.
     var isUnsent: Bool {
-        switch self {
-        case .tooManyRequests: true
-        case .connectionFailed(let code):
-            [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
-        default: false
-        }
+        if case .tooManyRequests = self { return true }
+        guard case .connectionFailed(let code) = self else { return false }
+        return [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet].contains(code)
     }
 
     /// The same request fails again for these reasons.
@@ -153,7 +150,10 @@ extension HumonError: LocalizedError, CustomStringConvertible {
         case .unusableResponse(let reason): "The response cannot be used: \(reason)"
         case .unusableValue(let reason): "The request cannot be sent: \(reason)"
         case .tooManyEvents(let limit): "The region has more than \(limit) events"
-        default: problem?.description ?? ""
+        case .malformedRequest, .tooLarge, .validationFailed, .idempotencyKeyReused, .unauthorized, .wrongCredentials,
+            .forbidden, .notFound, .eventCancelled, .eventHidden, .gone, .conflict, .versionChanged, .tooManyRequests,
+            .requestTimedOut, .unavailable, .positionNotReached, .indexNotInUse, .serverFailed, .unexpected:
+            problem?.description ?? ""
         }
     }
 }

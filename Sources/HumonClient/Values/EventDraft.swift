@@ -42,7 +42,11 @@ extension EventDraft: Encodable {
 public struct EventPatch: Sendable, Hashable {
     /// What happens to an optional field.
     public enum Field<Value: Sendable & Hashable>: Sendable, Hashable {
-        case keep, clear
+        /// It stays as it is on the server.
+        case keep
+        /// The event has no such value any more.
+        case clear
+        /// It gets this value.
         case set(Value)
     }
 
