@@ -86,7 +86,8 @@ import Yams
         try await TestClient.with { client in
             let server = try #require(URL(string: "http://127.0.0.1:\(client.relay.port)"))
             let tokens = MemoryTokenStore()
-            let tasks = TaskAPI(server: server, tokens: tokens)
+            let tasks = TaskAPI(
+                HumonAPI.Configuration(server: server, tokens: tokens, timeout: TestClient.patience))
             await #expect(throws: HumonError.notSignedUp) { try await tasks.tasks() }
             let account = try await tasks.signUp(name: "Ann", email: "ann@example.org", password: "correct horse")
             let milk = try await tasks.create("Buy milk")

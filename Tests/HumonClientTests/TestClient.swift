@@ -20,6 +20,8 @@ struct TestClient: Sendable {
         }
     }
 
+    /// Longer than a busy machine needs for a response.
+    static let patience = Duration.seconds(180)
     static let here = Coordinate(latitude: 37.76, longitude: -122.43)
     static let near = Region.circle(center: here, radiusKilometers: 5)
 
@@ -28,7 +30,7 @@ struct TestClient: Sendable {
     let tokens = MemoryTokenStore()
     let humon: HumonAPI
 
-    init(_ relay: Relay, retries: RetryPolicy = .standard, timeout: Duration = .seconds(60)) throws {
+    init(_ relay: Relay, retries: RetryPolicy = .standard, timeout: Duration = patience) throws {
         self.relay = relay
         let server = try #require(URL(string: "http://127.0.0.1:\(relay.port)"))
         let configuration = HumonAPI.Configuration(
@@ -38,7 +40,7 @@ struct TestClient: Sendable {
 
     /// A client without a server: only answers of the relay arrive.
     static func withoutServer(
-        retries: RetryPolicy = .standard, timeout: Duration = .seconds(60), _ body: (TestClient) async throws -> Void
+        retries: RetryPolicy = .standard, timeout: Duration = patience, _ body: (TestClient) async throws -> Void
     ) async throws {
         let relay = try Relay(to: nil)
         defer { relay.stop() }
