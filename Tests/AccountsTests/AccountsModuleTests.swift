@@ -125,16 +125,18 @@ private let taken = AccountRejection.invalid(errors: [AccountRejection.taken])
     @Test func `a token that a server of another version revoked is refused at once`() async throws {
         try await Self.with { node in
             let issued = try await node.signUp()
-            let data = AccountDomainEvent.signedOut(SignedOut(revoked: issued.token.digest)).stored.data.text
-            // Appends as a program without this program's read model does.
-            try await node.client.query(
-                """
-                SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['account-1'], ARRAY[2], ARRAY['SignedOut'], ARRAY[1::smallint],
-                    ARRAY[now()], ARRAY[\(data)], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], '{}'::text[],
-                    '{}'::integer[])
-                """)
+            try await node.appendElsewhere(.signedOut(SignedOut(revoked: issued.token.digest)), version: 2)
             #expect(try await node.accounts.account(of: issued.token) == nil)
             #expect(try await node.signIn().position == 3)
+        }
+    }
+
+    @Test func `a sign-in that meets a change of the password compares the new one`() async throws {
+        try await Self.with { node in
+            let issued = try await node.signUp()
+            try await node.appendElsewhere(.passwordChanged(PasswordChanged(password: try .numbered(5))), version: 2)
+            await #expect(throws: AccountRejection.wrongCredentials) { _ = try await node.signIn() }
+            #expect(try await node.types(of: issued.account) == ["AccountCreated", "PasswordChanged"])
         }
     }
 

@@ -44,6 +44,17 @@ struct TestNode: Sendable {
 
     func signOut(_ token: AccountToken) async throws -> Int64 { try await accounts.signOut(token, context: Self.context) }
 
+    /// Appends to account 1 as a program without this program's read model does.
+    func appendElsewhere(_ event: AccountDomainEvent, version: Int32) async throws {
+        let stored = event.stored
+        try await client.query(
+            """
+            SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['account-1'], ARRAY[\(version)], ARRAY[\(stored.type)],
+                ARRAY[1::smallint], ARRAY[now()], ARRAY[\(stored.data.text)],
+                ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], '{}'::text[], '{}'::integer[])
+            """)
+    }
+
     /// The stored types of an account's stream, in order.
     func types(of account: AccountID) async throws -> [String] {
         try await LogReader(client: client).read(after: 0, limit: 1_000).filter { $0.envelope.stream == account.stream }
