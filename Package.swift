@@ -214,7 +214,7 @@ let package = Package(
             dependencies: [
                 "HTTPServer", "Telemetry", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes,
                 .logging, .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
-                .unixSignals,
+                .tracing, .unixSignals,
             ]
         ),
         .testTarget(

@@ -1,4 +1,5 @@
 import HTTPServer
+import HTTPTypes
 import Synchronization
 import TestDatabase
 import TestHTTP
@@ -98,6 +99,30 @@ import Testing
             try await eventually("the end of all connections") { server.state.handlers.load(ordering: .relaxed) == 0 }
             #expect(server.state.budget.usedBytes == 0)
         }
+    }
+
+    @Test func `a graceful shutdown waits for the response of a request in a task`() async throws {
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let route = Route(.get, "/late") { _, _ in
+            for await _ in gate.stream {}
+            return Response(text: "late")
+        }
+        let (busy, opening) = try await Router(routes: [route], logger: .silent).withServer { server, port in
+            let (idle, busy) = (try RawConnection(port: port), try RawConnection(port: port))
+            try busy.send(Wire.get("/late"))
+            try await eventually("a request in flight, and two connections") {
+                server.state.inFlight.count == 1 && server.state.handlers.load(ordering: .relaxed) == 2
+            }
+            let opening = Task {
+                // The shutdown closes idle connections first.
+                _ = try await idle.receive()
+                gate.continuation.finish()
+            }
+            return (busy, opening)
+        }
+        let received = try await busy.receive()
+        #expect(received.text.hasSuffix("late") && received.isEnded, "\(received.text)")
+        try await opening.value
     }
 
     @Test(arguments: ["Connection: Upgrade\r\nUpgrade: x\r\n", "Connection: close\r\n"])

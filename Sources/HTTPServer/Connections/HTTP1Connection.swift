@@ -151,7 +151,7 @@ extension HTTP1Connection {
             waiting.removeFirst()
             take(part, context)
         }
-        guard waiting.isEmpty, !hasEnded else { return }
+        guard !hasEnded else { return }
         if isReadHeld { read(context: context) }
         endIfInputHasEnded(context)
     }

@@ -58,13 +58,12 @@ final class UnsentBytes {
         if counted == 0 { stop() }
     }
 
+    /// The timer runs while bytes are counted.
     private func schedule(_ context: ChannelHandlerContext) {
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.checkInterval) { self.check(context) }
     }
 
     private func check(_ context: ChannelHandlerContext) {
-        timer = nil
-        guard counted > 0 else { return }
         let isSlow = .now() - progressAt >= .seconds(Int64(BufferBudget.slowReaderSeconds))
         guard isSlow, budget.isUnderPressure else { return schedule(context) }
         budget.countClosedConnection()
