@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import Postgres
+import SpatialIndex
 import TestChance
 import TestDatabase
 import Testing
@@ -235,6 +236,21 @@ import Users
                         "1 events are held that are not there", "event 3 is held with other content",
                         "event 4 is held with other content", "event 77 is held with version 0, not 1",
                     ])
+            }
+        }
+    }
+
+    @Test func `a comparison finds a missing event, although it has changed since`() async throws {
+        try await TestNode.withDatabase { database in
+            // Without notifications and polls, so that this index does not get the other server's change.
+            try await TestNode.with(database, listens: false) { node in
+                let (id, position) = try await node.create(.at(0))
+                try await TestNode.with(database) { other in try await other.update(id, to: .at(1)) }
+                #expect(try await node.module.verifyIndex().differences == [])
+                var batch = EventIndex.Batch()
+                batch.remove(id)
+                node.index.index.apply(batch, position: position)
+                #expect(try await node.module.verifyIndex().differences == ["event 1 is held with version 0, not 1"])
             }
         }
     }

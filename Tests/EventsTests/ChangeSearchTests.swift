@@ -1,0 +1,70 @@
+import Encoding
+import EventStore
+import Postgres
+import SpatialIndex
+import TestDatabase
+import Testing
+
+@testable import Events
+
+@Suite struct `The fields of a stream of changes` {
+    private static func errors(_ query: String) throws -> [String] {
+        let fields = try JSON(query: query.utf8)
+        do throws(EventRejection) {
+            _ = try ChangeSearch(fields)
+            return []
+        } catch {
+            guard case .invalid(let errors) = error else { return ["\(error)"] }
+            return errors.map { "\($0.pointer) \($0.code.rawValue)" }
+        }
+    }
+
+    @Test func `a box or a circle is the area, and a circle has a radius of 20 km if none is named`() throws {
+        func area(_ query: String) throws -> ChangeArea { try ChangeSearch(JSON(query: query.utf8)).area }
+        #expect(try area("bbox=1,2,3,4") == .box(DegreeBox(south: 2, west: 1, north: 4, east: 3)))
+        #expect(try area("lat=1&lon=2&radius=3") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 3))
+        #expect(try area("lat=1&lon=2") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 20))
+        #expect(try area("bbox=1,2,3,4&lat=1&lon=2") == .box(DegreeBox(south: 2, west: 1, north: 4, east: 3)))
+    }
+
+    @Test(arguments: [("0", 0), ("7", 7), ("9007199254740991", 9_007_199_254_740_991)] as [(String, Int64)])
+    func `the position is a whole number up to 2^53 - 1`(text: String, position: Int64) throws {
+        #expect(try ChangeSearch(JSON(query: "bbox=1,2,3,4&since=\(text)".utf8)).since == position)
+    }
+
+    @Test(arguments: [("-1", "out_of_range"), ("9007199254740992", "out_of_range"), ("1.5", "not_a_whole_number")])
+    func `another position is refused`(text: String, code: String) throws {
+        #expect(try Self.errors("bbox=1,2,3,4&since=\(text)") == ["/since \(code)"])
+    }
+
+    @Test func `a window may be one moment, but not end before it begins`() throws {
+        let window = "bbox=1,2,3,4&from=2013-09-16T00:00:01Z&to=2013-09-16T00:00:0"
+        #expect(try Self.errors(window + "1Z") == [])
+        #expect(try Self.errors(window + "0Z") == ["/to out_of_range"])
+    }
+
+    @Test func `a stream without a position begins now`() throws {
+        #expect(try ChangeSearch(JSON(query: "bbox=1,2,3,4".utf8)).since == nil)
+    }
+}
+
+@Suite struct `The position of new streams` {
+    /// Without a database.
+    @Test func `a node has a position for streams while its index is in use`() {
+        let client = PostgresClient(PostgresConfiguration(url: "postgres://nowhere"), logger: .quiet)
+        let notifier = LogNotifier(client: client, listens: false, logger: .quiet)
+        let changes = ChangeFeed(heartbeatSeconds: 86_400)
+        let index = IndexUpdater(
+            client: client, notifier: notifier, limitBytes: 1_000_000, render: TestNode.render, listener: changes, logger: .quiet)
+        let module = EventsModule(
+            log: EventLog(client: client, projections: [], logger: .quiet), database: client, index: index, changes: changes,
+            render: TestNode.render, dependencies: .system)
+        #expect(module.changesPosition == nil)
+        changes.indexLoaded(at: 5)
+        #expect(module.changesPosition == nil)
+        index.state.enter(.inUse)
+        #expect(module.changesPosition == 5)
+        changes.indexClosed()
+        #expect(module.changesPosition == nil)
+    }
+}
