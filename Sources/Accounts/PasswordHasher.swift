@@ -13,8 +13,8 @@ package final class PasswordHasher: Sendable {
     package static let threadLimit = 2
     /// The largest number of callers that wait for a thread; a further one is refused.
     package static let queueLimit = 32
-    /// Linux gives a thread of this nice value about a tenth of the processor that it gives a thread of the value 0.
-    static let niceness: Int32 = 10
+    /// Linux gives a thread of this nice value about a third of the processor that it gives a thread of the value 0.
+    static let niceness: Int32 = 5
 
     private struct Job: Sendable {
         var number: Int

@@ -47,8 +47,8 @@ import Testing
     }
 
     @Test func `a new hash takes 32 MiB, and a stored one at most 64 MiB`() {
-        #expect(PasswordHash.Parameters.current == .init(logCost: 15, blockSize: 8, parallelism: 3))
-        #expect(PasswordHash.Parameters.current.memoryBytes == 32 << 20)
+        #expect(PasswordHash.Parameters.standard == .init(logCost: 15, blockSize: 8, parallelism: 3))
+        #expect(PasswordHash.Parameters.standard.memoryBytes == 32 << 20)
         #expect(PasswordHash.memoryLimitBytes == 64 << 20)
         #expect(PasswordHasher.threadLimit == 2)
         #expect(PasswordHasher.queueLimit == 32)
