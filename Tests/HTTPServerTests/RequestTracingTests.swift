@@ -9,8 +9,8 @@ import Tracing
 
 @Suite struct `Tracing requests` {
     private static let routes = [
-        Route(.get, "/tea/{name}", immediately: { _, _ in Response(text: "tea") }),
-        Route(.get, "/broken", immediately: { _, _ in Response(status: .serviceUnavailable) }),
+        Route.immediate(.get, "/tea/{name}") { _, _ in Response(text: "tea") },
+        Route.immediate(.get, "/broken") { _, _ in Response(status: .serviceUnavailable) },
     ]
 
     private static func span(_ path: String, userAgent: String = "tests") async throws -> EndedSpan {
