@@ -10,7 +10,9 @@ struct ShownEvents {
 
     mutating func apply(_ change: Change) {
         switch change {
-        case .list(let events): byID = Dictionary(events.map { ($0.id, $0) }) { first, _ in first }
+        case .list(let events):
+            byID = Dictionary(events.map { ($0.id, $0) }) { first, _ in first }
+            isOffline = false
         case .put(let event): byID[event.id] = event
         case .gone(let id): byID[id] = nil
         case .interrupted: isOffline = true
@@ -19,6 +21,11 @@ struct ShownEvents {
     }
 }
 
+func show(_ events: ShownEvents) {
+    print(events.isOffline ? "Offline:" : "Here:", events.byID.values.map(\.name).sorted())
+}
+
+/// Each function has the listings' names as its parameters.
 enum PageListings {
     static func signUp(server: URL, secret: String, file: URL) async throws -> HumonAPI {
         let humon = HumonAPI(server: server, appSecret: secret, tokens: FileTokenStore(file: file))
@@ -29,9 +36,13 @@ enum PageListings {
     static func publish(_ humon: HumonAPI) async throws {
         let here = Coordinate(latitude: 37.7487, longitude: -122.4182)
         let draft = EventDraft(name: "Chess", coordinate: here, startedAt: .now + 3_600)
+        let id = try await humon.create(draft)
+        try await humon.attend(id)
+    }
+
+    static func failToPublish(_ humon: HumonAPI, near here: Coordinate) async throws {
         do {
-            let id = try await humon.create(draft)
-            try await humon.attend(id)
+            _ = try await humon.create(EventDraft(name: "", coordinate: here, startedAt: .now))
         } catch HumonError.validationFailed(let problem) {
             for error in problem.errors { print(error.pointer, error.detail) }
         }
@@ -58,11 +69,12 @@ enum PageListings {
     static func intent(_ humon: HumonAPI, _ draft: EventDraft) async throws {
         let intent = IdempotencyKey()
         // Keep the key with the draft, for example in a file, until this call has returned.
-        let id = try await humon.create(draft, key: intent)
-        print(id)
+        let second = try await humon.create(draft, key: intent)
+        print("The second event is \(second).")
     }
 
-    static func follow(_ humon: HumonAPI, _ region: Region, _ show: (ShownEvents) -> Void) async throws {
+    static func follow(_ humon: HumonAPI, near here: Coordinate, _ show: (ShownEvents) -> Void) async throws {
+        let region = Region.circle(center: here, radiusKilometers: 2.5)
         var shown = ShownEvents()
         for try await change in humon.changes(in: region) {
             shown.apply(change)

@@ -3,7 +3,9 @@
 /// ```swift
 /// for try await change in humon.changes(in: region) {
 ///     switch change {
-///     case .list(let events): shown = Dictionary(uniqueKeysWithValues: events.map { ($0.id, $0) })
+///     case .list(let events):
+///         shown = Dictionary(events.map { ($0.id, $0) }) { first, _ in first }
+///         isOffline = false
 ///     case .put(let event): shown[event.id] = event
 ///     case .gone(let id): shown[id] = nil
 ///     case .interrupted: isOffline = true
