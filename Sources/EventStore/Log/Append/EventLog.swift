@@ -32,7 +32,8 @@ public final class EventLog: Service {
     private let transaction: AppendTransaction
     private let notifier: LogNotifier?
     private let listeners: Mutex<[any CommitListener]>
-    /// The history of this log. Every value that a process caches from the log is cached with its generation.
+    /// The history of this log. A process keeps every value that it caches from the log with its generation. Remembered users of
+    /// tokens are the exception: see ``LogHistory``.
     public let history: LogHistory
     private let counters = WriterCounters()
     private let tracing: AppendTracing

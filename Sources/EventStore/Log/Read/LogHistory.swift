@@ -16,12 +16,14 @@ public struct LogGeneration: Sendable, Hashable, Comparable {
 /// recorded events, and PostgreSQL gives their positions and numbers again.
 ///
 /// A process caches numbers in stock, the log's tail, and the events and the counts of attendances in memory. It keeps each of them with
-/// the ``generation`` that was current before the read, and drops it when the generation differs.
+/// the ``generation`` that was current before the read, and drops it when the generation differs. The exception is a remembered user
+/// of a token (`RecentUsers`). It needs no generation, because the append names the id of the token's recorded event: see
+/// ``AppendCondition``.
 ///
 /// The evidence is cursors of the log: positions with the ids of their recorded events. They come from the process's own commits,
 /// from the pages of ``LogTail``, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
-/// whether they are still there. A loss removes all positions after a certain one. So a cursor before a held cursor adds no
-/// evidence.
+/// whether they are still there. A loss removes all positions after some position. So if a held cursor is still there, every earlier
+/// position is too, and an earlier cursor adds no evidence.
 ///
 /// Thread-safe: a lock protects the cursors, an atomic holds the generation.
 public final class LogHistory: Sendable {
