@@ -12,8 +12,8 @@ public protocol DomainEvent: Sendable {
     /// All stored types, each with its current format.
     static var storedTypes: [StoredType] { get }
 
-    /// The members of stored data, of any format, with personal data. Tools hide them unless `--reveal` is given. Without a default,
-    /// no module forgets them.
+    /// The members of stored data, of any format, with personal data. Tools hide them unless `--reveal` is given. The protocol
+    /// has no default, so every module must name them.
     static var personalFields: Set<String> { get }
 
     /// The members of stored data with unique values: the log holds each value in one recorded event of the category, under one name.

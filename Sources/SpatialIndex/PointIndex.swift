@@ -7,8 +7,8 @@ internal import Synchronization
 /// it. So a reader sees whole batches only, and the lock protects only the copy of one reference.
 public final class PointIndex: Sendable {
     private let current = Mutex(Snapshot())
-    /// The snapshot before the current one; its lock is the writer's lock. The writer releases that snapshot one batch later, so
-    /// that the writer, and not a reader, pays for freeing the memory that was replaced.
+    /// Holds the previous snapshot. The writer takes this lock for each batch. It releases the previous snapshot one batch later, so
+    /// that the writer, and not a reader, frees the replaced memory.
     private let previous = Mutex<Snapshot?>(nil)
 
     public init() {}

@@ -15,8 +15,8 @@ public protocol Projection: Sendable {
     /// one in its own schema.
     static var version: Int32 { get }
 
-    /// The columns with personal data; empty if no column has any. Commands show them only on request. Without a default, no
-    /// projection forgets them.
+    /// The columns with personal data; empty if no column has any. Commands show them only on request. The protocol has no default,
+    /// so every projection must name them.
     static var personalColumns: Set<String> { get }
 
     /// The statements that create the tables in an empty schema, with the keys that the writes need.

@@ -42,7 +42,7 @@ extension PointIndex.Snapshot {
 
     /// Counts the points in each cell.
     /// - Parameter visits: the largest number of leaves that the search may read
-    /// - Returns: nil if the search needs more visits; its work until then is in proportion to them
+    /// - Returns: nil if the search needs more visits. Its work is proportional to `visits`
     public func clusters(_ query: ClusterQuery, visits: Int) -> [PointIndex.Cluster]? {
         var search = ClusterSearch(query, visits: visits)
         withExtendedLifetime(self) { root.accept(&search) }

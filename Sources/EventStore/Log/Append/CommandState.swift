@@ -21,7 +21,7 @@ public struct CommandState: Sendable {
         readModels = ReadModels(projections: [projection], client: client, logger: Logger(label: "humon.commands"))
     }
 
-    /// Reads a state of a version or a later one.
+    /// Reads a state that has at least this version.
     /// - Parameters:
     ///   - version: the version of the stream at an earlier attempt's conflict; 0 at the first attempt
     ///   - versionOf: the version of the stream that a state shows
