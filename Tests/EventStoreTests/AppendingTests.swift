@@ -131,6 +131,60 @@ import Testing
         }
     }
 
+    @Test func `a batch whose task is cancelled may have been recorded`() async throws {
+        try await TestStore.with { store in
+            let results = try await store.database.withClient { blocker in
+                try await blocker.withTransaction { connection in
+                    // Every append takes this lock.
+                    try await connection.query("SELECT log.lock()")
+                    let transaction = AppendTransaction(client: store.client, projections: [], logger: .quiet)
+                    let appending = Task { await transaction.append([.counting("a", after: 0), .counting("b", after: 0)]) }
+                    try await eventually { try await blocker.query(Self.waiting).decode(Int32.self).count == 1 }
+                    appending.cancel()
+                    return await appending.value
+                }
+            }
+            #expect(results.count == 2)
+            for result in results {
+                let error = #expect(throws: PostgresError.self) { try result.get() }
+                guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+            }
+        }
+    }
+
+    /// Lasts as long as the writer looks for the result.
+    @Test func `a batch whose connection broke may have been recorded if the database stays away`() async throws {
+        try await TestDatabase.with { database in
+            var configuration = database.configuration(role: "humon_app", connections: 1)
+            configuration.acquireTimeoutSeconds = 0.2
+            let results = try await withPostgres(configuration, logger: .quiet) { client in
+                try await database.withClient { blocker in
+                    try await blocker.withTransaction { connection in
+                        try await connection.query("SELECT log.lock()")
+                        let transaction = AppendTransaction(client: client, projections: [], logger: .quiet)
+                        let appending = Task { await transaction.append([.counting("a", after: 0)]) }
+                        try await eventually { try await blocker.query(Self.waiting).decode(Int32.self).count == 1 }
+                        let name = try await connection.query("SELECT current_database()::text").decode(String.self)[0]
+                        // A session of a database cannot close that database to others.
+                        let elsewhere = PostgresConfiguration(url: "\(database.url) dbname=postgres")
+                        try await withPostgres(elsewhere, logger: .quiet) { administrator in
+                            _ = try await administrator.query("ALTER DATABASE \(identifier: name) ALLOW_CONNECTIONS false")
+                        }
+                        try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(Self.waiting)) AS appends")
+                        return await appending.value
+                    }
+                }
+            }
+            let error = #expect(throws: PostgresError.self) { try results[0].get() }
+            guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+        }
+    }
+
+    private static let waiting: SQL = """
+        SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'
+        """
+
     @Test func `an append after the log was closed is refused`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "humon_app") { client in

@@ -67,6 +67,12 @@ import Testing
             try await Self.fill(store)
             let (bytes, summary) = try await Self.export(store.client)
             #expect((summary.recordedEvents, summary.commands) == (10, 2))
+            let progress = Mutex<[[Int64]]>([])
+            _ = try await LogExport(client: store.client).write(at: Self.now) { _ in
+            } progress: { lines, all in
+                progress.withLock { $0.append([lines, all]) }
+            }
+            #expect(progress.withLock { $0 } == [[0, 12], [12, 12]])
             let first = try await store.client.query(Self.contents).decode(String.self)
             _ = try await other.withClient { client in
                 try await Self.import(bytes, into: client, pieceSize: 7)

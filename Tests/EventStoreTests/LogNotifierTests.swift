@@ -36,6 +36,42 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(15))) func `a reader whose connection broke reads again, although nothing wakes it`() async throws {
+        try await TestStore.with { store in
+            // It does not run, so it neither polls nor listens.
+            let notifier = LogNotifier(client: store.client, listens: false, logger: .quiet)
+            try await store.database.withClient(role: "humon_app", connections: 1) { client in
+                let process = try await client.query("SELECT pg_backend_pid()").decode(Int32.self)[0]
+                let (ends, continuation) = AsyncStream.makeStream(of: Int64.self)
+                var iterator = ends.makeAsyncIterator()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        for try await page in LogTail(client: client, notifier: notifier, after: 0) {
+                            continuation.yield(page.through)
+                        }
+                    }
+                    defer { group.cancelAll() }
+                    #expect(await iterator.next() == 0)
+                    try await store.count(1)
+                    try await store.database.withClient { blocker in
+                        try await blocker.withTransaction { connection in
+                            try await connection.query("LOCK TABLE log.recorded_events IN ACCESS EXCLUSIVE MODE")
+                            notifier.grew(to: 1)
+                            try await eventually {
+                                // Not in the transaction, which would see the same statistics again and again.
+                                try await blocker.query(
+                                    "SELECT coalesce(wait_event_type, '') FROM pg_stat_activity WHERE pid = \(process)"
+                                ).decode(String.self) == ["Lock"]
+                            }
+                            try await connection.query("SELECT pg_terminate_backend(\(process), 30000)")
+                        }
+                    }
+                    #expect(await iterator.next() == 1)
+                }
+            }
+        }
+    }
+
     @Test func `the notifier listens again after its connection broke`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient(role: "humon_app", connections: 2) { client in

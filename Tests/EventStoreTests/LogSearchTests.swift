@@ -84,6 +84,11 @@ import Testing
             }
             #expect(try await find(LogCriteria()) == Found([150_000, 149_999, 149_998], 149_998, false))
             #expect(try await find(LogCriteria(), before: 3) == Found([2, 1], nil, false))
+            // Across two pages.
+            let limit = Int(LogSearch.nearPage) + 1
+            #expect(
+                try await find(LogCriteria(), limit: limit)
+                    == Found((140_000...150_000).reversed().map { Int64($0) }, 140_000, false))
             #expect(try await find(LogCriteria(actor: 20), before: 2_003) == Found([2_002, 2_001], nil, false))
             let until = LogCriteria(until: Timestamp(milliseconds: Self.start + 10_000))
             #expect(try await find(until) == Found([9, 8, 7], 7, false))

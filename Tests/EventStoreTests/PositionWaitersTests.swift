@@ -19,4 +19,15 @@ import Testing
         waiting.cancel()
         #expect(await waiting.value == false)
     }
+
+    @Test(.timeLimit(.minutes(15))) func `at most 1,000 tasks wait, and a further one continues at once`() async {
+        let waiters = PositionWaiters()
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<1_001 { group.addTask { await waiters.wait(for: 5, seconds: 600) { 3 } } }
+            // The refused task is the first to end. Then all others wait.
+            #expect(await group.next() == false)
+            waiters.reached(5)
+            #expect(await group.reduce(0) { $0 + ($1 ? 1 : 0) } == 1_000)
+        }
+    }
 }

@@ -1,6 +1,5 @@
 import Logging
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -35,7 +34,7 @@ import Testing
                         try await eventually {
                             try await store.client.query("SELECT epoch FROM log.followers").decode(Int64.self).first ?? 0 >= 8
                         }
-                        #expect(messages.critical == ["a subscription stands still"])
+                        #expect(messages[.critical] == ["a subscription stands still"])
                         _ = try await store.database.withClient {
                             try await $0.query("INSERT INTO log.recorded_events SELECT * FROM public.lost")
                         }
@@ -43,32 +42,8 @@ import Testing
                     }
                 }
             }
-            #expect(messages.critical.count == 1)
+            #expect(messages[.critical].count == 1)
             #expect(try await store.entries() == [1, 2, 3, 4, 5])
-        }
-    }
-}
-
-/// Collects the messages of a logger.
-private final class Messages: Sendable {
-    private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
-
-    var critical: [String] { lines.withLock { $0.filter { $0.level == .critical }.map(\.text) } }
-
-    var logger: Logger { Logger(label: "tests") { _ in Handler(messages: self) } }
-
-    private struct Handler: LogHandler {
-        let messages: Messages
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            messages.lines.withLock { $0.append((event.level, "\(event.message)")) }
         }
     }
 }

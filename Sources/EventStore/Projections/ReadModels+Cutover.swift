@@ -38,7 +38,7 @@ extension ReadModels {
         for projection in projections {
             while let isBehind = try await catchUp(projection, suffix: Self.previousSuffix), isBehind {}
         }
-        return try await swap(from: max((start ?? nil) ?? 0, 0)) { connection in
+        return try await swap(from: (start ?? nil) ?? 0) { connection in
             var before = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
             let there = before.map(\.schema)
             if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.previousSuffix) }) {
