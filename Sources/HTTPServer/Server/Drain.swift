@@ -21,8 +21,10 @@ public final class Drain: Sendable {
     /// Calls the action once when the drain begins; immediately if it has begun.
     func onBegin(_ action: @escaping @Sendable () -> Void) {
         let isLate = actions.withLock { actions in
-            if !hasBegun { actions.append(action) }
-            return hasBegun
+            // Asked once: the drain may begin between two questions, and would call the action twice.
+            let isLate = hasBegun
+            if !isLate { actions.append(action) }
+            return isLate
         }
         if isLate { action() }
     }
