@@ -2,7 +2,7 @@ public import HTTPServer
 public import HTTPTypes
 public import Users
 
-/// The map page and the sessions of its visitors: routes beside those of the API, and a middleware before them.
+/// The map page and the sessions of its visitors: further routes of the API's server, and a middleware before them.
 public struct MapPage: Sendable {
     public struct Settings: Sendable {
         /// `nil`: the map shows countries and cities only.

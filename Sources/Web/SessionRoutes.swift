@@ -56,7 +56,7 @@ struct SessionRoutes: Sendable {
         return response
     }
 
-    /// Makes the browser forget its device. The user stays, and nobody can act as that user any more.
+    /// Makes the browser forget its device. The user stays, without a token that anyone knows.
     private func deleteSession(_ request: Request, _ context: RequestContext) throws -> Response {
         try requirePage(request)
         let scheme = context.sender(of: request).scheme

@@ -1,4 +1,4 @@
--- Those of the conditions that do not hold: the last recorded event of the stream must have the id.
+-- Returns the conditions that do not hold. A condition holds if the last recorded event of the stream has the id.
 CREATE FUNCTION log.failing_conditions(streams text[], ids uuid[])
 RETURNS TABLE (stream text, id uuid)
 LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$

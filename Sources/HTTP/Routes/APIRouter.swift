@@ -12,7 +12,7 @@ public struct APIRouter: Sendable {
     private let requests: RequestMetrics
 
     /// - Parameters:
-    ///   - additionalRoutes: routes beside those of the API, such as a page's
+    ///   - additionalRoutes: further routes, such as the routes of a page
     ///   - additionalMiddleware: stands before the API's own
     ///   - origins: origins of the pages that may use the API from a browser
     ///   - tracer: makes a span of every request; `nil` if requests are not traced

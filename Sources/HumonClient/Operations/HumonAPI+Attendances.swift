@@ -22,7 +22,7 @@ extension HumonAPI {
     }
 
     /// The users who attend an event of this device's user, in the order of their ids.
-    /// - Parameters: as those of ``events(in:during:limit:after:)``
+    /// - Parameters: see ``events(in:during:limit:after:)``
     /// - Throws: ``HumonError``, with `forbidden` for another user's event; `CancellationError`; an error of the token store
     public func attendees(of id: Event.ID, limit: Int = pageLimit, after cursor: Cursor? = nil) async throws -> Page<User> {
         let page: Page<Attendee> = try await page(

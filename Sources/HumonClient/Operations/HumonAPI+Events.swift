@@ -31,7 +31,7 @@ extension HumonAPI {
     }
 
     /// Replaces all fields of an event of this user. An absent address or end is cleared.
-    /// - Parameters: as those of ``change(_:_:if:key:)``
+    /// - Parameters: see ``change(_:_:if:key:)``
     /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
     public func replace(
         _ id: Event.ID, with draft: EventDraft, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()
@@ -41,7 +41,7 @@ extension HumonAPI {
     }
 
     /// Cancels an event of this user, for ever. A repetition changes nothing.
-    /// - Parameters: as those of ``change(_:_:if:key:)``
+    /// - Parameters: see ``change(_:_:if:key:)``
     /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
     public func cancel(_ id: Event.ID, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()) async throws {
         _ = try await requester.send(.write("DELETE", "/v1/events/\(id)", key: key, ifVersion: version))

@@ -31,7 +31,7 @@ extension HumonAPI {
     }
 
     /// The events of this device's user, the newest first, without cancelled and hidden ones.
-    /// - Parameters: as those of ``events(in:during:limit:after:)``
+    /// - Parameters: see ``events(in:during:limit:after:)``
     /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
     public func myEvents(limit: Int = pageLimit, after cursor: Cursor? = nil) async throws -> Page<Event> {
         try await page(.get("/v1/users/me/events", by: .device), limit: limit, after: cursor)
@@ -40,7 +40,7 @@ extension HumonAPI {
     /// The events that this device's user attends, the newest attendance first.
     ///
     /// A page may be shorter than its limit, even empty, and still have a next one: cancelled and hidden events are left out.
-    /// - Parameters: as those of ``events(in:during:limit:after:)``
+    /// - Parameters: see ``events(in:during:limit:after:)``
     /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
     public func myAttendances(limit: Int = pageLimit, after cursor: Cursor? = nil) async throws -> Page<Event> {
         try await page(.get("/v1/users/me/attendances", by: .device), limit: limit, after: cursor)

@@ -74,7 +74,7 @@ public final class TaskAPI: Sendable {
             Request(method: "POST", path: "/v1/tasks", identity: .account, body: body, key: key, isRepeatable: true))
     }
 
-    /// Changes a task. What is `nil` stays. It is not repeated, because the API has no key for it.
+    /// Changes a task. A `nil` parameter keeps its field. The client does not repeat the request, because the API has no key for it.
     /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
     @discardableResult
     public func change(_ id: TodoTask.ID, title: String? = nil, isCompleted: Bool? = nil) async throws -> TodoTask {

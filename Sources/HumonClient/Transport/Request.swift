@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A request of the API, before its address and its token are known.
 struct Request: Sendable {
-    /// What proves who is calling.
+    /// The proof of the caller's identity.
     enum Identity: Sendable {
         /// The token of the device. Without one the operation fails before it is sent.
         case device

@@ -27,7 +27,7 @@ struct ResponseHead: Sendable {
     }
 }
 
-/// A response whose body is complete.
+/// A response with its complete body.
 struct Response: Sendable {
     var head: ResponseHead
     var body: Data

@@ -56,7 +56,7 @@ final class Transport: Sendable {
         return Response(head: head, body: body)
     }
 
-    /// Sends a request whose response has no end. The caller cancels it.
+    /// Sends a request for an endless response. The caller cancels the request.
     func stream(_ request: URLRequest) -> Exchange {
         start(request, bufferLimitBytes: Self.streamLimitBytes, overflow: .connectionFailed(.networkConnectionLost))
     }

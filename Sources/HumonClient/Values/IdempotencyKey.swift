@@ -10,6 +10,6 @@ public struct IdempotencyKey: RawRepresentable, Sendable, Hashable, Codable {
 
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A key that nobody used before.
+    /// A new random key.
     public init() { rawValue = UUID().uuidString }
 }
