@@ -71,6 +71,7 @@ package final class PasswordHasher: Sendable {
     func isOutdated(_ hash: PasswordHash) -> Bool { hash.parameters.isWeaker(than: parameters) }
 
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try Task.checkCancellation()
         let number = state.withLock { state in
             state.number += 1
             return state.number
@@ -80,15 +81,18 @@ package final class PasswordHasher: Sendable {
                 let job = Job(
                     number: number, compute: { continuation.resume(with: Result(catching: work)) },
                     cancel: { continuation.resume(throwing: CancellationError()) })
+                // A new thread gets its first job directly: only callers that wait count as waiting.
                 let (isTaken, needsThread) = state.withLock { state in
-                    guard state.threads < threadLimit || state.waiting.count < queueLimit else { return (false, false) }
+                    if state.threads < threadLimit {
+                        state.threads += 1
+                        return (true, true)
+                    }
+                    guard state.waiting.count < queueLimit else { return (false, false) }
                     state.waiting.append(job)
-                    guard state.threads < threadLimit else { return (true, false) }
-                    state.threads += 1
-                    return (true, true)
+                    return (true, false)
                 }
                 guard isTaken else { return continuation.resume(throwing: PasswordHasherBusyError()) }
-                if needsThread { startThread() }
+                if needsThread { startThread(with: job) }
                 // The task may have been cancelled before the job was in the queue.
                 if Task.isCancelled { giveUp(number) }
             }
@@ -108,12 +112,13 @@ package final class PasswordHasher: Sendable {
         job?.cancel()
     }
 
-    private func startThread() {
+    private func startThread(with first: Job) {
         let thread = Thread { [self] in
             #if os(Linux)
                 // On Linux this is the priority of the calling thread alone. A failure leaves it as it is.
                 _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
             #endif
+            first.compute()
             while let job = state.withLock({ $0.next() }) { job.compute() }
         }
         thread.name = "password"
