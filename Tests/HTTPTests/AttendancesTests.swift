@@ -174,7 +174,7 @@ private let cancelled = #"{"message":"Event Cancelled"}"#
             for (query, errors) in [
                 ("limit=0", #""Limit must be between 1 and 1000""#), ("limit=1001", #""Limit must be between 1 and 1000""#),
                 ("limit=1.5", #""Limit is not a whole number""#), ("limit=x", #""Limit is not a number""#),
-                ("after=x", #""After is not a valid cursor""#),
+                ("after=x", #""After is not a valid cursor""#), ("after=-1", #""After is not a valid cursor""#),
                 ("limit=x&after=x", #""Limit is not a number","After is not a valid cursor""#),
             ] {
                 let answer = try await api.send(.get, "\(path)?\(query)", token: "owner")

@@ -111,6 +111,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["[null,null]", "null", "7", #""x""#])
+    func `a change whose task is no object gets 400`(task: String) async throws {
+        try await Self.with { api, ann, _ in
+            for method in [HTTPRequest.Method.put, .patch] {
+                let answer = try await Self.send(api, method, "/v1/tasks/1", ann, #"{"task":\#(task)}"#)
+                #expect((answer.status, answer.body) == (400, #"{"message":"The task is not an object"}"#))
+            }
+        }
+    }
+
     @Test func `a change without fields answers the task, and a task that is as wanted is not recorded again`() async throws {
         try await Self.with { api, ann, _ in
             let before = try await api.log.tail()

@@ -48,7 +48,7 @@ struct AttendanceListRoutes: Sendable {
 
     private func listAttendees(_ request: Request, _ context: RequestContext) async throws -> Response {
         let page = try request.page(maximum: AttendancesModule.maximumLimit) { text in
-            Int64(text).map(UserID.init(rawValue:))
+            Int64(text).flatMap { $0 > 0 ? UserID(rawValue: $0) : nil }
         }
         let caller = try await api.caller(request.deviceToken)
         let (id, position) = (EventID(rawValue: try context.id()), try request.position())

@@ -41,11 +41,20 @@ private struct TaskRoutes: Sendable {
     private func updateTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let caller = try api.requireAccountToken(request, body: fields.json)
-        let change = try TaskChange(fields.json["task"])
+        let change = try TaskChange(try task(fields.json))
         let account = try await api.account(of: caller.token)
         let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
         let (task, position) = try await tasks.update(command, context: request.commandContext(context))
         return Response(json: task.json, recordedAt: position, caller.allowance)
+    }
+
+    /// The fields of the task; `nil` if the body has none.
+    private func task(_ body: JSON) throws(HTTPError) -> JSON? {
+        switch body["task"] {
+        case .object(let fields)?: .object(fields)
+        case nil: nil
+        case .null?, .bool?, .number?, .string?, .array?: throw .badRequest("The task is not an object", code: .malformedBody)
+        }
     }
 
     private func deleteTask(_ request: Request, _ context: RequestContext) async throws -> Response {
