@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// HumonClient alone, for apps: SwiftPM fetches all packages of a manifest, also those that a product does not need.
+// A package with HumonClient alone, for apps. SwiftPM fetches all packages of a manifest, even packages that a product does not need.
 let package = Package(
     name: "HumonClient",
     platforms: [.iOS(.v16), .macOS(.v13)],

@@ -118,7 +118,7 @@ extension API {
         return AuthenticatedDevice(token: token, allowance: try writes?.take(token.secret))
     }
 
-    /// The user who reads; `nil` if the request has no token or an unknown one.
+    /// Returns the user of a reading request; `nil` if the request has no token or an unknown token.
     /// - Throws: `PostgresError`
     func reader(_ request: Request) async throws -> UserID? {
         guard let token = request.deviceToken else { return nil }

@@ -1,7 +1,7 @@
 extension PointIndex {
     /// Where and when a point is.
     public struct Location: Sendable, Hashable {
-        /// Decides all distances. It may come from another program, whose last bits differ from ``UnitVector/init(latitude:longitude:)``.
+        /// The vector decides all distances. Another program may have computed it, with other last bits than ``UnitVector/init(latitude:longitude:)``.
         public var vector: UnitVector
         /// Degrees north. Boxes compare this number as it is.
         public var latitude: Double

@@ -130,7 +130,7 @@ func decide(_ command: CreateTask, count: Int64) throws(TaskRejection) -> TaskCr
     return TaskCreated(account: command.account, title: command.title.text)
 }
 
-/// Records what is different: nothing if the task is as the command wants it.
+/// Returns the changes that the task needs; none if the task is as the command wants it.
 /// - Throws: ``TaskRejection/notFound``
 func decide(_ command: UpdateTask, on task: AccountTask?) throws(TaskRejection) -> [TaskDomainEvent] {
     guard let task, task.account == command.by else { throw .notFound }

@@ -90,7 +90,7 @@ extension Project {
     /// The dependencies of the manifest that point the wrong way, each a sentence. SwiftPM refuses circles itself.
     static func wrongDependencies(_ targets: [Target]) -> [String] {
         let generic = generic.union(targets.filter(\.isSystemLibrary).map(\.name))
-        // An example is a program of a reader, who has only the products.
+        // An example may import only products, like the program of a reader.
         let examples = targets.filter { $0.path?.hasPrefix("Examples/") == true }
         return (targets.filter { $0.path == nil } + examples).flatMap { target in
             let forbidden: Set<String> =

@@ -15,7 +15,7 @@ struct TestClient: Sendable {
 
         func take(_ pause: Duration) async throws {
             list.append(pause)
-            // An attempt without any pause would keep a busy machine from what it waits for.
+            // Attempts without a pause would slow a busy machine down.
             try await Task.sleep(for: .milliseconds(5))
         }
     }

@@ -87,7 +87,7 @@ extension API {
         return AuthenticatedAccount(token: token, allowance: try writes?.take(token.secret))
     }
 
-    /// - Throws: `HTTPError.unauthorized` if there is no token or it is unknown, `PostgresError`
+    /// - Throws: `HTTPError.unauthorized` without a token and for an unknown token, `PostgresError`
     func account(of token: AccountToken?) async throws -> AccountID {
         guard let token, let account = try await accounts.account(of: token) else { throw HTTPError.unauthorized }
         return account

@@ -8,7 +8,7 @@ public enum Change: Sendable, Hashable {
     case put(Event)
     /// The region shows this event no longer: it moved away, was cancelled or hidden. The app may not have had it.
     case gone(Event.ID)
-    /// The connection is lost, and an attempt to connect again failed. The app shows what it has. More attempts follow.
+    /// The connection is lost, and an attempt to connect again failed. The app keeps its events. The client goes on trying.
     case interrupted(HumonError)
     /// The connection is back. A list follows, or all changes since the interruption.
     case resumed

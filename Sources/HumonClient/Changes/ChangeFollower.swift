@@ -84,7 +84,7 @@ final class ChangeFollower {
             cursor = page.next
         } while cursor != nil
         position = lowest
-        // Without a position there is no stream: the next list comes after a pause.
+        // A stream needs a position. Without one, the client pauses and reads the list again.
         if position == nil { failures += 1 }
         return .list(events)
     }

@@ -1,7 +1,7 @@
 /// When the client repeats a request by itself.
 ///
-/// It repeats reads, and writes that the server recognises: those with an idempotency key, and those that are the same by nature. It
-/// repeats any other write only if the server certainly did not carry it out.
+/// The client repeats reads, writes with an idempotency key, and idempotent writes. It repeats any other write only if the server certainly
+/// did not carry it out.
 public struct RetryPolicy: Sendable, Hashable {
     /// Maximum number of attempts, with the first one.
     public var attempts: Int

@@ -29,7 +29,7 @@ final class Transport: Sendable {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
-    /// A session keeps its delegate and its connections until it is told.
+    /// A session keeps its delegate and its connections until it is invalidated.
     deinit { session.invalidateAndCancel() }
 
     /// Sends a request and waits for its whole response.

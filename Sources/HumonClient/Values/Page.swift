@@ -18,7 +18,7 @@ public struct Page<Element: Sendable>: Sendable {
 
 extension Page: Equatable where Element: Equatable {}
 
-/// The place in a list at which a page begins. Only the server knows what it means.
+/// The place in a list at which a page begins. The text is opaque: only the server reads it.
 public struct Cursor: RawRepresentable, Sendable, Hashable, Codable {
     public var rawValue: String
 

@@ -1,7 +1,7 @@
 /// A search for the points in a box, in the order of their ids.
 public struct BoxQuery: Sendable, Hashable {
     public var box: DegreeBox
-    /// Only points whose spans overlap the window are found; nil finds points of any time.
+    /// The search finds points with spans that overlap the window; `nil` finds points of any time.
     public var window: ClosedRange<Int64>?
     /// Maximum number of results.
     public var limit: Int

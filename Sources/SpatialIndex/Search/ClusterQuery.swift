@@ -2,7 +2,7 @@
 public struct ClusterQuery: Sendable, Hashable {
     /// Only points in the box are counted. It must not cross the date line.
     public var box: DegreeBox
-    /// Only points whose spans overlap the window are counted; nil counts points of any time.
+    /// The search counts points with spans that overlap the window; `nil` counts points of any time.
     public var window: ClosedRange<Int64>?
     /// The latitudes between two rows, from south to north. A point on such a latitude is in the northern row.
     public var latitudes: [Double]
@@ -50,7 +50,7 @@ extension PointIndex.Snapshot {
     }
 }
 
-/// The state of one search. A node whose points all pass the filter and are in one cell is counted without a look at its points.
+/// The state of one search. The search counts a node without reading its points if all of them pass the filter and are in one cell.
 private struct ClusterSearch: TreeVisitor {
     private let filter: PointFilter
     private let latitudes: [Double]

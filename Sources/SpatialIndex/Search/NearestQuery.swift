@@ -3,7 +3,7 @@ public struct NearestQuery: Sendable, Hashable {
     public var centre: UnitVector
     /// The largest squared chord of a result: see ``UnitVector/squaredChord(angle:)``.
     public var squaredChord: Double
-    /// Only points whose spans overlap the window are found; nil finds points of any time.
+    /// The search finds points with spans that overlap the window; `nil` finds points of any time.
     public var window: ClosedRange<Int64>?
     /// Maximum number of results.
     public var limit: Int

@@ -18,7 +18,7 @@ enum TreeStep {
     case take
 }
 
-/// The points in a box whose spans overlap a window.
+/// Selects the points in a box with spans that overlap a window.
 struct PointFilter {
     var box: DegreeBox
     var window: ClosedRange<Int64>

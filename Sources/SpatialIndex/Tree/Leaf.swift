@@ -134,7 +134,7 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         starts[row] <= window.upperBound && ends[row] >= window.lowerBound
     }
 
-    /// Calls a closure with each row whose span overlaps a window.
+    /// Calls a closure with each row that overlaps a window in time.
     /// - Parameter count: ``count``, which the parent stores too. With that number, no load waits for the leaf's first bytes.
     @inline(__always)
     func forEachRow(of count: Int, overlapping window: ClosedRange<Int64>, _ body: (Int) -> Void) {
