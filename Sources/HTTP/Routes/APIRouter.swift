@@ -28,13 +28,8 @@ public struct APIRouter: Sendable {
         let observers: [(any RequestObserver)?] = [log.map(RequestLogging.init), requests, tracer.map(RequestTracing.init)]
         router = Router(
             routes: routes,
-            middleware: additionalMiddleware + [
-                FormatSuffix(),
-                CORS(
-                    allowing: origins, methods: Self.methods(of: api.routes), requestHeaders: Self.requestHeaders,
-                    exposedHeaders: Self.exposedHeaders),
-                Compression(), NoStoreByDefault(), RequestIDs(),
-            ],
+            middleware: additionalMiddleware + [FormatSuffix()] + Self.cors(allowing: origins, to: api.routes)
+                + [Compression(), NoStoreByDefault(), RequestIDs()],
             observers: observers.compactMap(\.self), targetLimitBytes: api.settings.targetLimitBytes,
             problemTypePrefix: "/docs#error-"
         ) { error, request, context in
@@ -43,6 +38,14 @@ public struct APIRouter: Sendable {
     }
 
     public var metrics: [Metric] { requests.metrics }
+
+    /// - Returns: none if no page of another origin may use the API
+    private static func cors(allowing origins: CORSOrigins, to routes: [Route]) -> [any Middleware] {
+        guard origins != .none else { return [] }
+        return [
+            CORS(allowing: origins, methods: methods(of: routes), requestHeaders: requestHeaders, exposedHeaders: exposedHeaders)
+        ]
+    }
 
     /// The methods that pages of other origins may use.
     private static func methods(of routes: [Route]) -> [HTTPRequest.Method] {

@@ -1,8 +1,9 @@
 internal import HTTPTypes
 internal import NIOCore
 
-/// The connection that a request came on: from a client, or from a proxy on behalf of one.
-public struct ConnectionInfo: Sendable {
+/// The connection that a request came on: from a client, or from a proxy on behalf of one. A class, because all requests of the connection
+/// share it, and a copy of a struct would retain each of its members.
+public final class ConnectionInfo: Sendable {
     public let peer: Peer
     /// Whether the peer is a trusted proxy. Only then `Forwarded`, `X-Forwarded-…`, `X-Request-Id` and `traceparent` count.
     public let isTrustedProxy: Bool
@@ -14,7 +15,7 @@ public struct ConnectionInfo: Sendable {
     private let streams: OpenStreams?
 
     /// - Parameter scheme: the scheme of the connection itself
-    public init(_ peer: Peer = .unknown, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback) {
+    public convenience init(_ peer: Peer = .unknown, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback) {
         self.init(peer, scheme, trusting: proxies, budget: nil, streams: nil)
     }
 

@@ -30,6 +30,9 @@ struct RouteTable: Sendable {
 
     subscript(match: RouteMatch) -> Route { routes[match.index] }
 
+    /// The same as of the route, without a copy of the other members.
+    func immediateHandler(of match: RouteMatch) -> Route.ImmediateHandler? { routes[match.index].respondImmediately }
+
     /// HEAD takes the routes of GET.
     /// - Returns: `nil` if no route has that method and path
     func match(_ method: HTTPRequest.Method, _ path: Substring) -> RouteMatch? {

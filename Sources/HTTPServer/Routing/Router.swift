@@ -14,6 +14,8 @@ public struct Router: Sendable {
 
     private let routes: RouteTable
     private let middleware: [any Middleware]
+    /// The same in reverse order, in which responses pass it.
+    private let reversedMiddleware: [any Middleware]
     private let observers: [any RequestObserver]
     private let targetLimitBytes: Int
     private let problems: ProblemDetails
@@ -30,6 +32,7 @@ public struct Router: Sendable {
     ) {
         self.routes = RouteTable(routes)
         self.middleware = middleware
+        reversedMiddleware = middleware.reversed()
         self.observers = observers
         self.targetLimitBytes = targetLimitBytes
         problems = ProblemDetails(typePrefix: problemTypePrefix)
@@ -79,10 +82,10 @@ extension Router {
             if let early = try prepare(&request, &context) {
                 response = early
             } else {
-                let route = try route(of: request, context)
-                switch try route.respondImmediately?(request, context) ?? .needsTask {
+                let match = try match(of: request, context)
+                switch try routes.immediateHandler(of: match)?(request, context) ?? .needsTask {
                 case .response(let immediate): response = immediate
-                case .needsTask: return .needsTask(task(request, context, route))
+                case .needsTask: return .needsTask(task(request, context, routes[match]))
                 }
             }
         } catch {
@@ -109,7 +112,7 @@ extension Router {
             if let early = try prepare(&request, &context) {
                 response = early
             } else {
-                return await task(request, context, try route(of: request, context)).run()
+                return await task(request, context, routes[try match(of: request, context)]).run()
             }
         } catch {
             response = self.response(to: request, error, context)
@@ -162,9 +165,9 @@ extension Router {
         return nil
     }
 
-    private func route(of request: Request, _ context: RequestContext) throws(HTTPError) -> Route {
+    private func match(of request: Request, _ context: RequestContext) throws(HTTPError) -> RouteMatch {
         if request.target.utf8.count > targetLimitBytes { throw .targetTooLong(limitBytes: targetLimitBytes) }
-        if let route = context.route { return routes[route] }
+        if let match = context.route { return match }
         // CONNECT names no resource of this server: its target is another host. Source: RFC 9110, section 9.3.6.
         if request.method == .connect { throw .methodNotAllowed(allowed: routes.allMethods) }
         if request.target == "*" { throw request.method == .options ? serverOptions : .malformed }
@@ -193,7 +196,7 @@ extension Router {
         if request.method == .head { response.removeStream() }
         let isAdmitted = context.connection.admits(response) && context.connection.permitStream(of: &response)
         if !isAdmitted { response = self.response(to: request, HTTPError.overloaded, context) }
-        for middleware in middleware.reversed() { middleware.finish(&response, for: request, context) }
+        for middleware in reversedMiddleware { middleware.finish(&response, for: request, context) }
         if request.method == .head { response.removeBody() }
         for observer in observers.reversed() { observer.requestEnded(request, context, response) }
         return response
