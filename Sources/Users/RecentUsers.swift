@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Synchronization
 
 /// Remembers the users of tokens that this process has looked up lately.
@@ -5,11 +6,17 @@ internal import Synchronization
 /// A remembered user may be out of date: the token may have been replaced or revoked since. So it serves commands only whose append
 /// requires the token (``DeviceDigest/condition(for:)``).
 final class RecentUsers: Sendable {
-    /// Maximum number of remembered tokens, which take about 10 MB. A full memory begins anew.
+    /// Maximum number of remembered tokens, which take about 15 MB. A full memory begins anew.
     static let limit = 100_000
 
+    /// A user, and the condition that holds while the token is the user's. Made once, because it takes a hash.
+    struct User: Sendable {
+        var id: UserID
+        var condition: AppendCondition
+    }
+
     private enum Entry {
-        case user(UserID)
+        case user(User)
         /// The user's stream ends with another recorded event than the token's, although the user has the token.
         case unsuitable
     }
@@ -19,7 +26,7 @@ final class RecentUsers: Sendable {
 
     init(limit: Int = limit) { self.limit = limit }
 
-    subscript(device: DeviceDigest) -> UserID? {
+    subscript(device: DeviceDigest) -> User? {
         entries.withLock { entries in
             if case .user(let user)? = entries[device] { user } else { nil }
         }
@@ -30,7 +37,7 @@ final class RecentUsers: Sendable {
         entries.withLock { entries in
             guard entries[device] == nil else { return }
             if entries.count >= limit { entries.removeAll(keepingCapacity: true) }
-            entries[device] = .user(user)
+            entries[device] = .user(User(id: user, condition: device.condition(for: user)))
         }
     }
 

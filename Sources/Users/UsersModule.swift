@@ -89,7 +89,7 @@ public struct UsersModule: Sendable {
         let device = token.digest
         var hasFailed = false
         if let user = recent[device] {
-            do { return try await command(user, device.condition(for: user)) } catch is AppendConditionError { hasFailed = true }
+            do { return try await command(user.id, user.condition) } catch is AppendConditionError { hasFailed = true }
         }
         let user = try await lookup.user(of: device)
         if hasFailed { recent.failed(device, now: user) }
