@@ -31,27 +31,14 @@ public struct MapPage: Sendable {
     /// - Parameter tokenHeaders: the names under which the API takes the token of a device
     public init(_ settings: Settings, users: UsersModule, tokenHeaders: [HTTPField.Name]) {
         let release = PageRelease(tiles: settings.tiles)
-        let sessions = SessionRoutes(settings, users: users)
-        routes =
-            [
-                Route.immediate(.get, "/") { request, _ in release.page(for: request) },
-                Route.immediate(.get, "/assets/{release}/{file}") { request, context in
-                    try release.asset(for: request, release: context.parameter)
-                },
-            ] + sessions.routes
-        middleware = [
-            PageHeaders(headers: SecurityHeaders(tiles: settings.tiles)),
-            SessionTokens(origins: settings.origins, tokenHeaders: tokenHeaders),
+        let page = [
+            Route.immediate(.get, "/") { request, _ in release.page(for: request) },
+            Route.immediate(.get, "/assets/{release}/{file}") { request, context in
+                try release.asset(for: request, release: context.parameter)
+            },
         ]
-    }
-}
-
-/// Adds ``SecurityHeaders`` to the responses of the page's routes.
-private struct PageHeaders: Middleware {
-    let headers: SecurityHeaders
-
-    func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
-        let path = request.path
-        if path == "/" || path == "/session" || path.hasPrefix("/assets/") { headers.add(to: &response) }
+        let headers = SecurityHeaders(tiles: settings.tiles)
+        routes = (page + SessionRoutes(settings, users: users).routes).map { $0.adding(headers) }
+        middleware = [SessionTokens(origins: settings.origins, tokenHeaders: tokenHeaders)]
     }
 }

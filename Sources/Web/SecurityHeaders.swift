@@ -28,5 +28,34 @@ struct SecurityHeaders: Sendable {
             """
     }
 
-    func add(to response: inout Response) { response.headers.append(contentsOf: fields) }
+    fileprivate func add(to headers: inout HTTPFields) { headers.append(contentsOf: fields) }
+}
+
+extension Route {
+    /// The same route, with these fields in its responses and refusals.
+    func adding(_ fields: SecurityHeaders) -> Route {
+        var immediately: ImmediateHandler?
+        if let respondImmediately {
+            immediately = { request, context in
+                do {
+                    guard case .response(var response) = try respondImmediately(request, context) else { return .needsTask }
+                    fields.add(to: &response.headers)
+                    return .response(response)
+                } catch var error as HTTPError {
+                    fields.add(to: &error.headers)
+                    throw error
+                }
+            }
+        }
+        return Route(method, path, operation, limit: limit, immediately: immediately) { [respond] request, context in
+            do {
+                var response = try await respond(request, context)
+                fields.add(to: &response.headers)
+                return response
+            } catch var error as HTTPError {
+                fields.add(to: &error.headers)
+                throw error
+            }
+        }
+    }
 }
