@@ -1,8 +1,9 @@
-import EventStore
 import Foundation
 import Postgres
 import Telemetry
 import Testing
+
+@testable import EventStore
 
 @Suite struct `Counting appends` {
     @Test func `the writer counts appends by result`() async throws {
@@ -41,5 +42,26 @@ import Testing
                 #expect(log.statistics.outcomes[.closed] == 1)
             }
         }
+    }
+}
+
+@Suite struct `Forming batches` {
+    @Test func `the writer sends the queue if no transaction is in flight`() {
+        #expect(EventLog.sends(1, underWay: 0, isClosed: false))
+        #expect(!EventLog.sends(0, underWay: 0, isClosed: false))
+    }
+
+    @Test func `a second transaction is sent when it is as large as the one in flight`() {
+        #expect(!EventLog.sends(9, underWay: 10, isClosed: false))
+        #expect(EventLog.sends(10, underWay: 10, isClosed: false))
+    }
+
+    @Test func `a full batch does not wait for a larger one`() {
+        #expect(EventLog.sends(EventLog.batchLimit, underWay: 5 * EventLog.batchLimit, isClosed: false))
+    }
+
+    @Test func `a log that is being closed sends the rest of its queue`() {
+        #expect(EventLog.sends(1, underWay: 10, isClosed: true))
+        #expect(!EventLog.sends(0, underWay: 10, isClosed: true))
     }
 }

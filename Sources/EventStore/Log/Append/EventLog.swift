@@ -6,8 +6,8 @@ internal import Synchronization
 internal import Telemetry
 public import Tracing
 
-/// The one writer of a process. While transactions run, appends queue; the next transaction takes the whole queue. The writer
-/// uses no timer, so that an idle log adds no latency.
+/// The one writer of a process. While transactions run, appends queue; the next transaction takes the whole queue. It is sent before
+/// the transaction in flight ends if it is as large. The writer uses no timer, so that an idle log adds no latency.
 public final class EventLog: Service {
     private struct Pending: Sendable {
         var append: AppendRequest
@@ -16,9 +16,19 @@ public final class EventLog: Service {
 
     private struct Queue: Sendable {
         var pending: Deque<Pending> = []
+        /// Number of appends in the transactions in flight.
+        var underWay = 0
         var isClosed = false
-        /// The writer tasks that wait for an append.
+        /// The writer tasks that wait for a batch.
         var idle: [CheckedContinuation<Void, Never>] = []
+
+        var hasBatch: Bool { EventLog.sends(pending.count, underWay: underWay, isClosed: isClosed) }
+    }
+
+    /// Whether the queue becomes a transaction now. While another transaction is in flight, the next one waits until it is as large:
+    /// PostgreSQL would begin it only after that commit, and many small transactions cost more than a few large ones.
+    static func sends(_ queued: Int, underWay: Int, isClosed: Bool) -> Bool {
+        queued > 0 && (isClosed || queued >= min(underWay, batchLimit))
     }
 
     /// Maximum number of queued appends; a further one is refused, so that callers notice a slow database early.
@@ -71,7 +81,7 @@ public final class EventLog: Service {
                 guard !queue.isClosed else { return (.closed, nil) }
                 guard queue.pending.count < Self.queueLimit else { return (.overloaded, nil) }
                 queue.pending.append(Pending(append: append, continuation: continuation))
-                return (nil, queue.idle.popLast())
+                return (nil, queue.hasBatch ? queue.idle.popLast() : nil)
             }
             idle?.resume()
             if let refusal {
@@ -108,19 +118,21 @@ public final class EventLog: Service {
         for writer in idle { writer.resume() }
     }
 
-    /// Waits for queued appends and takes them; nil when the log is closed and the queue is empty.
+    /// Waits for a batch and takes it; `nil` when the log is closed and the queue is empty.
     private func nextBatch() async -> [Pending]? {
         while true {
-            let (batch, isClosed) = queue.withLock { queue in
+            let (batch, isClosed) = queue.withLock { queue -> ([Pending], Bool) in
+                guard queue.hasBatch else { return ([], queue.isClosed) }
                 let batch = Array(queue.pending.prefix(Self.batchLimit))
                 queue.pending.removeFirst(batch.count)
+                queue.underWay += batch.count
                 return (batch, queue.isClosed)
             }
             guard batch.isEmpty else { return batch }
             guard !isClosed else { return nil }
             await withCheckedContinuation { continuation in
                 let isIdle = queue.withLock { queue in
-                    guard queue.pending.isEmpty, !queue.isClosed else { return false }
+                    guard !queue.hasBatch, !queue.isClosed else { return false }
                     queue.idle.append(continuation)
                     return true
                 }
@@ -132,6 +144,11 @@ public final class EventLog: Service {
     private func write(_ batch: [Pending]) async {
         let stopwatch = Stopwatch()
         let results = await transaction.append(batch.map(\.append))
+        let idle = queue.withLock { queue in
+            queue.underWay -= batch.count
+            return queue.hasBatch ? queue.idle.popLast() : nil
+        }
+        idle?.resume()
         counters.wrote(results, nanoseconds: stopwatch.nanoseconds)
         let commits = Commit.all(
             of: zip(batch, results).compactMap { pending, result in
