@@ -50,4 +50,16 @@ import Testing
             }
         }
     }
+
+    @Test func `a caller alone gets one id, and no id is kept`() {
+        #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: nil) == 0)
+        #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: .seconds(0.1)) == 0)
+    }
+
+    @Test func `the stock grows while callers wait together or fetches follow each other closely`() {
+        #expect(IDAllocator.stock(after: 0, waiting: 5, sinceFetch: nil) == 10)
+        #expect(IDAllocator.stock(after: 10, waiting: 0, sinceFetch: .seconds(0.05)) == 20)
+        #expect(IDAllocator.stock(after: 10, waiting: 0, sinceFetch: .seconds(5)) == 10)
+        #expect(IDAllocator.stock(after: 400, waiting: 0, sinceFetch: .zero) == IDAllocator.stockLimit)
+    }
 }

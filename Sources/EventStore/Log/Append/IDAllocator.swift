@@ -17,11 +17,15 @@ public final class IDAllocator: Sendable {
         var isFetching = false
         /// Number of ids that are in stock after a fetch; 0 as long as callers come one by one.
         var wanted = 0
+        /// The time of the last fetch.
+        var fetchedAt: ContinuousClock.Instant?
 
         /// The number of ids to fetch, which then count as being fetched; nil if no fetch is needed.
         mutating func beginFetch() -> Int? {
             guard !isFetching, !waiting.isEmpty || stock.count < wanted / 2 else { return nil }
-            if waiting.count > 1 { wanted = min(max(wanted, waiting.count) * 2, stockLimit) }
+            let now = ContinuousClock.now
+            wanted = IDAllocator.stock(after: wanted, waiting: waiting.count, sinceFetch: fetchedAt.map { now - $0 })
+            fetchedAt = now
             isFetching = true
             return max(waiting.count, waiting.count + wanted - stock.count)
         }
@@ -34,7 +38,9 @@ public final class IDAllocator: Sendable {
         }
     }
 
-    private static let stockLimit = 512
+    static let stockLimit = 512
+    /// Two fetches within this time are a sign of load. Each fetch is a transaction that waits for the disk, as appends do.
+    private static let busyWithin = Duration.seconds(0.1)
 
     private let sequence: String
     private let client: PostgresClient
@@ -48,6 +54,15 @@ public final class IDAllocator: Sendable {
         self.sequence = sequence
         self.client = client
         self.history = history
+    }
+
+    /// The number of ids to keep in stock. It grows while callers wait together, and while fetches follow each other closely.
+    /// - Parameters:
+    ///   - stock: the number until now
+    ///   - sinceFetch: the time since the last fetch; `nil` before the first
+    static func stock(after stock: Int, waiting: Int, sinceFetch: Duration?) -> Int {
+        let isBusy = waiting > 1 || sinceFetch.map { $0 < busyWithin } ?? false
+        return isBusy ? min(max(stock, waiting) * 2, stockLimit) : stock
     }
 
     /// - Throws: `PostgresError`, or `CancellationError` if the task is cancelled before it gets a number
