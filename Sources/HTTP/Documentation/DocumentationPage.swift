@@ -85,10 +85,14 @@ func markedUp(_ text: JSON?) -> String {
     guard let text = text?.string else { return "" }
     let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     return escaped.split(separator: "\n\n").map { paragraph in
-        let marked = paragraph.replacing(/`([^`]+)`/) { "<code>\($0.1)</code>" }
-            .replacing(/\*\*([^*]+)\*\*/) { "<strong>\($0.1)</strong>" }
+        let marked = tagged(tagged(String(paragraph), "code", between: "`"), "strong", between: "**")
         return "<p>\(marked.trimmingCharacters(in: .newlines))</p>"
     }.joined(separator: "\n")
+}
+
+/// Puts every second part of the text into an element. Without a regular expression: Swift would compile it for each text.
+private func tagged(_ text: String, _ element: String, between mark: String) -> String {
+    text.components(separatedBy: mark).enumerated().map { $0.isMultiple(of: 2) ? $1 : "<\(element)>\($1)</\(element)>" }.joined()
 }
 
 extension JSON {

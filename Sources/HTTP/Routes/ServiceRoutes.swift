@@ -7,10 +7,11 @@ extension API {
     var serviceRoutes: [Route] {
         let alive = Response(jsonBytes: ByteBuffer(string: #"{"status":"ok"}"#))
         // Made here and not by the first request, which runs on an event loop.
-        let (document, page) = (Document.openAPI, Document.page)
+        let document = Document.openAPI
         return [
             Route.immediate(.get, "/v1/openapi.json", "getOpenAPI") { request, _ in document.response(to: request) },
-            Route.immediate(.get, "/docs", "getDocumentation") { request, _ in page.response(to: request) },
+            // The first request makes the page, in a task: a start would take a tenth of a second more.
+            Route(.get, "/docs", "getDocumentation", limit: .computing) { request, _ in Document.page.response(to: request) },
             Route.immediate(.get, "/health/live", "getLiveness") { _, _ in alive },
             // Not limited: an overloaded node must answer this.
             Route(.get, "/health", "getHealth", limit: .unlimited) { _, _ in await health().response },
