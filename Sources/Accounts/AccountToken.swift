@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Encoding
 internal import EventStore
 internal import Foundation
 
@@ -22,14 +23,12 @@ package struct TokenDigest: Sendable, Hashable {
     let text: String
 
     fileprivate init(of secret: String) {
-        let hexadecimal = Array("0123456789abcdef")
-        text = String(
-            SHA256.hash(data: Array(secret.utf8)).flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 0x0F)]] })
+        text = SHA256.hash(data: Array(secret.utf8)).hexadecimal
     }
 
     /// Reads a stored digest; `nil` for any other text, upper-case digits included.
     init?(stored text: String) {
-        guard text.wholeMatch(of: /[0-9a-f]{64}/) != nil else { return nil }
+        guard text.isHexadecimal(digits: 64) else { return nil }
         self.text = text
     }
 }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Encoding
 internal import Postgres
 
 /// The secret by which a device proves its user. Humon returns the text at sign-up and keeps a digest only.
@@ -38,7 +39,7 @@ public struct DeviceDigest: Sendable, Hashable {
 
     var bytea: Bytea { Bytea(bytes: bytes) }
 
-    var hexadecimal: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    var hexadecimal: String { bytes.hexadecimal }
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 

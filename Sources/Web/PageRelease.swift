@@ -33,7 +33,7 @@ struct PageRelease: Sendable {
         }
         hash.update(data: Array("\(tiles?.template ?? "") \(tiles?.attribution ?? "")".utf8))
         let bytes = hash.finalize().prefix(Self.digestBytes)
-        digest = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        digest = bytes.hexadecimal
         let version = bytes.reduce(0) { $0 << 8 | Int64($1) } & .max
         var page = files.first { $0.name == Self.pageName } ?? PageFile(name: Self.pageName, bytes: [])
         page.fill(digest: digest, modules: files.map(\.name).filter { $0.hasSuffix(".js") }.sorted(), tiles: tiles)

@@ -91,12 +91,3 @@ extension LogArchive.Summary {
         sha256 = try json.stored("sha256", \.storedString)
     }
 }
-
-extension Sequence<UInt8> {
-    /// Two digits a byte.
-    var hexadecimal: String {
-        reduce(into: "") { text, byte in
-            text += String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
-        }
-    }
-}

@@ -120,7 +120,7 @@ struct LogArchiveReader {
         guard id > lastCommand else { throw FormatError("commands are not in the order of their ids") }
         (lastCommand, commands) = (id, commands + 1)
         let requestHash: String = try line.stored("fingerprint") { value in
-            value.storedString.flatMap { $0.wholeMatch(of: /[0-9a-f]{64}/) == nil ? nil : $0 }
+            value.storedString.flatMap { $0.isHexadecimal(digits: 64) ? $0 : nil }
         }
         return copyLine([
             id, #"\x"# + requestHash, try line.stored("stream", \.storedString),
