@@ -8,7 +8,7 @@ set -euo pipefail
 rounds=${1:-5} seconds=${2:-4} events=${EVENTS:-1000000}
 cd "$(dirname "$0")/.."
 humon=$PWD/.build/release/humon bare=$PWD/.build/release/BareServer
-cities=$PWD/Sources/App/Demo/cities.tsv
+cities=$PWD/Sources/App/Demo/cities.tsv script=$PWD/Benchmarks/requests.lua
 # The directory PLACE, if set, keeps its events for the next run.
 place=${PLACE:-$(mktemp -d)}
 mkdir -p "$place"
@@ -42,21 +42,6 @@ stop() {
 }
 psql() { command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
 
-# Makes all requests before the run, because wrk shares the machine with the server.
-cat >requests.lua <<'LUA'
-local requests, number = {}, 0
-init = function()
-    local headers = { ["content-type"] = "application/json", ["tb-device-token"] = "bench" }
-    for line in io.lines(os.getenv("REQUESTS")) do
-        local method, path, body = line:match("^(%S+) (%S+) ?(.*)")
-        table.insert(requests, wrk.format(method, path, method == "POST" and headers or {}, body ~= "" and body or nil))
-    end
-end
-request = function()
-    number = number % #requests + 1
-    return requests[number]
-end
-LUA
 echo "GET /bare" >bare.txt
 awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
 # Five places around each city, spread evenly over a ring.
@@ -75,7 +60,7 @@ awk '{ printf "POST /v1/events {\"name\":\"Party at the park\",\"address\":\"85 
     "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $1, $2 }' outskirts.txt >post.txt
 
 measure() { # row, port
-    REQUESTS=$1.txt wrk -t1 -c64 "-d${seconds}s" --latency -s requests.lua "http://127.0.0.1:$2" | awk -v row="$1" '
+    REQUESTS=$1.txt wrk -t1 -c64 "-d${seconds}s" --latency -s "$script" "http://127.0.0.1:$2" | awk -v row="$1" '
         function ms(text) { return text ~ /us$/ ? text / 1000 : text ~ /ms$/ ? text + 0 : text * 1000 }
         function mb(text) { return text ~ /GB$/ ? text * 1024 : text ~ /KB$/ ? text / 1024 : text + 0 }
         /50%/ { p50 = ms($2) } /99%/ { p99 = ms($2) } /Requests\/sec/ { rate = $2 } /Transfer\/sec/ { sent = mb($2) }

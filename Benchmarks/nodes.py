@@ -3,13 +3,17 @@
 and the memory of the index during constant updates.
 
 Usage: Benchmarks/nodes.py [freshness] [latency] [soak SECONDS]. EVENTS=1000000, PLACE=DIRECTORY to keep and reuse the events (that of
-Benchmarks/http.sh will do), ROUNDS=5. Needs Python 3, wrk and .build/release/humon.
+Benchmarks/http.sh will do), ROUNDS=5. Needs Python 3, wrk and .build/release/humon, or HUMON=another one.
+
+The other benchmarks in Python import this file for its servers, directories, events and places.
 """
 
-import http.client, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import contextlib, http.client, os, re, resource, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
+
+import wrk
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-HUMON = ROOT + "/.build/release/humon"
+HUMON = os.environ.get("HUMON", ROOT + "/.build/release/humon")
 EVENTS = int(os.environ.get("EVENTS", 1_000_000))
 ROUNDS = int(os.environ.get("ROUNDS", 5))
 PORT = int(os.environ.get("BENCH_PORT", 18331))
@@ -17,24 +21,36 @@ WRITES_PER_SECOND = 2_000
 READS_PER_SECOND = 4_000
 OWN_EVENTS = 5_000
 
-# A constant rate of requests: each connection pauses before each request.
-PACED = """
-local requests, number = {}, 0
-init = function()
-    local headers = { ["content-type"] = "application/json", ["tb-device-token"] = "bench" }
-    for line in io.lines(os.getenv("REQUESTS")) do
-        local method, path, body = line:match("^(%S+) (%S+) ?(.*)")
-        local own = method ~= "GET" and headers or {}
-        table.insert(requests, wrk.format(method, path, own, body ~= "" and body or nil))
-    end
-    number = math.random(#requests)
-end
-delay = function() return tonumber(os.getenv("PAUSE")) end
-request = function()
-    number = number % #requests + 1
-    return requests[number]
-end
-"""
+
+@contextlib.contextmanager
+def working_directory():
+    """The directory PLACE, which stays, or a temporary one. PostgreSQL's account can enter it."""
+    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-bench-")
+    os.makedirs(place, exist_ok=True)
+    os.chmod(place, 0o755)
+    try:
+        yield place
+    finally:
+        if not os.environ.get("PLACE"):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def fill(place, events):
+    """Adds events of the demo to the log."""
+    subprocess.run(
+        [HUMON, "demo", "--yes", "--all-live", "--events", str(events)], env=dict(os.environ, HUMON_DATA=place + "/data"), cwd=place,
+        check=True, capture_output=True)
+
+
+def together(count, work):
+    """Calls work(number) in as many threads, waits for all, and returns the processor seconds of the process."""
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 class Node:
@@ -65,6 +81,9 @@ class Node:
         connection.request("GET", path)
         return connection.getresponse().read().decode()
 
+    def processor_seconds(self):
+        return float(re.search(r"process_cpu_seconds_total ([\d.]+)", self.admin("/metrics")).group(1))
+
     def resident_megabytes(self):
         return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{self.process.pid}/status").read()).group(1)) / 1024
 
@@ -92,23 +111,13 @@ def details(number):
 
 def paced(place, node, requests, per_second, connections, seconds):
     """Starts wrk with this rate of requests; the response times reduce the rate."""
-    environment = dict(os.environ, REQUESTS=f"{place}/{requests}", PAUSE=str(int(1_000 * connections / per_second)))
-    return subprocess.Popen(
-        ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", f"{place}/paced.lua", f"http://127.0.0.1:{node.port}"],
-        env=environment, stdout=subprocess.PIPE, text=True)
-
-
-def milliseconds(text):
-    number = float(re.match(r"[\d.]+", text).group())
-    return number / 1_000 if text.endswith("us") else number if text.endswith("ms") else number * 1_000
+    return wrk.start(node.port, f"{place}/{requests}", connections, seconds, pause=int(1_000 * connections / per_second))
 
 
 def result(process):
-    text = process.communicate()[0]
-    found = [re.search(pattern, text).group(1) for pattern in (r"\n\s+50%\s+(\S+)", r"\n\s+99%\s+(\S+)", r"Requests/sec:\s+([\d.]+)")]
-    if "Non-2xx" in text:
-        sys.exit("refused: " + text)
-    return milliseconds(found[0]), milliseconds(found[1]), float(found[2])
+    """Milliseconds of p50 and p99, and requests a second."""
+    load = wrk.result(process)
+    return load.p50, load.p99, load.rate
 
 
 def quantiles(values):
@@ -175,40 +184,36 @@ def soak(place, first, second, seconds):
     print(f"  {result(writing)[2]:.0f} updates a second; compared with the read model: {first.admin('/index/check')} {second.admin('/index/check')}")
 
 
+def measure(place, first, second, arguments):
+    first.send("POST", "/v1/users")
+    connection = http.client.HTTPConnection("127.0.0.1", first.port)
+    own = [int(re.search(r"\d+", first.send("POST", "/v1/events", details(n), connection=connection)[2]).group()) for n in range(OWN_EVENTS)]
+    with open(place + "/patch.txt", "w") as file:
+        file.writelines(f"PATCH /v1/events/{id} {details(id * 31)}\n" for id in own)
+    with open(place + "/read.txt", "w") as file:
+        for number, (lat, lon) in enumerate(places()):
+            file.write(f"GET /v1/events/nearests?lat={lat}&lon={lon}&radius=1\nGET /v1/events/{number * 97 % EVENTS + 1}\n")
+    if "freshness" in arguments:
+        freshness(place, first, second, own)
+    if "latency" in arguments:
+        latency(place, first, second)
+    if "soak" in arguments:
+        soak(place, first, second, int(arguments[arguments.index("soak") + 1]))
+
+
 def main():
     arguments = sys.argv[1:] or ["freshness", "latency", "soak", "300"]
-    place = os.environ.get("PLACE") or tempfile.mkdtemp()
-    os.makedirs(place, exist_ok=True)
-    os.chmod(place, 0o755)
-    nodes = [Node(place, 0)]
-    try:
-        environment = dict(os.environ, HUMON_DATA=place + "/data")
-        count = int(re.search(r"humon_index_events (\d+)", nodes[0].admin("/metrics")).group(1))
-        if count < EVENTS:
-            subprocess.run([HUMON, "demo", "--yes", "--all-live", "--events", str(EVENTS - count)], env=environment, cwd=place, check=True, capture_output=True)
-        nodes.append(Node(place, 1, f"host='{place}/data/socket' user=humon dbname=postgres"))
-        first, second = nodes
-        first.send("POST", "/v1/users")
-        connection = http.client.HTTPConnection("127.0.0.1", first.port)
-        own = [int(re.search(r"\d+", first.send("POST", "/v1/events", details(n), connection=connection)[2]).group()) for n in range(OWN_EVENTS)]
-        with open(place + "/paced.lua", "w") as file:
-            file.write(PACED)
-        with open(place + "/patch.txt", "w") as file:
-            file.writelines(f"PATCH /v1/events/{id} {details(id * 31)}\n" for id in own)
-        with open(place + "/read.txt", "w") as file:
-            for number, (lat, lon) in enumerate(places()):
-                file.write(f"GET /v1/events/nearests?lat={lat}&lon={lon}&radius=1\nGET /v1/events/{number * 97 % EVENTS + 1}\n")
-        if "freshness" in arguments:
-            freshness(place, first, second, own)
-        if "latency" in arguments:
-            latency(place, first, second)
-        if "soak" in arguments:
-            soak(place, first, second, int(arguments[arguments.index("soak") + 1]))
-    finally:
-        for node in reversed(nodes):
-            node.stop()
-        if not os.environ.get("PLACE"):
-            shutil.rmtree(place)
+    with working_directory() as place:
+        nodes = [Node(place, 0)]
+        try:
+            count = int(re.search(r"humon_index_events (\d+)", nodes[0].admin("/metrics")).group(1))
+            if count < EVENTS:
+                fill(place, EVENTS - count)
+            nodes.append(Node(place, 1, f"host='{place}/data/socket' user=humon dbname=postgres"))
+            measure(place, *nodes, arguments)
+        finally:
+            for node in reversed(nodes):
+                node.stop()
 
 
 if __name__ == "__main__":

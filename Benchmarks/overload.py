@@ -5,9 +5,8 @@ index. Goodput is the number of responses with 200 within the patience of a clie
 Usage: Benchmarks/overload.py. EVENTS=200000, SECONDS=10, PATIENCE=1. Needs Python 3, wrk and .build/release/humon.
 """
 
-import os, random, re, shutil, subprocess, sys, tempfile
+import os, random, re, subprocess, sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import nodes
 
 SECONDS = int(os.environ.get("SECONDS", 10))
@@ -47,12 +46,7 @@ def load(place, node, paths, connections, pause):
     return (good - late) / SECONDS, refused / SECONDS, late / SECONDS, broken / SECONDS, p50 / 1_000, p99 / 1_000
 
 
-def main():
-    if len(sys.argv) > 1:
-        sys.exit(__doc__)
-    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-overload-")
-    os.makedirs(place, exist_ok=True)
-    os.chmod(place, 0o755)
+def measure(place):
     open(f"{place}/overload.lua", "w").write(SCRIPT)
     cities = list(nodes.places())
     with open(f"{place}/search.txt", "w") as file:
@@ -61,9 +55,8 @@ def main():
     with open(f"{place}/read.txt", "w") as file:
         for _ in range(5_000):
             file.write(f"/v1/events/{random.randint(1, nodes.EVENTS)}\n")
-    environment = dict(os.environ, HUMON_DATA=place + "/data")
     if not os.path.exists(place + "/data"):
-        subprocess.run([nodes.HUMON, "demo", "--all-live", "--events", str(nodes.EVENTS)], env=environment, check=True, stdout=subprocess.DEVNULL)
+        nodes.fill(place, nodes.EVENTS)
     print(f"{nodes.EVENTS} events, {SECONDS} s a row, a client waits {PATIENCE} s; a second:")
     print("| | offered | in time | refused | too late | broken | p50 | p99 |\n|---|---:|---:|---:|---:|---:|---:|---:|")
     for name, paths, memory in (("searches in PostgreSQL", "search.txt", "0"), ("reads from the index", "read.txt", "2000")):
@@ -78,8 +71,13 @@ def main():
                 limit = f"at most {requests} at a time" if requests < 100_000 else "without a limit"
                 print(f"| {name}, {limit}, {times}x | {offered:.0f} | {numbers} | {row[4]:.0f} ms | {row[5]:.0f} ms |", flush=True)
             node.stop()
-    if "PLACE" not in os.environ:
-        shutil.rmtree(place)
+
+
+def main():
+    if len(sys.argv) > 1:
+        sys.exit(__doc__)
+    with nodes.working_directory() as place:
+        measure(place)
 
 
 main()

@@ -6,10 +6,10 @@ Both servers run on one PostgreSQL, each with an index of its own. In each round
 Usage: Benchmarks/servers.py [ROUNDS [SECONDS-A-ROW]], EVENTS=100000, PLACE=DIRECTORY to keep and reuse the events (that of
 Benchmarks/http.sh will do). Needs Python 3, wrk, .build/release/humon and BareServer.
 """
-import gzip, http.client, json, os, random, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import gzip, http.client, json, os, random, re, signal, statistics, subprocess, sys, time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RELEASE = ROOT + "/.build/release/"
+import nodes, wrk
+
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
 EVENTS = int(os.environ.get("EVENTS", 100_000))
@@ -18,23 +18,6 @@ PORT = int(os.environ.get("BENCH_PORT", 18341))
 START_SECONDS = 300
 # The share of humon's requests a second from which on plain Hummingbird is the better house (decision 29).
 ENOUGH = 0.9
-
-# Makes all requests before the run, because wrk shares the machine with the server.
-WRK = """
-local requests, number = {}, 0
-init = function()
-    local headers = { ["content-type"] = "application/json", ["tb-device-token"] = "bench" }
-    for line in io.lines(os.getenv("REQUESTS")) do
-        local method, path, body = line:match("^(%S+) (%S+) ?(.*)")
-        local own = method == "POST" and headers or { ["accept-encoding"] = "gzip" }
-        table.insert(requests, wrk.format(method, path, own, body ~= "" and body or nil))
-    end
-end
-request = function()
-    number = number % #requests + 1
-    return requests[number]
-end
-"""
 
 
 class Server:
@@ -71,15 +54,8 @@ class Server:
         self.process.wait()
 
 
-def cities():
-    for line in open(ROOT + "/Sources/App/Demo/cities.tsv"):
-        fields = line.rstrip("\n").split("\t")
-        if len(fields) == 5 and re.fullmatch(r"-?[\d.]+", fields[2]):
-            yield float(fields[2]), float(fields[3])
-
-
 def write_requests(place):
-    chance, places = random.Random(7), list(cities())
+    chance, places = random.Random(7), list(nodes.places())
     rows = {
         "get": [f"GET /v1/events/{chance.randint(1, EVENTS)}" for _ in range(5_000)],
         "list": [f"GET /v1/events/nearests?lat={lat:.6f}&lon={lon:.6f}&radius=5" for lat, lon in places],
@@ -92,7 +68,6 @@ def write_requests(place):
         rows["post"].append("POST /v1/events " + json.dumps(event, separators=(",", ":")))
     for row, lines in rows.items():
         open(f"{place}/{row}.txt", "w").write("\n".join(lines) + "\n")
-    open(place + "/requests.lua", "w").write(WRK)
     return rows
 
 
@@ -117,36 +92,20 @@ def check_equal(servers, rows):
 
 
 def measure(place, server, row):
-    """Requests a second, median and 99th percentile in milliseconds."""
-    result = subprocess.run(
-        ["wrk", "-t1", "-c64", f"-d{SECONDS}s", "--latency", "-s", place + "/requests.lua", f"http://127.0.0.1:{server.port}"],
-        env=dict(os.environ, REQUESTS=f"{place}/{row}.txt"), capture_output=True, text=True, check=True).stdout
-    if "Non-2xx" in result:
-        sys.exit(f"{server.name} refused requests:\n{result}")
-
-    def milliseconds(percentile):
-        number, unit = re.search(rf"{percentile}%\s+([\d.]+)(us|ms|s)", result).groups()
-        return float(number) * {"us": 0.001, "ms": 1, "s": 1_000}[unit]
-
-    return float(re.search(r"Requests/sec:\s+([\d.]+)", result)[1]), milliseconds(50), milliseconds(99)
+    return wrk.result(wrk.start(server.port, f"{place}/{row}.txt", connections=64, seconds=SECONDS, encoding="gzip"))
 
 
-def main():
-    place = os.environ.get("PLACE") or tempfile.mkdtemp()
-    os.makedirs(place, exist_ok=True)
-    os.chmod(place, 0o755)
+def compare(place):
     servers = []
     try:
-        humon = Server("humon", place, PORT, [RELEASE + "humon", "serve"])
+        humon = Server("humon", place, PORT, [nodes.HUMON, "serve"])
         servers.append(humon)
         humon.until("the start", lambda: humon.send("GET", "/health")[0] == 200)
         if humon.send("GET", f"/v1/events/{EVENTS}")[0] != 200:
-            subprocess.run(
-                [RELEASE + "humon", "demo", "--yes", "--all-live", "--events", str(EVENTS)], env=dict(os.environ, HUMON_DATA=place + "/data"),
-                cwd=place, check=True, capture_output=True)
+            nodes.fill(place, EVENTS)
         humon.send("POST", "/v1/users")
         url = f"postgresql:///postgres?host={place}/data/socket&user=humon"
-        plain = Server("hummingbird", place, PORT + 1, [RELEASE + "BareServer", "--modules", str(PORT + 1)], DATABASE_URL=url)
+        plain = Server("hummingbird", place, PORT + 1, [nodes.ROOT + "/.build/release/BareServer", "--modules", str(PORT + 1)], DATABASE_URL=url)
         servers.append(plain)
         plain.until("the start", lambda: plain.send("GET", "/v1/events/1")[0] == 200)
         rows = write_requests(place)
@@ -161,8 +120,11 @@ def main():
         # humon owns the database, so it stops last.
         for server in reversed(servers):
             server.stop()
-        if "PLACE" not in os.environ:
-            shutil.rmtree(place, ignore_errors=True)
+
+
+def main():
+    with nodes.working_directory() as place:
+        compare(place)
 
 
 def measure_all(place, servers):
@@ -181,12 +143,12 @@ def report(found):
     names = {"get": "`GET /v1/events/{id}`", "list": "`nearests`, 5 km, gzip", "post": "`POST /v1/events`"}
     print("| request | server | per s | lowest–highest | p50 | p99 |\n|---|---|---:|---:|---:|---:|")
     for (row, name), results in sorted(found.items(), key=lambda item: (list(names).index(item[0][0]), item[0][1] != "humon")):
-        rates = [rate for rate, _, _ in results]
+        rates = [load.rate for load in results]
         print(f"| {names[row]} | {name} | {statistics.median(rates):.0f} | {min(rates):.0f}–{max(rates):.0f} "
-              f"| {statistics.median(r[1] for r in results):.1f} ms | {statistics.median(r[2] for r in results):.1f} ms |")
+              f"| {statistics.median(load.p50 for load in results):.1f} ms | {statistics.median(load.p99 for load in results):.1f} ms |")
     print()
     for row, label in names.items():
-        ratios = [plain[0] / own[0] for own, plain in zip(found[row, "humon"], found[row, "hummingbird"])]
+        ratios = [plain.rate / own.rate for own, plain in zip(found[row, "humon"], found[row, "hummingbird"])]
         median = statistics.median(ratios)
         print(f"{label}: Hummingbird makes {median:.2f} of humon's requests a second ({min(ratios):.2f}–{max(ratios):.2f}), "
               f"{'at least' if median >= ENOUGH else 'less than'} {ENOUGH}")

@@ -7,10 +7,9 @@ many client addresses as a row says, because the benchmark is a trusted proxy of
 those of the settings: 20 sign-ins a minute for an address, 10 for an account. Needs Python 3, wrk and .build/release/humon.
 """
 
-import collections, http.client, multiprocessing, os, random, re, resource, shutil, statistics, subprocess, sys, tempfile, threading, time
+import collections, http.client, multiprocessing, os, random, statistics, sys, threading, time
 from urllib.parse import urlencode
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import nodes
 
 EVENTS = int(os.environ.get("EVENTS", 20_000))
@@ -62,13 +61,8 @@ def sign_ins(port, row, seconds, seed, results):
             with lock:
                 statuses[status] += 1
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(at_a_time)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    results.put((statuses, usage.ru_utime + usage.ru_stime))
+    used = nodes.together(at_a_time, work)
+    results.put((statuses, used))
 
 
 def sign_up(node):
@@ -81,11 +75,7 @@ def sign_up(node):
             # 422 with a PLACE that is used again.
             assert post(connection, "/v1/users", fields, f"10.200.{number >> 8}.{number & 255}") in (200, 422)
 
-    threads = [threading.Thread(target=work, args=(first,)) for first in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    nodes.together(2, work)
 
 
 def use_up(node):
@@ -95,10 +85,6 @@ def use_up(node):
         if post(connection, "/v1/users/sign_in", {"email": email(number), "password": PASSWORD}, "10.0.0.0") == 429:
             return
     sys.exit("the server does not limit sign-ins of one address")
-
-
-def processor_seconds(node):
-    return float(re.search(r"process_cpu_seconds_total ([\d.]+)", node.admin("/metrics")).group(1))
 
 
 def measure(place, node, row, seed):
@@ -111,14 +97,34 @@ def measure(place, node, row, seed):
         signing.start()
         # The queue of hashes fills first.
         time.sleep(1)
-    before, begin = processor_seconds(node), time.monotonic()
+    before, begin = node.processor_seconds(), time.monotonic()
     p50, p99, rate = nodes.result(nodes.paced(place, node, "ids.txt", READS, CONNECTIONS, SECONDS))
-    server = 100 * (processor_seconds(node) - before) / (time.monotonic() - begin)
+    server = 100 * (node.processor_seconds() - before) / (time.monotonic() - begin)
     if signing:
         statuses, used = results.get()
         signing.join()
         generator = 100 * used / (SECONDS + 2)
     return p50, p99, rate, statuses, server, generator
+
+
+def measure_all(place):
+    found = {name: [] for name in ROWS}
+    # A node for each row, because a limit of a minute is longer than a row.
+    for number in range(ROUNDS + 1):
+        for name, row in ROWS.items() if number > 0 else [("none", None)]:
+            node = nodes.Node(place, 0, HUMON_TRUSTED_PROXIES="127.0.0.1")
+            try:
+                if number == 0:
+                    sign_up(node)
+                one = measure(place, node, row, f"{number} {name}")
+                if set(one[3]) - {200, 401, 429, 503}:
+                    sys.exit(f"{name}: the sign-ins got {one[3]}")
+                # The first round warms up.
+                if number > 0:
+                    found[name].append(one)
+            finally:
+                node.stop()
+    return found
 
 
 def report(found):
@@ -137,36 +143,12 @@ def report(found):
 def main():
     if len(sys.argv) > 1:
         sys.exit(__doc__)
-    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-signins-")
-    os.makedirs(place, exist_ok=True)
-    os.chmod(place, 0o755)
-    with open(f"{place}/paced.lua", "w") as file:
-        file.write(nodes.PACED)
-    with open(f"{place}/ids.txt", "w") as file:
-        file.writelines(f"GET /v1/events/{random.randint(1, EVENTS)}\n" for _ in range(5_000))
-    environment = dict(os.environ, HUMON_DATA=place + "/data")
-    if not os.path.exists(place + "/data"):
-        subprocess.run(
-            [nodes.HUMON, "demo", "--all-live", "--events", str(EVENTS)], env=environment, cwd=place, check=True, stdout=subprocess.DEVNULL)
-    found = {name: [] for name in ROWS}
-    # A node for each row, because a limit of a minute is longer than a row.
-    for number in range(ROUNDS + 1):
-        for name, row in ROWS.items() if number > 0 else [("none", None)]:
-            node = nodes.Node(place, 0, HUMON_TRUSTED_PROXIES="127.0.0.1")
-            try:
-                if number == 0:
-                    sign_up(node)
-                one = measure(place, node, row, f"{number} {name}")
-                if set(one[3]) - {200, 401, 429, 503}:
-                    sys.exit(f"{name}: the sign-ins got {one[3]}")
-                # The first round warms up.
-                if number > 0:
-                    found[name].append(one)
-            finally:
-                node.stop()
-    report(found)
-    if "PLACE" not in os.environ:
-        shutil.rmtree(place)
+    with nodes.working_directory() as place:
+        with open(f"{place}/ids.txt", "w") as file:
+            file.writelines(f"GET /v1/events/{random.randint(1, EVENTS)}\n" for _ in range(5_000))
+        if not os.path.exists(place + "/data"):
+            nodes.fill(place, EVENTS)
+        report(measure_all(place))
 
 
 if __name__ == "__main__":

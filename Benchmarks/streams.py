@@ -11,10 +11,9 @@ server, which the benchmark prints: one reads all streams with epoll, and one wr
 more than STREAMS descriptors (ulimit -Hn).
 """
 
-import multiprocessing, os, re, resource, select, shutil, socket, statistics, struct, subprocess, sys, tempfile, threading, time
+import multiprocessing, os, re, resource, select, socket, statistics, struct, sys, threading, time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import nodes
+import nodes, wrk
 
 STREAMS = int(os.environ.get("STREAMS", 10_000))
 AREAS = int(os.environ.get("AREAS", 100))
@@ -28,14 +27,6 @@ WRITERS = WRITES // 4
 WARM_UP_SECONDS = 2
 # Of <asm-generic/socket.h>; Python does not name it.
 SO_TIMESTAMPNS = 35
-
-READS = """
-local number = 0
-request = function()
-    number = number % tonumber(os.getenv("EVENTS")) + 1
-    return wrk.format("GET", "/v1/events/" .. number)
-end
-"""
 
 
 def area(number):
@@ -123,17 +114,8 @@ def write(port, ids, seconds, results):
             assert response.startswith(b"HTTP/1.1 200") and response.endswith(b"}"), response
             acknowledged.append((int(re.search(rb"(?i)humon-position: (\d+)", response)[1]), arrived, sent))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(WRITERS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    results.put((acknowledged, usage.ru_utime + usage.ru_stime))
-
-
-def processor_seconds(node):
-    return float(re.search(r"process_cpu_seconds_total ([\d.]+)", node.admin("/metrics")).group(1))
+    used = nodes.together(WRITERS, work)
+    results.put((acknowledged, used))
 
 
 def until_closed(node):
@@ -146,7 +128,7 @@ def until_closed(node):
 
 def measure_writes(node, streams, ids):
     results = multiprocessing.Queue()
-    before, own, begin = processor_seconds(node), time.process_time(), time.monotonic()
+    before, own, begin = node.processor_seconds(), time.process_time(), time.monotonic()
     seconds = SECONDS + WARM_UP_SECONDS
     writer = multiprocessing.Process(target=write, args=(node.port, ids, seconds, results))
     writer.start()
@@ -157,7 +139,7 @@ def measure_writes(node, streams, ids):
     while len(streams.received) < expected and time.monotonic() < deadline:
         time.sleep(0.05)
     elapsed = time.monotonic() - begin
-    used, own = processor_seconds(node) - before, time.process_time() - own
+    used, own = node.processor_seconds() - before, time.process_time() - own
     times = {id: (arrived, sent) for id, arrived, sent in acknowledged}
     first = min(arrived for arrived, _ in times.values()) + WARM_UP_SECONDS
     measured = [(line, now, *times[id]) for id, line, now in streams.received if id in times and times[id][0] >= first]
@@ -175,16 +157,40 @@ def measure_writes(node, streams, ids):
 
 
 def reads(place, node):
-    output = subprocess.run(
-        ["wrk", "-t1", "-c32", "-d5s", "-s", f"{place}/reads.lua", f"http://127.0.0.1:{node.port}"],
-        env=dict(os.environ, EVENTS=str(EVENTS)), stdout=subprocess.PIPE, text=True, check=True).stdout
-    if "Non-2xx" in output:
-        sys.exit("refused: " + output)
-    return float(re.search(r"Requests/sec:\s+([\d.]+)", output).group(1))
+    return wrk.result(wrk.start(node.port, f"{place}/ids.txt", connections=32, seconds=5)).rate
 
 
 def spread(values):
     return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
+
+
+def measure(place, node):
+    node.send("POST", "/v1/users")
+    ids = [int(re.search(r"\d+", node.send("POST", "/v1/events", details(n))[2]).group()) for n in range(AREAS)]
+    reads(place, node)
+    without, beside = [], []
+    before = node.resident_megabytes()
+    for number in range(ROUNDS):
+        without.append(reads(place, node))
+        begin, held = time.monotonic(), node.resident_megabytes()
+        streams = Streams(node.port)
+        opened = time.monotonic() - begin
+        if number == 0:
+            held = node.resident_megabytes() - held
+            print(f"{STREAMS} streams opened in {opened:.1f} s; memory of a stream: {1_024 * held / STREAMS:.1f} KiB")
+            idle, begin = node.processor_seconds(), time.monotonic()
+            time.sleep(15)
+            share = 100 * (node.processor_seconds() - idle) / (time.monotonic() - begin)
+            print(f"processor time of the server with heartbeats only: {share:.1f} % of one core")
+            measure_writes(node, streams, ids)
+        beside.append(reads(place, node))
+        streams.close()
+        until_closed(node)
+    ratios = [one / other for one, other in zip(beside, without)]
+    print(f"GET by id a second, median of {ROUNDS} (least to most): without streams {spread(without)}, "
+          f"with {STREAMS} streams {spread(beside)}: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    peak = node.resident_megabytes() - before
+    print(f"memory after the streams have closed: {peak:.0f} MB more than before them")
 
 
 def main():
@@ -192,47 +198,16 @@ def main():
         sys.exit(__doc__)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-streams-")
-    os.makedirs(place, exist_ok=True)
-    os.chmod(place, 0o755)
-    with open(f"{place}/reads.lua", "w") as file:
-        file.write(READS)
-    environment = dict(os.environ, HUMON_DATA=place + "/data")
-    if not os.path.exists(place + "/data"):
-        subprocess.run(
-            [nodes.HUMON, "demo", "--all-live", "--events", str(EVENTS)], env=environment, cwd=place, check=True, stdout=subprocess.DEVNULL)
-    node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS))
-    try:
-        node.send("POST", "/v1/users")
-        ids = [int(re.search(r"\d+", node.send("POST", "/v1/events", details(n))[2]).group()) for n in range(AREAS)]
-        reads(place, node)
-        without, beside = [], []
-        before = node.resident_megabytes()
-        for number in range(ROUNDS):
-            without.append(reads(place, node))
-            begin, held = time.monotonic(), node.resident_megabytes()
-            streams = Streams(node.port)
-            opened = time.monotonic() - begin
-            if number == 0:
-                held = node.resident_megabytes() - held
-                print(f"{STREAMS} streams opened in {opened:.1f} s; memory of a stream: {1_024 * held / STREAMS:.1f} KiB")
-                idle, begin = processor_seconds(node), time.monotonic()
-                time.sleep(15)
-                share = 100 * (processor_seconds(node) - idle) / (time.monotonic() - begin)
-                print(f"processor time of the server with heartbeats only: {share:.1f} % of one core")
-                measure_writes(node, streams, ids)
-            beside.append(reads(place, node))
-            streams.close()
-            until_closed(node)
-        ratios = [one / other for one, other in zip(beside, without)]
-        print(f"GET by id a second, median of {ROUNDS} (least to most): without streams {spread(without)}, "
-              f"with {STREAMS} streams {spread(beside)}: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
-        peak = node.resident_megabytes() - before
-        print(f"memory after the streams have closed: {peak:.0f} MB more than before them")
-    finally:
-        node.stop()
-        if "PLACE" not in os.environ:
-            shutil.rmtree(place)
+    with nodes.working_directory() as place:
+        with open(f"{place}/ids.txt", "w") as file:
+            file.writelines(f"GET /v1/events/{number}\n" for number in range(1, EVENTS + 1))
+        if not os.path.exists(place + "/data"):
+            nodes.fill(place, EVENTS)
+        node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS))
+        try:
+            measure(place, node)
+        finally:
+            node.stop()
 
 
 if __name__ == "__main__":
