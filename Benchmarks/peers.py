@@ -52,17 +52,20 @@ def measure_round(cluster, systems, seconds, is_reversed):
 
 def compare(place, systems):
     """Starts the systems, which the caller stops, and measures all rounds."""
-    humon, cluster = Humon(place, EVENTS), Cluster(place)
-    systems.append(humon)
+
+    def started(system):
+        systems.append(system)
+        system.prepare()
+        return system
+
+    humon, cluster = started(Humon(place, EVENTS)), Cluster(place)
     seeding.write_requests(place, EVENTS)
     seeding.seed(cluster, EVENTS)
     seeding.seed_appends(cluster)
-    fastapi = FastAPI(place, PORT, cluster)
-    systems += [fastapi, PostGIS(cluster, EVENTS)]
-    redis = Redis(place, PORT + 1, cluster, EVENTS)
-    systems.append(redis)
-    nginx = Nginx(place, PORT + 2, humon)
-    systems += [nginx, *appends(cluster)]
+    fastapi = started(FastAPI(place, PORT, cluster))
+    systems.append(PostGIS(cluster, EVENTS))
+    redis, nginx = started(Redis(place, PORT + 1, cluster, EVENTS)), started(Nginx(place, PORT + 2, humon))
+    systems += appends(cluster)
     compared = answers.check(humon, fastapi, redis, cluster, EVENTS)
     print(f"{compared} answers are equal", flush=True)
     rounds = report.Rounds(place, report.conditions(cluster, EVENTS, SECONDS, CONNECTIONS))

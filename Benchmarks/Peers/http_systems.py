@@ -48,12 +48,14 @@ class Humon(HTTPSystem):
     name = "humon"
 
     def __init__(self, place, events):
-        self.place, self.node = place, nodes.Node(place, 0)
+        self.place, self.events, self.node = place, events, nodes.Node(place, 0)
         self.port = self.node.port
+
+    def prepare(self):
         try:
-            self.answer(f"/v1/events/{events}")
+            self.answer(f"/v1/events/{self.events}")
         except urllib.error.HTTPError:
-            nodes.fill(place, events)
+            nodes.fill(self.place, self.events)
         self.node.send("POST", "/v1/users")
 
     def stop(self):
@@ -70,6 +72,8 @@ class FastAPI(HTTPSystem):
         self.process = subprocess.Popen(
             [python, "-m", "uvicorn", "fastapi_peer:app", "--app-dir", FOLDER, "--port", str(port), "--workers", str(WORKERS),
              "--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log"], env=dict(os.environ, **own))
+
+    def prepare(self):
         self.wait("/v1/events/1")
 
 
@@ -94,6 +98,8 @@ class Nginx(HTTPSystem):
                     server {{ listen 127.0.0.1:{port}; root {self.place}/files; }}
                 }}""")
         self.process = subprocess.Popen(["nginx", "-c", f"{self.place}/nginx.conf", "-e", f"{self.place}/errors"])
+
+    def prepare(self):
         self.wait("/get.json")
 
     def write_file(self, row, humon):

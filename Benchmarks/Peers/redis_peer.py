@@ -1,6 +1,6 @@
 """Redis with GEOSEARCH: events are JSON under a key each, and a geo set has their places."""
 
-import csv, json, os, re, shutil, socket, subprocess, time
+import csv, json, os, re, shutil, socket, subprocess, sys, time
 
 from seeding import FOLDER, POSTED, far_places, places, stored_events
 from wrk import Load
@@ -20,24 +20,28 @@ class Redis:
     name = "Redis, `GEOSEARCH`"
 
     def __init__(self, place, port, cluster, events):
-        self.port, self.count, self.rates = port, len(places()), {}
+        self.port, self.cluster, self.events, self.count, self.rates = port, cluster, events, len(places()), {}
         directory = place + "/redis"
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
-        # A write is on the disk before its answer, as in PostgreSQL.
         self.process = subprocess.Popen(
             ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", directory, "--save", "", "--appendonly", "yes",
              "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"], stdout=subprocess.DEVNULL)
-        while subprocess.run(self.command("redis-cli", "PING"), capture_output=True).stdout != b"PONG\n":
-            time.sleep(0.05)
-        self.seed(cluster, events)
-        self.send("CONFIG", "SET", "appendfsync", "always")
         self.rows = {
             "get": (events, ["GET", "event:__rand_int__"]),
             "near1": (self.count, ["FCALL_RO", "nearest", "0", "__rand_int__", self.metres(1)]),
             "near5": (self.count, ["FCALL_RO", "nearest", "0", "__rand_int__", self.metres(5)]),
             "post": (self.count, ["FCALL", "create", "0", "bench", "__rand_int__", *self.posted()]),
         }
+
+    def prepare(self):
+        while subprocess.run(self.command("redis-cli", "PING"), capture_output=True).stdout != b"PONG\n":
+            if self.process.poll() is not None:
+                sys.exit("redis-server does not start")
+            time.sleep(0.05)
+        self.seed()
+        # From now on a write is on the disk before its answer, as in PostgreSQL.
+        self.send("CONFIG", "SET", "appendfsync", "always")
 
     def metres(self, radius):
         """The radius that gives the events of v1 on the sphere of Redis."""
@@ -56,10 +60,10 @@ class Redis:
     def command(self, program, *arguments):
         return [program, "-p", str(self.port), *map(str, arguments)]
 
-    def seed(self, cluster, events):
+    def seed(self):
         """redis-benchmark counts from 0 and events from 1, so that event 1 also stands for 0."""
-        lines = [words("HSET", "owners", "bench", 100_001), words("SET", "last_id", events)]
-        for id, lon, lat, text in stored_events(cluster, events):
+        lines = [words("HSET", "owners", "bench", 100_001), words("SET", "last_id", self.events)]
+        for id, lon, lat, text in stored_events(self.cluster, self.events):
             lines += [words("SET", f"event:{id:012}", text), words("GEOADD", "places", lon, lat, f"event:{id:012}")]
             if id == 1:
                 lines.append(words("SET", f"event:{0:012}", text))
@@ -68,7 +72,8 @@ class Redis:
         with open(f"{FOLDER}/redis.lua") as file:
             lines.append(words("FUNCTION", "LOAD", file.read()))
         told = subprocess.run(self.command("redis-cli", "--pipe"), input=b"".join(lines), capture_output=True, check=True).stdout.decode()
-        assert "errors: 0," in told, told
+        if "errors: 0," not in told:
+            sys.exit(f"redis-cli: {told}")
 
     def send(self, *arguments):
         """A reply that is a string, a number, or a list of strings."""
