@@ -31,6 +31,7 @@ let package = Package(
         .executable(name: "near-me", targets: ["NearMe"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
@@ -162,6 +163,14 @@ let package = Package(
             path: "Benchmarks/Log"
         ),
         .executableTarget(
+            name: "LoadGenerator",
+            dependencies: [
+                "Encoding", .argumentParser, .dequeModule, .product(name: "Histogram", package: "hdrhistogram-swift"), .nioCore,
+                .nioPosix,
+            ],
+            path: "Benchmarks/Load"
+        ),
+        .executableTarget(
             name: "IndexBenchmark",
             dependencies: ["HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance", .argumentParser],
             path: "Benchmarks/Index"
@@ -190,6 +199,7 @@ let package = Package(
         .target(name: "TestChance", path: "Tests/TestChance"),
         .target(name: "TestExposition", path: "Tests/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
+        .testTarget(name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore]),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
         .testTarget(
             name: "TelemetryTests",
