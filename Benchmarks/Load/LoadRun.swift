@@ -5,8 +5,8 @@ internal import NIOPosix
 /// Sends the requests of a plan and records the responses, all on one event loop.
 ///
 /// With a constant rate (an open loop) the schedule alone decides when a request is due. If all connections of its route are busy, it
-/// waits, and the wait counts. So a pause of the server is seen by all requests that were due meanwhile, and not only by those that
-/// were under way (no coordinated omission).
+/// waits, and the wait counts. So a pause of the server counts for all requests that were due meanwhile, and not only for the requests
+/// under way (no coordinated omission).
 ///
 /// `@unchecked`: after `init` only the event loop uses the properties that change.
 final class LoadRun: @unchecked Sendable {
@@ -112,7 +112,7 @@ final class LoadRun: @unchecked Sendable {
         return (.now() - start).nanoseconds
     }
 
-    /// Sends what is due, and plans the next look at the schedule.
+    /// Sends the requests that are due, and plans the next look at the schedule.
     private func look() {
         guard case .running(let start) = phase, let now else { return }
         enterWindows(until: now)

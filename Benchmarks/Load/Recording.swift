@@ -88,7 +88,7 @@ struct ThreadTimes: Sendable {
     var ran: Int64 = 0
     var waited: Int64 = 0
 
-    /// Those of the calling thread, as Linux counts them; zeros elsewhere.
+    /// The times of the calling thread, as Linux counts them; zeros on other systems.
     static var current: ThreadTimes {
         let text = FileHandle(forReadingAtPath: "/proc/thread-self/schedstat").flatMap { try? $0.readToEnd() } ?? Data()
         let numbers = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }

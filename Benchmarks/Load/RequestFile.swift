@@ -4,7 +4,7 @@ internal import NIOCore
 struct RequestFile: Sendable {
     let requests: [ByteBuffer]
 
-    /// - Throws: ``LoadPlanError`` if a line has no path, or if there is no line.
+    /// - Throws: ``LoadPlanError`` if a line has no path, or if the file has no line.
     init(_ text: String, host: String, headers: [(name: String, value: String)]) throws(LoadPlanError) {
         let fields = (["host": host].map { ($0, $1) } + headers).map { "\($0.0): \($0.1)\r\n" }.joined()
         var requests: [ByteBuffer] = []
