@@ -85,6 +85,9 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// answered first.
     public func run() async { await pool.run() }
 
+    /// Opens the connections that are not leased anew, after their queued statements. So libpq, or a balancer, chooses a host again.
+    public func reopen() { pool.reopen() }
+
     /// How many callers wait for a connection.
     var waitingCallers: Int { pool.waitingCallers }
 
