@@ -32,9 +32,9 @@ public struct AttendancesModule: Sendable {
         idempotency = IdempotencyStore(client: database)
         state = CommandState(of: AttendancesProjection(), client: database)
         let counts = context.notifier.map { notifier in
-            AttendanceCounts(client: context.database, notifier: notifier, logger: context.logger) {
-                !events.isLoadingIndex
-            }
+            AttendanceCounts(
+                client: context.database, standby: context.find(), notifier: notifier, logger: context.logger
+            ) { !events.isLoadingIndex }
         }
         self.counts = counts
         if let counts { log.add(counts) }

@@ -15,23 +15,29 @@ struct TestNode: Sendable {
     let events: EventsModule
     let counts: AttendanceCounts
     let reader: LogReader
+    var standby: Standby?
 
     static let projections: [any Projection] = [EventsProjection(), AttendancesProjection()]
 
     static func withDatabase(_ body: @escaping @Sendable (TestDatabase) async throws -> Void) async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app", connections: 4) { client in
-                try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
-            }
+            try await prepare(database)
             try await body(database)
+        }
+    }
+
+    static func prepare(_ database: TestDatabase) async throws {
+        try await database.withClient(role: "humon_app", connections: 4) { client in
+            try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
         }
     }
 
     /// - Parameters:
     ///   - isCounting: whether the counts run; without them PostgreSQL answers
     ///   - isInUse: whether the body starts with the counts in use
+    ///   - standby: the database as its standby shows it. The node waits for it as long as a busy machine needs
     static func with(
-        _ database: TestDatabase, isCounting: Bool = true, isInUse: Bool = true,
+        _ database: TestDatabase, isCounting: Bool = true, isInUse: Bool = true, standby: TestDatabase? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in
@@ -40,18 +46,26 @@ struct TestNode: Sendable {
                 let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
                 var context = ModuleContext(
                     log: log, database: client, dependencies: .system, notifier: notifier, logger: .quiet)
+                let standby = standby.map { standby in
+                    Standby(
+                        client: PostgresClient(standby.configuration(role: "humon_app"), logger: .quiet), primary: client,
+                        patienceSeconds: 60, logger: .quiet)
+                }
+                if let standby { context.add(standby) }
                 let events = EventsModule(context) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) }
                 context.add(events)
                 let attendances = AttendancesModule(context)
                 let counts = try #require(attendances.counts)
-                let services: [any Service] = [notifier, log] + (isCounting ? attendances.services : [])
+                let standbys: [any Service] = standby.map { [$0.client, $0] } ?? []
+                let services: [any Service] = [notifier, log] + standbys + (isCounting ? attendances.services : [])
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for service in services { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }
                     if isCounting, isInUse { try await eventually { counts.count(of: EventID(rawValue: 1)) != nil } }
                     try await body(
                         TestNode(
-                            attendances: attendances, events: events, counts: counts, reader: LogReader(client: client)))
+                            attendances: attendances, events: events, counts: counts, reader: LogReader(client: client),
+                            standby: standby))
                 }
             }
         }

@@ -268,7 +268,7 @@ import Users
 
 extension EventDetails {
     /// One of many places.
-    fileprivate static func at(_ number: Int) -> EventDetails {
+    static func at(_ number: Int) -> EventDetails {
         var details = EventDetails.picnic
         details.name = "Picnic \(number)"
         details.coordinates = Coordinates(lat: Double(number * 7 % 170) - 85, lon: Double(number * 13 % 360) - 180)

@@ -13,6 +13,7 @@ struct TestNode: Sendable {
     let module: EventsModule
     let index: IndexUpdater
     let client: PostgresClient
+    var standby: Standby?
 
     static let render: EventRendering = { event, bytes in
         bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8)
@@ -30,9 +31,12 @@ struct TestNode: Sendable {
 
     /// - Parameters:
     ///   - isFilled: whether the body starts with the index in use
+    ///   - standby: the database as its standby shows it
+    ///   - patienceSeconds: for the standby. A long one keeps a busy machine from reading the primary
     ///   - listener: gets the changes instead of the node's feed of changes
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
+        standby: TestDatabase? = nil, patienceSeconds: Double = Standby.patienceSeconds,
         listener: (any EventChangeListener)? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
@@ -40,8 +44,14 @@ struct TestNode: Sendable {
             let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
             // Without heartbeats, so that tests can compare whole streams.
             let changes = ChangeFeed(heartbeatSeconds: 86_400)
+            let standby = standby.map { standby in
+                Standby(
+                    client: PostgresClient(standby.configuration(role: "humon_app"), logger: .quiet), primary: client,
+                    patienceSeconds: patienceSeconds, logger: .quiet)
+            }
             let index = IndexUpdater(
-                client: client, notifier: notifier, limitBytes: limitBytes, render: render, listener: listener ?? changes,
+                client: client, standby: standby, notifier: notifier, limitBytes: limitBytes, render: render,
+                listener: listener ?? changes,
                 logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in
                 let log = EventLog(
@@ -49,10 +59,12 @@ struct TestNode: Sendable {
                 let module = EventsModule(
                     log: log, database: client, index: index, changes: changes, render: render, dependencies: .system)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for service in [notifier, changes, index, log] as [any Service] { group.addTask { try await service.run() } }
+                    let standbys: [any Service] = standby.map { [$0.client, $0] } ?? []
+                    let services: [any Service] = [notifier, changes, index, log] + standbys
+                    for service in services { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }
                     if isFilled { await module.untilReady() }
-                    try await body(TestNode(module: module, index: index, client: client))
+                    try await body(TestNode(module: module, index: index, client: client, standby: standby))
                 }
             }
         }

@@ -66,17 +66,13 @@ extension AttendanceCounts {
     /// - Returns: the table generation of the read model
     private func load() async throws -> String {
         let (generation, shown) = (notifier.history.generation, state.withLock { $0.mustShow })
-        let (tableGeneration, cursor, tail, counts) = try await client.withTransaction { connection in
-            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            let model = try await ReadModelState.of(AttendancesProjection.self, connection)
-            let counts = try await connection.withoutTimeout { try await counted($0) }
-            let log = LogReader(client: connection)
-            return (model.tableGeneration, try await log.cursor(at: model.position), try await log.tail(), counts)
-        }
+        let (tableGeneration, cursor, counts) = try await Standby.load(from: standby, or: client) { try await counted(in: $0) }
         // A snapshot fixes rows, but not the names of tables.
         guard try await ReadModelState.of(AttendancesProjection.self, client).tableGeneration == tableGeneration else {
             throw CountsReplacedError()
         }
+        // A standby may lack acknowledged writes that the log has not lost.
+        let tail = try await LogReader(client: client).tail()
         state.withLock { state in
             // The log may have lost a write that was acknowledged.
             let mustShow = tail < shown && state.mustShow == shown ? tail : state.mustShow
@@ -85,6 +81,20 @@ extension AttendanceCounts {
         logger.info(
             "the counts of attendances are loaded", metadata: ["events": "\(counts.count)", "position": "\(cursor.position)"])
         return tableGeneration
+    }
+
+    /// - Parameter source: the primary or the standby
+    private func counted(
+        in source: PostgresClient
+    ) async throws -> (tableGeneration: String, cursor: LogCursor, counts: [EventID: Int32]) {
+        try await source.withTransaction { connection in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            let model = try await ReadModelState.of(AttendancesProjection.self, connection)
+            let cursor = try await LogReader(client: connection).cursor(at: model.position)
+            if source !== client { try await standby?.confirm(cursor) }
+            let counts = try await connection.withoutTimeout { try await counted($0) }
+            return (model.tableGeneration, cursor, counts)
+        }
     }
 
     private func counted(_ connection: LeasedConnection) async throws -> [EventID: Int32] {
@@ -108,11 +118,12 @@ extension AttendanceCounts {
         let (start, generation) = state.withLock { ($0.reached, $0.generation) }
         guard let start else { throw CountsReplacedError() }
         let tail = LogTail(
-            client: client, notifier: notifier, after: start, filter: LogFilter(categories: [AttendanceDomainEvent.category]),
-            pageLimit: Self.pageLimit, reached: { [self] in state.withLock { $0.reached } })
+            client: client, standby: standby, notifier: notifier, after: start,
+            filter: LogFilter(categories: [AttendanceDomainEvent.category]), pageLimit: Self.pageLimit,
+            reached: { [self] in state.withLock { $0.reached } })
         var checkedAt: ContinuousClock.Instant?
         for try await page in tail {
-            if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
+            if checkedAt.map({ .now - $0 > .seconds(Self.checkSeconds) }) ?? true {
                 checkedAt = .now
                 let model = try await ReadModelState.of(AttendancesProjection.self, client)
                 guard model.tableGeneration == tableGeneration else { throw CountsReplacedError() }
@@ -124,9 +135,8 @@ extension AttendanceCounts {
                     let envelope: EventEnvelope<AttendanceDomainEvent> = try recorded.decoded()
                     return (recorded.position, envelope.event)
                 })
-            let isEnd = page.through - page.after.position < Self.pageLimit
             let count = state.withLock { state in
-                if isEnd { (state.isInUse, state.inStepAt) = (true, page.askedAt) }
+                if let instant = page.endOfLogAt { (state.isInUse, state.inStepAt) = (true, max(state.inStepAt, instant)) }
                 return state.counts.count
             }
             guard count <= eventLimit else { throw CountLimitError(eventLimit: eventLimit) }

@@ -46,6 +46,7 @@ final class AttendanceCounts: Service {
     }
 
     let client: PostgresClient
+    let standby: Standby?
     let notifier: LogNotifier
     let logger: Logger
     let eventLimit: Int
@@ -54,13 +55,16 @@ final class AttendanceCounts: Service {
     let state = Mutex(State())
 
     /// - Parameters:
+    ///   - client: the primary
+    ///   - standby: serves the load and the tail of the log while it can; must run
     ///   - notifier: must run
     ///   - mayLoad: whether a connection is free for a load
     init(
-        client: PostgresClient, notifier: LogNotifier, eventLimit: Int = eventLimit, logger: Logger,
-        mayLoad: @escaping @Sendable () -> Bool = { true }
+        client: PostgresClient, standby: Standby? = nil, notifier: LogNotifier, eventLimit: Int = eventLimit,
+        logger: Logger, mayLoad: @escaping @Sendable () -> Bool = { true }
     ) {
         self.client = client
+        self.standby = standby
         self.notifier = notifier
         self.eventLimit = eventLimit
         self.mayLoad = mayLoad

@@ -22,23 +22,12 @@ extension IndexUpdater {
     func fill() async throws -> IndexLoad {
         let clock = ContinuousClock()
         let (start, shown, generation) = (clock.now, state.shown, notifier.history.generation)
-        let (filled, tail, rows) = try await client.withTransaction { connection in
-            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            let state = try await ReadModelState.of(EventsProjection.self, connection)
-            let estimate = try await connection.query(
-                "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
-            ).decode(Int64.self)
-            let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limitBytes, render: render, logger: logger)
-            try await connection.withoutTimeout { try await rows.copy($0) }
-            let log = LogReader(client: connection)
-            let filled = IndexLoad(
-                tableGeneration: state.tableGeneration, cursor: try await log.cursor(at: state.position), generation: generation,
-                hidden: rows.hidden)
-            return (filled, try await log.tail(), rows)
-        }
+        let (filled, rows) = try await Standby.load(from: standby, or: client) { try await copy(from: $0, generation) }
         guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == filled.tableGeneration else {
             throw ReadModelReplacedError()
         }
+        // A standby may lack acknowledged writes that the log has not lost.
+        let tail = try await LogReader(client: client).tail()
         if tail < shown { state.forget(shown, for: tail) }
         let copied = clock.now
         rows.fill(index, position: filled.cursor.position)
@@ -50,6 +39,32 @@ extension IndexUpdater {
                 "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(filled.cursor.position)",
             ])
         return filled
+    }
+
+    /// - Parameter source: the primary or the standby
+    private func copy(from source: PostgresClient, _ generation: LogGeneration) async throws -> (IndexLoad, CopiedEvents) {
+        try await source.withTransaction { connection in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            let state = try await ReadModelState.of(EventsProjection.self, connection)
+            let cursor = try await LogReader(client: connection).cursor(at: state.position)
+            if source !== client { try await confirm(state, cursor) }
+            let estimate = try await connection.query(
+                "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
+            ).decode(Int64.self)
+            let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limitBytes, render: render, logger: logger)
+            try await connection.withoutTimeout { try await rows.copy($0) }
+            let filled = IndexLoad(
+                tableGeneration: state.tableGeneration, cursor: cursor, generation: generation, hidden: rows.hidden)
+            return (filled, rows)
+        }
+    }
+
+    /// Checks that the standby has the log and the tables of the primary, before it sends all rows.
+    private func confirm(_ state: ReadModelState, _ cursor: LogCursor) async throws {
+        try await standby?.confirm(cursor)
+        guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == state.tableGeneration else {
+            throw StandbyUnusableError(reason: "the standby lacks the newest tables of the read model")
+        }
     }
 }
 

@@ -24,6 +24,7 @@ package final class IndexUpdater: Service {
     let index = EventIndex()
     let state = IndexState()
     let client: PostgresClient
+    let standby: Standby?
     let limitBytes: Int
     private let staleAfter: Duration
     let render: EventRendering
@@ -41,16 +42,20 @@ package final class IndexUpdater: Service {
     }
 
     /// - Parameters:
+    ///   - client: the primary
+    ///   - standby: serves the load and the tail of the log while it can; must run
     ///   - notifier: must run
     ///   - limitBytes: the largest size of the index; if the events need more, requests read PostgreSQL instead
     ///   - render: writes an event as the API shows it. The bytes must depend on nothing but id, owner and details, because the index
     ///     keeps them while an event is hidden
     ///   - listener: learns every change of the index
     package init(
-        client: PostgresClient, notifier: LogNotifier, limitBytes: Int, staleAfter: Duration = staleAfter,
-        render: @escaping EventRendering, listener: (any EventChangeListener)? = nil, logger: Logger
+        client: PostgresClient, standby: Standby? = nil, notifier: LogNotifier, limitBytes: Int,
+        staleAfter: Duration = staleAfter, render: @escaping EventRendering, listener: (any EventChangeListener)? = nil,
+        logger: Logger
     ) {
         self.client = client
+        self.standby = standby
         self.notifier = notifier
         self.limitBytes = limitBytes
         self.staleAfter = staleAfter
@@ -123,12 +128,12 @@ package final class IndexUpdater: Service {
 
     private func follow(_ filled: IndexLoad) async throws {
         let feed = LogTail(
-            client: client, notifier: notifier, after: reached ?? filled.cursor,
+            client: client, standby: standby, notifier: notifier, after: reached ?? filled.cursor,
             filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
             reached: { [self] in reached })
         var checkedAt: ContinuousClock.Instant?
         for try await page in feed {
-            if checkedAt.map({ page.askedAt - $0 > .seconds(Self.checkSeconds) }) ?? true {
+            if checkedAt.map({ .now - $0 > .seconds(Self.checkSeconds) }) ?? true {
                 checkedAt = .now
                 let current = try await ReadModelState.of(EventsProjection.self, client)
                 guard current.tableGeneration == filled.tableGeneration else { throw ReadModelReplacedError() }
@@ -136,14 +141,15 @@ package final class IndexUpdater: Service {
             let isSameLog = notifier.history.generation == filled.generation
             guard isSameLog, reached != nil else { throw ReadModelReplacedError() }
             try take(LogSegment(page))
-            if page.through - page.after.position < Self.pageLimit { sawEnd(page) }
+            if let instant = page.endOfLogAt { sawEnd(page, at: instant) }
         }
     }
 
-    private func sawEnd(_ page: LogPage) {
+    /// - Parameter instant: the log ended with the page then
+    private func sawEnd(_ page: LogPage, at instant: ContinuousClock.Instant) {
         let isNew = writer.withLock { writer in
             guard let reached = writer.buffer.reached, reached.position >= page.through else { return false }
-            state.isInStep(at: page.askedAt)
+            state.isInStep(at: instant)
             guard !state.isInUse else { return false }
             state.enter(.inUse)
             return true

@@ -132,7 +132,7 @@ extension LogCursor {
 
 extension Rows {
     /// - Throws: `PostgresError`
-    fileprivate func decodeCursors() throws -> [LogCursor] {
+    func decodeCursors() throws -> [LogCursor] {
         try decode((Int64, UUID).self).map { LogCursor(position: $0, id: $1) }
     }
 }

@@ -42,16 +42,21 @@ extension LogReader {
             _ = try await read(after: position, limit: limit)
             throw LogGapError(after: position)
         }
-        let rows = try await client.query(
-            """
-            SELECT \(Self.columns) FROM log.recorded_events
-            WHERE position > \(position) AND position <= \(through)
-                AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
-                AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))
-                AND (\(sample == nil) OR hashtextextended(stream, \(sample?.salt ?? 0)) % \(sample?.oneIn ?? 1) = 0)
-            ORDER BY position
-            """
-        )
+        let rows = try await client.query(Self.query(after: position, through: through, filter: filter, sample: sample))
         return LogRows(rows: rows, through: through)
+    }
+
+    /// The recorded events of a range that the filter selects, in order.
+    static func query(
+        after position: Int64, through end: Int64, filter: LogFilter, sample: StreamSample? = nil
+    ) -> SQL {
+        """
+        SELECT \(columns) FROM log.recorded_events
+        WHERE position > \(position) AND position <= \(end)
+            AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
+            AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))
+            AND (\(sample == nil) OR hashtextextended(stream, \(sample?.salt ?? 0)) % \(sample?.oneIn ?? 1) = 0)
+        ORDER BY position
+        """
     }
 }
