@@ -12,6 +12,8 @@ struct Database: Sendable {
     /// The role that may only read; `db/grants.sql` creates it, too.
     static let readerRole = "humon_reader"
 
+    private static let standbyStallSeconds = 10.0
+
     let url: String
     /// The services that must run while the database is used: the monitor of the private cluster.
     let services: [any Service]
@@ -82,6 +84,18 @@ struct Database: Sendable {
         configuration.role = Self.applicationRole
         // Every statement of the API has an index. A plan made while a table was small must not outlive its growth.
         configuration.sessionSettings = ["enable_seqscan": "off"]
+        return configuration
+    }
+
+    /// A configuration for the standby; `nil` without a standby. One connection is for loads. Its transactions refuse to write, even
+    /// after a promotion.
+    var asStandby: PostgresConfiguration? {
+        guard let url = settings.replicaURL else { return nil }
+        var configuration = asApplication(connections: 2)
+        configuration.url = url
+        configuration.sessionSettings["default_transaction_read_only"] = "on"
+        // A load that stands still continues on the primary.
+        configuration.copyStallSeconds = Self.standbyStallSeconds
         return configuration
     }
 

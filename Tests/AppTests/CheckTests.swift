@@ -1,3 +1,4 @@
+import EventStore
 import Testing
 
 @testable import App
@@ -22,6 +23,16 @@ import Testing
         #expect(state(database: Self.gigabyte, free: 3 * Self.gigabyte) == .ok)
         #expect(state(database: 5 * Self.gigabyte, free: 3 * Self.gigabyte) == .warn)
         #expect(state(database: 1, free: Self.gigabyte / 10) == .bad)
+    }
+
+    @Test func `a standby must have the log of the primary, and hold its end in time`() {
+        #expect(StandbyCheck.check(.inStep(after: .milliseconds(8))).state == .ok)
+        #expect(StandbyCheck.check(.inStep(after: .seconds(1))).state == .warn)
+        let behind = StandbyCheck.check(.behind(positions: 12_345))
+        #expect(behind.state == .warn)
+        #expect(behind.result == "lacks 12,345 recorded events: nodes read from the primary")
+        #expect(StandbyCheck.check(.promoted).state == .warn)
+        #expect(StandbyCheck.check(.diverged).state == .bad)
     }
 
     @Test func `the clock check allows for the round-trip time`() {

@@ -10,7 +10,7 @@ enum DoctorReport {
 
     /// The names of all checks, in their order.
     static let names =
-        ["settings", "database", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
+        ["settings", "database", StandbyCheck.name, "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
         + ReadModelChecks.names
         + [IndexCheck.name, "subscriptions", "clock"]
 
@@ -28,7 +28,7 @@ enum DoctorReport {
                 try await withPostgres(database.asWhoeverMayLook(logger: logger), logger: logger) { client in
                     try await client.query("SELECT 1")
                     isReached.withLock { $0 = true }
-                    try await look(at: client, settings, show)
+                    try await look(at: client, StandbyCheck(primary: client, standby: database.asStandby), settings, show)
                 }
             }
         } catch {
@@ -38,15 +38,16 @@ enum DoctorReport {
                 ? "Start humon serve, or name another directory in HUMON_DATA."
                 : "Check that PostgreSQL runs, and that DATABASE_URL and the network lead to it."
             try show(Check("database", .bad, "\(error)", hint: hint))
-            try notLookedAt("no database was reached", from: "durability").forEach(show)
+            try notLookedAt("no database was reached", from: StandbyCheck.name).forEach(show)
         }
     }
 
     private static func look(
-        at client: PostgresClient, _ settings: Settings, _ show: (Check) throws -> Void
+        at client: PostgresClient, _ standby: StandbyCheck, _ settings: Settings, _ show: (Check) throws -> Void
     ) async throws {
         let (server, log, models) = (ServerChecks(client: client), LogChecks(client: client), ReadModelChecks(client: client))
         try show(await Check.looking(at: "database") { try await server.database() })
+        try show(await Check.looking(at: StandbyCheck.name) { try await standby.look() })
         try show(await Check.looking(at: "durability") { try await server.durability() })
         try show(await Check.looking(at: "migrations") { await server.migrations() })
         try show(await Check.looking(at: "grants") { try await log.rights() })

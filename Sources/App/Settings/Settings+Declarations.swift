@@ -30,6 +30,12 @@ extension Settings {
             fileName: "DATABASE_URL_FILE")
         let databaseURLFile = Setting<String?>.path(
             "DATABASE_URL_FILE", "A file with the connection URL, instead of DATABASE_URL.")
+        let replicaURL = Setting<String?>.optional(
+            "HUMON_REPLICA_URL",
+            "The connection URL of a streaming standby of the database. A node loads what it keeps in memory, and follows the log, from this standby while it is in step.",
+            format: "a URL of PostgreSQL", isSecret: true, fileName: "HUMON_REPLICA_URL_FILE")
+        let replicaURLFile = Setting<String?>.path(
+            "HUMON_REPLICA_URL_FILE", "A file with that URL, instead of HUMON_REPLICA_URL.")
         let host = Setting<String>.text(
             "HUMON_HOST", "The address that serve listens on.", default: "127.0.0.1", format: "an address or host name")
         let port = Setting<Int>.number(
