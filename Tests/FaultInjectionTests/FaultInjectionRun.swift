@@ -12,6 +12,7 @@ final class FaultInjectionRun: Sendable {
     private let sabotage: Sabotage
     private let isMoving: Bool
     private let directory: URL
+    private let standby: TestStandby?
     private let fleet: Fleet
     private let proxy: CuttingProxy
     private let subscriptions: SubscriptionPair
@@ -21,25 +22,31 @@ final class FaultInjectionRun: Sendable {
     private let knownEvents = KnownEvents()
     private let report: Mutex<FaultInjectionReport>
 
-    /// - Parameter isMoving: whether the database is dumped and restored elsewhere after half of the faults
-    static func run(_ schedule: FaultInjectionSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()) async throws
-        -> FaultInjectionReport
-    {
+    /// - Parameters:
+    ///   - isMoving: whether the database is dumped and restored elsewhere after half of the faults
+    ///   - hasStandby: whether the servers read from a streaming standby
+    static func run(
+        _ schedule: FaultInjectionSchedule, isMoving: Bool, hasStandby: Bool = false, _ sabotage: Sabotage = Sabotage()
+    ) async throws -> FaultInjectionReport {
         try await HumonProcess.withDirectory { directory in
             let start = ContinuousClock.now
             let cluster = try await CrashableCluster(
                 directory: directory.appending(path: "first").path, settings: sabotage.postgresSettings)
+            let standby =
+                hasStandby
+                ? try await TestStandby(of: cluster.socketDirectory, in: directory.appending(path: "standby").path) : nil
             let current = Mutex(cluster)
             var run: FaultInjectionRun?
             var thrown: (any Error)?
             do {
-                let made = try await FaultInjectionRun(schedule, isMoving, sabotage, directory, cluster)
+                let made = try await FaultInjectionRun(schedule, isMoving, sabotage, directory, cluster, standby)
                 run = made
                 try await made.run(on: current)
             } catch {
                 thrown = error
             }
             await run?.fleet.close()
+            await standby?.remove()
             await current.withLock { $0 }.remove()
             await cluster.remove()
             var report = run?.report.withLock { $0 } ?? FaultInjectionReport(schedule: schedule)
@@ -50,17 +57,21 @@ final class FaultInjectionRun: Sendable {
     }
 
     private init(
-        _ schedule: FaultInjectionSchedule, _ isMoving: Bool, _ sabotage: Sabotage, _ directory: URL, _ cluster: CrashableCluster
+        _ schedule: FaultInjectionSchedule, _ isMoving: Bool, _ sabotage: Sabotage, _ directory: URL, _ cluster: CrashableCluster,
+        _ standby: TestStandby?
     ) async throws {
         self.schedule = schedule
         self.isMoving = isMoving
         self.sabotage = sabotage
         self.directory = directory
+        self.standby = standby
         RequestBurst.raiseDescriptorLimit()
         let socket = directory.appending(path: "proxy").path
         proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
         let url = "host='\(socket)' user=humon dbname=\(CrashableCluster.database)"
-        fleet = try Fleet(directory: directory, databaseURL: url, hasIndex: sabotage.hasIndex)
+        fleet = try Fleet(
+            directory: directory, databaseURL: url, standbyURL: standby?.url(database: CrashableCluster.database),
+            hasIndex: sabotage.hasIndex)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
         followers = [0, 1].map { [fleet] in ChangeFollower(fleet: fleet, first: $0, sabotage.follower) }
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
@@ -107,7 +118,8 @@ final class FaultInjectionRun: Sendable {
     /// Runs all clients, and the faults one after the other, each when half of its commands are finished.
     private func phase(_ faults: Range<Int>, _ cluster: CrashableCluster) async throws {
         let injector = FaultInjector(
-            seed: schedule.seed, cluster: cluster, proxy: proxy, fleet: fleet, subscriptions: subscriptions, pace: pace)
+            seed: schedule.seed, cluster: cluster, standby: standby, proxy: proxy, fleet: fleet, subscriptions: subscriptions,
+            pace: pace)
         let perFault = schedule.commandsPerFault
         try await withThrowingTaskGroup(of: ClientsRecord.self) { group in
             for number in 0..<FaultInjectionSchedule.clients {
@@ -200,6 +212,11 @@ final class FaultInjectionRun: Sendable {
             return (tail, try await LogRow.all(client), try await SeenSubscription.seen(client), late)
         }
         await compareIndexes(at: tail)
+        for node in fleet.ports.indices {
+            let metrics = try await fleet.ask("/metrics", of: node).body
+            let pages = metrics.firstMatch(of: /\nhumon_standby_pages_total (\d+)/).flatMap { Int($0.1) }
+            report.withLock { $0.pagesOfStandby += pages ?? 0 }
+        }
         // Before the rebuild, after which the streams begin anew.
         await compareFollowers(at: tail)
         let rebuild = try await HumonProcess.run(

@@ -26,6 +26,12 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     case fillQueue(server: Int)
     /// Stops one of the subscriptions of the same name and starts another in its place.
     case replaceSubscription(Int)
+    /// Only for a run with a standby, as the next two. Kills all its processes, and starts it again after the commands.
+    case killStandby
+    /// Shuts the standby down and starts it again at once.
+    case restartStandby
+    /// The standby shows no later commits until the commands are finished.
+    case pauseStandby
 
     var kind: String {
         switch self {
@@ -41,6 +47,9 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .holdLock: "log's lock held"
         case .fillQueue: "writer's queue filled"
         case .replaceSubscription: "subscription replaced"
+        case .killStandby: "standby killed"
+        case .restartStandby: "standby restarted"
+        case .pauseStandby: "standby paused"
         }
     }
 
@@ -51,7 +60,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killPostgres: (0, 1)
         case .killPostgresAndServer: (1, 1)
         case .stopServer, .stopPostgres, .halfOpenConnections, .terminateAppendingSession, .cutConnections,
-            .holdForeignTransactions, .holdLock, .fillQueue, .replaceSubscription:
+            .holdForeignTransactions, .holdLock, .fillQueue, .replaceSubscription, .killStandby, .restartStandby, .pauseStandby:
             (0, 0)
         }
     }
@@ -60,7 +69,9 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .killServer(let server), .killPostgresAndServer(let server): "\(kind) (server \(server))"
         case .killBothServers: "\(kind) (both)"
-        case .killPostgres, .halfOpenConnections, .terminateAppendingSession, .holdForeignTransactions: kind
+        case .killPostgres, .halfOpenConnections, .terminateAppendingSession, .holdForeignTransactions, .killStandby,
+            .restartStandby, .pauseStandby:
+            kind
         case .stopServer(let server, let milliseconds): "\(kind) (server \(server), \(milliseconds) ms)"
         case .stopPostgres(let milliseconds): "\(kind) (\(milliseconds) ms)"
         case .cutConnections(let cut): "\(kind) (\(cut))"
@@ -93,6 +104,16 @@ struct FaultInjectionSchedule: Sendable, Hashable {
             round += 1
         }
         self.faults = Array(faults.prefix(count))
+    }
+
+    /// The faults of a run with a standby, and those that its readers notice.
+    static func ofStandby(seed: UInt64) -> FaultInjectionSchedule {
+        var generator = SeededGenerator(seed: seed, 2)
+        let faults: [Fault] = [
+            .killStandby, .killStandby, .restartStandby, .pauseStandby, .pauseStandby, .killPostgres, .killServer(0),
+            .killPostgresAndServer(1), .cutConnections(.everywhere),
+        ]
+        return FaultInjectionSchedule(seed: seed, only: faults.shuffled(using: &generator))
     }
 
     /// A schedule of certain faults.

@@ -17,6 +17,17 @@ import Testing
         #expect(report.injected == schedule.faults)
         #expect(report.clients.commands.count { $0.fate == .acknowledged } > 0)
     }
+
+    @Test func `servers that read from a standby are never wrong while it is killed, restarted and paused`() async throws {
+        let schedule = FaultInjectionSchedule.ofStandby(seed: Self.seed)
+        print("fault injection with a standby: FAULT_INJECTION_SEED=\(Self.seed)")
+        let report = try await FaultInjectionRun.run(schedule, isMoving: false, hasStandby: true)
+        print(report.figures)
+        for violation in report.violations { print("violation: \(violation)") }
+        #expect(report.violations.isEmpty, "FAULT_INJECTION_SEED=\(Self.seed)")
+        #expect(report.injected == schedule.faults)
+        #expect(report.pagesOfStandby > 0)
+    }
 }
 
 @Suite struct `Scheduling faults` {

@@ -2,6 +2,7 @@ import EventStore
 import Foundation
 import Postgres
 import Synchronization
+import TestDatabase
 
 /// Injects a fault, and returns after the system has recovered.
 struct FaultInjector: Sendable {
@@ -9,6 +10,7 @@ struct FaultInjector: Sendable {
 
     let seed: UInt64
     let cluster: CrashableCluster
+    let standby: TestStandby?
     let proxy: CuttingProxy
     let fleet: Fleet
     let subscriptions: SubscriptionPair
@@ -54,9 +56,25 @@ struct FaultInjector: Sendable {
             try await whileLockIsHeld { try await Task.sleep(for: .milliseconds(milliseconds)) }
         case .fillQueue(let server): sent = try await fillQueue(server, number)
         case .replaceSubscription(let subscription): await subscriptions.replace(subscription)
+        case .killStandby:
+            try await standby?.kill()
+            try await finished(end)
+            try await standby?.start()
+        case .restartStandby:
+            try await standby?.stop()
+            try await standby?.start()
+        case .pauseStandby:
+            try await standby?.pause()
+            try await finished(end)
+            try await standby?.resume()
         }
         try await fleet.awaitRecovery()
         return sent
+    }
+
+    /// Waits for the clients' commands.
+    private func finished(_ end: Int) async throws {
+        try await wait(for: "commands to go on without the standby") { pace.finished >= end || pace.isOver }
     }
 
     private func restart(_ servers: [Int]) async throws {

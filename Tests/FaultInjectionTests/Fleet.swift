@@ -34,9 +34,11 @@ final class Fleet: Sendable {
     private let servers = Mutex<[Int: HumonProcess]>([:])
     private let http: HTTPClient
 
-    init(directory: URL, databaseURL: String, hasIndex: Bool) throws {
+    /// - Parameter standbyURL: a standby from which the servers read
+    init(directory: URL, databaseURL: String, standbyURL: String? = nil, hasIndex: Bool) throws {
         self.directory = directory
         var environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
+        environment["HUMON_REPLICA_URL"] = standbyURL
         if !hasIndex { environment["HUMON_INDEX_MEGABYTES"] = "0" }
         self.environment = environment
         let free = try Self.freePorts(4)
