@@ -52,6 +52,8 @@ def measure_round(cluster, systems, seconds, is_reversed):
 
 def compare(place, systems):
     """Starts the systems, which the caller stops, and measures all rounds."""
+    # How many processes wanted a processor before this run.
+    load_average = os.getloadavg()[0]
 
     def started(system):
         systems.append(system)
@@ -73,7 +75,7 @@ def compare(place, systems):
     measure_round(cluster, [humon, fastapi, redis, nginx], WARM_UP_SECONDS, False)
     for _ in range(ROUNDS):
         print(f"round {len(rounds.loads) + 1}", flush=True)
-        rounds.add(measure_round(cluster, systems, SECONDS, len(rounds.loads) % 2 == 1))
+        rounds.add(measure_round(cluster, systems, SECONDS, len(rounds.loads) % 2 == 1), load_average)
     text = report.tables(rounds, systems, nginx.sizes, compared)
     print(text)
     report.write(text)

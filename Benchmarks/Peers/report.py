@@ -19,17 +19,19 @@ class Rounds:
     """The loads of all rounds that were measured under the same conditions: later runs in the same PLACE add rounds to them."""
 
     def __init__(self, place, conditions):
-        self.path, self.conditions, self.loads = place + "/rounds.json", conditions, []
+        self.path, self.conditions, self.loads, self.busy = place + "/rounds.json", conditions, [], []
         if os.path.exists(self.path):
             with open(self.path) as file:
                 kept = json.load(file)
             if kept["conditions"] == conditions:
+                self.busy = kept["load_averages"]
                 self.loads = [{tuple(key): Load(*load) for key, load in one} for one in kept["rounds"]]
 
-    def add(self, loads):
+    def add(self, loads, load_average):
         self.loads.append(loads)
+        self.busy.append(load_average)
         with open(self.path, "w") as file:
-            json.dump({"conditions": self.conditions, "rounds": [list(one.items()) for one in self.loads]}, file)
+            json.dump({"conditions": self.conditions, "load_averages": self.busy, "rounds": [list(one.items()) for one in self.loads]}, file)
 
     def of(self, key):
         return [one[key] for one in self.loads]
@@ -77,6 +79,7 @@ def tables(rounds: Rounds, systems, sizes, compared):
         f"load generators, {output('uname', '-sr')}",
         f"- {held['events']:,} events, {held['connections']} connections, {len(rounds.loads)} rounds of {held['seconds']} s a row; "
         f"{requests:,} requests, {errors:,} errors",
+        f"- load average before the rounds: {min(rounds.busy):.1f} to {max(rounds.busy):.1f}; 0 is a machine without other programs",
         f"- {compared:,} answers of the peers equalled those of humon before the rounds",
         f"- {', '.join(held['versions'])}",
         "- nginx sends " + ", ".join(f"{size:,} bytes for {REQUESTS[row]}" for row, size in sizes.items()),
