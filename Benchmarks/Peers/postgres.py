@@ -4,7 +4,7 @@ import glob, os, re, subprocess, sys
 
 from wrk import Load
 
-# Of all transactions, the share whose latency pgbench writes down. More would slow it down.
+# pgbench writes the latency of this share of its transactions down. A larger share would slow it down.
 SAMPLED_SHARE = 0.2
 # At the beginning of a load, not measured: each connection plans its statements, and PostGIS fills its caches.
 WARM_UP_SECONDS = 1

@@ -40,7 +40,7 @@ class Redis:
                 sys.exit("redis-server does not start")
             time.sleep(0.05)
         self.seed()
-        # From now on a write is on the disk before its answer, as in PostgreSQL.
+        # A write is on the disk before its answer from now on, as in PostgreSQL.
         self.send("CONFIG", "SET", "appendfsync", "always")
 
     def metres(self, radius):
