@@ -23,15 +23,18 @@ struct ReadModelCopy: Sendable {
     static func locked(
         _ projections: [any Projection], as schemas: [String], on connection: LeasedConnection
     ) async throws -> [ReadModelCopy] {
-        let locked = try await connection.query("SELECT log.lock_read_models(\(schemas))").decode(String.self)
-        // A separate statement, so that its snapshot shows all commits up to the locks.
-        let found = try await connection.query(
+        // Separate statements, so that the snapshot of the second one shows all commits up to the locks. Together, because the
+        // caller may hold the log's lock.
+        let found = try await connection.run([
+            "SELECT log.lock_read_models(\(schemas))",
             """
-            SELECT schema, position FROM log.read_model_positions(\(locked))
+            SELECT schema, position FROM log.read_model_positions(\(schemas))
             WHERE NOT is_inline AND to_regnamespace(schema) IS NOT NULL
-            """
-        ).decode((String, Int64).self)
-        let positions = Dictionary(found) { first, _ in first }
+            """,
+        ])
+        let locked = try found[0].decode(String.self)
+        let positions = Dictionary(try found[1].decode((String, Int64).self)) { first, _ in first }
+            .filter { locked.contains($0.key) }
         return zip(projections, schemas).compactMap { projection, schema in
             positions[schema].map { ReadModelCopy(projection: projection, schema: schema, position: max($0, 0)) }
         }
@@ -44,12 +47,14 @@ struct ReadModelCopy: Sendable {
     ) async throws {
         while !copies.isEmpty, copies.position < end {
             let position = copies.position
-            let page = try await LogReader(client: connection).rows(
-                after: position, limit: min(page, end - position), filter: filter, sample: sample)
+            let limit = min(page, end - position)
+            let page = try await LogReader(client: connection).rows(after: position, limit: limit, filter: filter, sample: sample)
             guard page.through > position else { return }
             let statements = try copies.writes(for: page.decode(page.rows.indices)).map(\.statement)
             try await connection.run(statements + [copies.checkpoint(at: page.through)])
             copies.advance(to: page.through)
+            // Appends may wait for the caller, so that it does not ask once more at the end of the log.
+            guard page.through - position == limit else { return }
         }
     }
 }

@@ -6,23 +6,20 @@ extension ReadModels {
     /// Makes the shadows the live tables, at the end of the log, while all appends wait. The replaced tables stay.
     /// - Parameter start: the position from which the shadows were filled
     func cutover(under lease: ShadowLease, from start: Int64) async throws -> Cutover {
-        try await swap(from: start) { connection in
+        try await swap(from: start) { connection, existing in
             var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
             try await lease.check(on: connection)
             try await ReadModelCopy.catchUp(&shadows, on: connection)
-            for projection in projections {
-                let live = type(of: projection).schema
+            let statements = projections.map { type(of: $0).schema }.flatMap { live in
                 // Servers that read the old tables read the new ones from now on.
-                try await connection.query(
-                    """
+                let served: SQL = """
                     UPDATE log.read_models AS n SET served_at = o.served_at, served_until = o.served_until FROM log.read_models AS o
                     WHERE n.schema = \(live + Self.rebuildSuffix) AND o.schema = \(live)
                     """
-                )
-                try await Self.rename(live, to: live + Self.previousSuffix, on: connection)
-                try await Self.rename(live + Self.rebuildSuffix, to: live, on: connection)
+                return [served] + Self.rename(live, to: live + Self.previousSuffix, exists: existing.contains(live))
+                    + Self.rename(live + Self.rebuildSuffix, to: live, exists: existing.contains(live + Self.rebuildSuffix))
             }
-            try await connection.query("DELETE FROM log.shadows WHERE schema = ANY(\(lease.schemas))")
+            try await connection.run(statements + ["DELETE FROM log.shadows WHERE schema = ANY(\(lease.schemas))"])
             return shadows
         }
     }
@@ -38,19 +35,20 @@ extension ReadModels {
         for projection in projections {
             while let isBehind = try await catchUp(projection, suffix: Self.previousSuffix), isBehind {}
         }
-        return try await swap(from: (start ?? nil) ?? 0) { connection in
+        return try await swap(from: (start ?? nil) ?? 0) { connection, existing in
             var before = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
             let there = before.map(\.schema)
             if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.previousSuffix) }) {
                 throw ReadModelError.noPreviousTables(type(of: none).name)
             }
             try await ReadModelCopy.catchUp(&before, on: connection)
-            for projection in projections {
-                let live = type(of: projection).schema
-                try await Self.rename(live, to: live + "_swap", on: connection)
-                try await Self.rename(live + Self.previousSuffix, to: live, on: connection)
-                try await Self.rename(live + "_swap", to: live + Self.previousSuffix, on: connection)
-            }
+            try await connection.run(
+                projections.map { type(of: $0).schema }.flatMap { live in
+                    let (previous, isLive) = (live + Self.previousSuffix, existing.contains(live))
+                    return Self.rename(live, to: live + "_swap", exists: isLive)
+                        + Self.rename(previous, to: live, exists: existing.contains(previous))
+                        + Self.rename(live + "_swap", to: previous, exists: isLive)
+                })
             return before
         }
     }
@@ -59,8 +57,9 @@ extension ReadModels {
     private static let lockSeconds = 1
     private static let attempts = 15
 
+    /// - Parameter body: runs under the log's lock and gets the schemas that exist. Appends wait for each of its round trips.
     private func swap(
-        from start: Int64, _ body: @Sendable (LeasedConnection) async throws -> [ReadModelCopy]
+        from start: Int64, _ body: @Sendable (LeasedConnection, _ existing: Set<String>) async throws -> [ReadModelCopy]
     ) async throws -> Cutover {
         let clock = ContinuousClock()
         var attempt = 1
@@ -70,9 +69,10 @@ extension ReadModels {
                     try await connection.withoutTimeout { connection in
                         try await connection.query(SQL(unsafeText: "SET LOCAL lock_timeout = '\(Self.lockSeconds)s'"))
                         try await Self.lockNames(on: connection)
+                        let existing = try await connection.query("SELECT nspname::text FROM pg_namespace").decode(String.self)
                         try await connection.query("SELECT log.lock()")
                         let began = clock.now
-                        return (try await body(connection), began)
+                        return (try await body(connection, Set(existing)), began)
                     }
                 }
                 return cutover(
@@ -99,14 +99,12 @@ extension ReadModels {
         try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e03'::bigint)")
     }
 
-    /// Renames a schema and its entry. If the schema does not exist, this function drops its entry.
-    private static func rename(_ schema: String, to name: String, on connection: LeasedConnection) async throws {
-        let exists = try await connection.query("SELECT to_regnamespace(\(schema)) IS NOT NULL").decode(Bool.self)
-        guard exists == [true] else {
-            try await connection.query("SELECT log.leave_inline(ARRAY[\(schema)])")
-            return try await drop(schema, on: connection)
-        }
-        try await connection.query("ALTER SCHEMA \(identifier: schema) RENAME TO \(identifier: name)")
-        try await connection.query("SELECT log.rename_read_model(\(schema), \(name))")
+    /// The statements that rename a schema and its entry, or that drop the entry of a schema that does not exist.
+    private static func rename(_ schema: String, to name: String, exists: Bool) -> [SQL] {
+        guard exists else { return ["SELECT log.leave_inline(ARRAY[\(schema)])"] + dropping(schema) }
+        return [
+            "ALTER SCHEMA \(identifier: schema) RENAME TO \(identifier: name)",
+            "SELECT log.rename_read_model(\(schema), \(name))",
+        ]
     }
 }

@@ -159,10 +159,15 @@ public struct ReadModels: Sendable {
             "INSERT INTO log.read_models (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
     }
 
-    /// Deletes the row first, because a transaction that writes to the tables locks the row before them.
     static func drop(_ schema: String, on connection: LeasedConnection) async throws {
-        try await connection.query("DELETE FROM log.read_models WHERE schema = \(schema)")
-        try await connection.query("DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE")
+        for statement in dropping(schema) { try await connection.query(statement) }
+    }
+
+    /// Deletes the row first, because a transaction that writes to the tables locks the row before them.
+    static func dropping(_ schema: String) -> [SQL] {
+        [
+            "DELETE FROM log.read_models WHERE schema = \(schema)", "DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE",
+        ]
     }
 }
 
