@@ -29,7 +29,7 @@ public struct Cutover: Sendable, Hashable {
 extension ReadModels {
     static let rebuildSuffix = "_rebuild"
     /// Maximum number of recorded events in a round after which the cutover begins. The rest is done under the log's lock.
-    private static let remainder: Int64 = 500
+    private static let remainder: Int64 = 100
     /// After this many rounds the cutover happens in any case, because writers are as fast as the rebuild.
     private static let rounds = 20
 
@@ -92,15 +92,11 @@ extension ReadModels {
         return try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
     }
 
-    /// Makes the indexes of all shadows concurrently, each in its own transaction.
+    /// Makes the indexes of one shadow after the other, each in its own transaction. Together they would take all processors of
+    /// PostgreSQL from requests.
     private func makeIndexes(under lease: ShadowLease) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for projection in projections {
-                group.addTask {
-                    try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix)
-                }
-            }
-            try await group.waitForAll()
+        for projection in projections {
+            try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix)
         }
         try await client.withTransaction { connection in try await lease.check(on: connection) }
     }
@@ -111,6 +107,7 @@ extension ReadModels {
                 let made = try await connection.query("SELECT has_indexes FROM log.shadows WHERE schema = \(shadow)")
                 guard try made.decode(Bool.self) == [false] else { return }
                 try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
+                try await connection.query("SET LOCAL max_parallel_maintenance_workers = 0")
                 try await connection.execute(script: projection.indexes(in: shadow))
                 for table in try await Self.tables(of: shadow, on: connection) {
                     try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")

@@ -69,11 +69,10 @@ extension ReadModels {
         }
         let position = copies.position
         progress(ShadowProgress(phase: .comparing, position: position, tail: position))
-        return try await withThrowingTaskGroup(of: Comparison.self) { group in
-            for projection in projections { group.addTask { try await compare(projection, sample: sample, limit: limit) } }
-            let comparisons = try await group.reduce(into: [:]) { $0[$1.name] = $1 }
-            return projections.compactMap { comparisons[type(of: $0).name] }
-        }
+        // One after the other, because together they would take all processors of PostgreSQL from requests.
+        var comparisons: [Comparison] = []
+        for projection in projections { comparisons.append(try await compare(projection, sample: sample, limit: limit)) }
+        return comparisons
     }
 
     private func createShadows(under lease: ShadowLease) async throws -> [ReadModelCopy] {
@@ -114,7 +113,7 @@ extension ReadModels {
                 var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)
                 try await ReadModelCopy.catchUp(
                     &shadow, through: position, filter: filter, sample: sample, on: connection)
-                for setting in ["enable_seqscan = on", "work_mem = '128MB'"] {
+                for setting in ["enable_seqscan = on", "work_mem = '128MB'", "max_parallel_workers_per_gather = 0"] {
                     try await connection.query(SQL(unsafeText: "SET LOCAL " + setting))
                 }
                 var comparison = Comparison(name: name, position: position)
