@@ -119,3 +119,13 @@ extension RenderedEvents {
 extension RenderedEvent {
     var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
 }
+
+extension EventDetails {
+    /// One of many places.
+    static func at(_ number: Int) -> EventDetails {
+        var details = EventDetails.picnic
+        details.name = "Picnic \(number)"
+        details.coordinates = Coordinates(lat: Double(number * 7 % 170) - 85, lon: Double(number * 13 % 360) - 180)
+        return details
+    }
+}

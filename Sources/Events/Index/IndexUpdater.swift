@@ -18,8 +18,6 @@ package final class IndexUpdater: Service {
     private static let longestBackOffSeconds = 30.0
     /// Maximum number of recorded events in one batch, because commits wait for the batch.
     private static let pageLimit: Int64 = 200
-    /// Seconds between two checks that the read model still has the tables that the index was loaded from.
-    private static let checkSeconds = 1.0
 
     let index = EventIndex()
     let state = IndexState()
@@ -101,6 +99,15 @@ package final class IndexUpdater: Service {
             writer.absent = AbsentEvents(hidden: filled.hidden)
             listener?.indexLoaded(at: filled.cursor.position)
         }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.followWithRetries(filled) }
+            group.addTask { try await self.watchTables(filled.tableGeneration) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func followWithRetries(_ filled: IndexLoad) async throws {
         var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
             do { try await follow(filled) } catch let error as FormatError {
@@ -131,13 +138,7 @@ package final class IndexUpdater: Service {
             client: client, standby: standby, notifier: notifier, after: reached ?? filled.cursor,
             filter: LogFilter(categories: [EventDomainEvent.category]), pageLimit: Self.pageLimit,
             reached: { [self] in reached })
-        var checkedAt: ContinuousClock.Instant?
         for try await page in feed {
-            if checkedAt.map({ .now - $0 > .seconds(Self.checkSeconds) }) ?? true {
-                checkedAt = .now
-                let current = try await ReadModelState.of(EventsProjection.self, client)
-                guard current.tableGeneration == filled.tableGeneration else { throw ReadModelReplacedError() }
-            }
             let isSameLog = notifier.history.generation == filled.generation
             guard isSameLog, reached != nil else { throw ReadModelReplacedError() }
             try take(LogSegment(page))
@@ -184,6 +185,9 @@ package final class IndexUpdater: Service {
         writer.absent.apply(changes)
         listener?.indexApplied(changes.changes, through: segment.through)
     }
+
+    /// The present content.
+    var held: HeldEvents { writer.withLock { HeldEvents(snapshot: index.snapshot, hidden: $0.absent.hidden) } }
 
     /// The end of the log in the index; `nil` while the index loads, and after it was given up.
     private var reached: LogCursor? { writer.withLock { $0.buffer.reached } }

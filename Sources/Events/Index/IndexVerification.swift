@@ -54,22 +54,22 @@ extension IndexUpdater {
         guard isFirst else { throw VerificationRunningError() }
         defer { examining.withLock { $0 = false } }
         guard state.isInUse else { throw IndexNotInUseError() }
-        let held = index.snapshot
+        let held = held
         for _ in 0..<Self.attempts {
             if let verification = try await examine(held) { return verification }
             // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
-        throw ReadModelBehindError(position: held.position)
+        throw ReadModelBehindError(position: held.snapshot.position)
     }
 
     /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
-    private func examine(_ held: EventIndex.Snapshot) async throws -> IndexVerification? {
+    private func examine(_ held: HeldEvents) async throws -> IndexVerification? {
         let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
-            guard state.position >= held.position else { return (state, nil) }
-            let changed = try await changes(after: held.position, through: state.position, connection)
+            guard state.position >= held.snapshot.position else { return (state, nil) }
+            let changed = try await changes(after: held.snapshot.position, through: state.position, connection)
             let comparison = RowComparison(with: held, changed: changed, at: state.position, render: render)
             try await connection.withoutTimeout { connection in
                 try await EventsProjection.copyRows(connection) { rows in try rows.forEach { try comparison.take(&$0) } }
@@ -103,6 +103,13 @@ extension IndexUpdater {
     }
 }
 
+/// What a node holds of the events at one position.
+struct HeldEvents: Sendable {
+    var snapshot: EventIndex.Snapshot
+    /// The hidden events, which are no part of the index.
+    var hidden: [EventID: HeldEvent]
+}
+
 /// The changes of one event after the snapshot of a comparison.
 private struct RangeOfChanges {
     /// 0 for a new event.
@@ -115,8 +122,9 @@ private struct RangeOfChanges {
 private final class RowComparison: Sendable {
     private struct State: Sendable {
         var verification: IndexVerification
-        /// Number of rows with an event that the snapshot has.
+        /// Number of rows with an event that the snapshot has, and with one that is held as hidden.
         var held = 0
+        var hidden = 0
         var json: [UInt8] = []
     }
 
@@ -124,6 +132,7 @@ private final class RowComparison: Sendable {
     private static let (searched, searchRadius) = (16, 0.001)
 
     private let snapshot: EventIndex.Snapshot
+    private let hidden: [EventID: HeldEvent]
     private let changed: [EventID: RangeOfChanges]
     private let render: EventRendering
     private let state: Mutex<State>
@@ -131,10 +140,11 @@ private final class RowComparison: Sendable {
 
     /// - Parameter changed: the events that changed after the snapshot
     init(
-        with snapshot: EventIndex.Snapshot, changed: [EventID: RangeOfChanges], at position: Int64,
+        with held: HeldEvents, changed: [EventID: RangeOfChanges], at position: Int64,
         render: @escaping EventRendering
     ) {
-        self.snapshot = snapshot
+        snapshot = held.snapshot
+        hidden = held.hidden
         self.changed = changed
         self.render = render
         state = Mutex(State(verification: IndexVerification(position: position)))
@@ -145,6 +155,7 @@ private final class RowComparison: Sendable {
         state.withLock { state in
             let held = snapshot.event(event.id)
             let before = changed[event.id]
+            compareHidden(event, hasChanged: before != nil, &state)
             if held != nil, event.isLive || before != nil { state.held += 1 }
             // The snapshot holds the event if it was live then.
             guard event.isLive || held != nil && before != nil else { return }
@@ -166,9 +177,23 @@ private final class RowComparison: Sendable {
         }
     }
 
+    /// A hidden event is compared too, because it comes back as it is held.
+    private func compareHidden(_ event: Event, hasChanged: Bool, _ state: inout State) {
+        let held = hidden[event.id]
+        if held != nil, hasChanged || event.isHidden && !event.isCancelled { state.hidden += 1 }
+        guard event.isHidden, !event.isCancelled, !hasChanged else { return }
+        // An event that the index still shows counts as surplus.
+        guard held != nil || snapshot.event(event.id) == nil else { return }
+        state.json.removeAll(keepingCapacity: true)
+        render(event, &state.json)
+        guard let held, held.version == event.version, held.owner == event.owner, held.json == state.json else {
+            return state.verification.note("hidden event \(event.id.rawValue) is held with other content")
+        }
+    }
+
     func result() -> IndexVerification {
         state.withLock { state in
-            let surplus = snapshot.count - state.held
+            let surplus = snapshot.count - state.held + hidden.count - state.hidden
             if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }
             return state.verification
         }

@@ -1,0 +1,115 @@
+import EventStore
+import Postgres
+import SpatialIndex
+import TestChance
+import TestDatabase
+import Testing
+
+@testable import Events
+
+@Suite struct `Comparing an index with the read model` {
+    @Test func `a comparison finds no difference while two nodes write`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for (seed, node) in [first, second, first, second].enumerated() {
+                            group.addTask {
+                                var generator = SeededGenerator(seed: UInt64(seed))
+                                var own: [EventID] = []
+                                for number in 0..<150 {
+                                    if let id = own.randomElement(using: &generator), generator.happens(inPercent: 60) {
+                                        try await node.update(id, to: .at(Int.random(in: 0..<1_000, using: &generator)))
+                                    } else {
+                                        own.append(try await node.create(.at(number)).id)
+                                    }
+                                }
+                            }
+                        }
+                        for node in [first, second] {
+                            group.addTask {
+                                for _ in 0..<10 {
+                                    let verification = try await node.module.verifyIndex()
+                                    #expect(verification.differences == [])
+                                    #expect(verification.differing == 0)
+                                }
+                            }
+                        }
+                        try await group.waitForAll()
+                    }
+                    #expect(try await second.module.view(atLeast: 600).position == 600)
+                    let verifications = try await [first.module.verifyIndex(), second.module.verifyIndex()]
+                    #expect(verifications.map(\.position) == [600, 600])
+                    #expect(verifications.allSatisfy { $0.events > 150 && $0.differing == 0 })
+                    let found = try await [first.found(by: .everywhere, since: 600), second.found(by: .everywhere, since: 600)]
+                    #expect(found[0] == found[1])
+                }
+            }
+        }
+    }
+
+    @Test func `a comparison finds hidden events that are held with other content`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                for number in 0..<3 { try await node.hide(node.create(.at(number)).id) }
+                #expect(try await node.module.verifyIndex().differing == 0)
+                _ = try await database.withClient { client in
+                    try await client.query("UPDATE events_v2.events SET name = 'Lie' WHERE id = 1")
+                    try await client.query("UPDATE events_v2.events SET is_cancelled = true WHERE id = 2")
+                }
+                let verification = try await node.module.verifyIndex()
+                #expect(
+                    verification.differences == [
+                        "hidden event 1 is held with other content", "1 events are held that are not there",
+                    ])
+            }
+        }
+    }
+
+    @Test func `a comparison finds differing, missing and surplus events`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                for number in 0..<30 { try await node.create(.at(number)) }
+                #expect(try await node.module.verifyIndex().differing == 0)
+                _ = try await database.withClient { client in
+                    try await client.query("UPDATE events_v2.events SET name = 'Lie' WHERE id = 3")
+                    try await client.query("UPDATE events_v2.events SET owner_id = 9 WHERE id = 4")
+                    try await client.query("UPDATE events_v2.events SET id = 77 WHERE id = 5")
+                }
+                let verification = try await node.module.verifyIndex()
+                #expect(verification.events == 30)
+                #expect(verification.differing == 4)
+                #expect(
+                    verification.differences.sorted() == [
+                        "1 events are held that are not there", "event 3 is held with other content",
+                        "event 4 is held with other content", "event 77 is held with version 0, not 1",
+                    ])
+            }
+        }
+    }
+
+    @Test func `a comparison finds a missing event, although it has changed since`() async throws {
+        try await TestNode.withDatabase { database in
+            // Without notifications and polls, so that this index does not get the other server's change.
+            try await TestNode.with(database, listens: false) { node in
+                let (id, position) = try await node.create(.at(0))
+                try await TestNode.with(database) { other in try await other.update(id, to: .at(1)) }
+                #expect(try await node.module.verifyIndex().differences == [])
+                var batch = EventIndex.Batch()
+                batch.remove(id)
+                node.index.index.apply(batch, position: position)
+                #expect(try await node.module.verifyIndex().differences == ["event 1 is held with version 0, not 1"])
+            }
+        }
+    }
+
+    @Test func `a comparison is refused while the index is not in use`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, limitBytes: 0) { node in
+                try await node.create()
+                try await eventually { node.module.indexStatus.phase == .tooSmall }
+                await #expect(throws: IndexNotInUseError.self) { try await node.module.verifyIndex() }
+            }
+        }
+    }
+}
