@@ -10,8 +10,8 @@ extension Log {
             commandName: "export",
             abstract: "Write the whole log to one compressed file.",
             discussion: """
-                The file is one snapshot of the log; servers continue meanwhile. It contains personal data, and only its owner can \
-                read it. docs/archive-format.md describes the format.
+                The file is one snapshot of the log; servers continue meanwhile, and on their machine they have priority. It contains \
+                personal data, and only its owner can read it. docs/archive-format.md describes the format.
 
                 EXAMPLE: humon log export humon.log.gz
                 EXAMPLE: humon log export - | ssh elsewhere humon log import --yes -

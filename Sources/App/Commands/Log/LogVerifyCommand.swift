@@ -10,7 +10,7 @@ extension Log {
             discussion: """
                 Checks that positions and versions have no gaps, that ids are unique, that this program decodes every event, that \
                 commands have their events, and that the sequences are beyond all ids in use. Changes nothing, and servers continue \
-                meanwhile. Run it with a new program before you deploy it. Exits with 2 if it finds violations. As JSON it prints \
+                meanwhile; on their machine they have priority. Run it with a new program before you deploy it. Exits with 2 if it finds violations. As JSON it prints \
                 an object for each check, for each kind of recorded event, and for each violation.
 
                 EXAMPLE: humon log verify

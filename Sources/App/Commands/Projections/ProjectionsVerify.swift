@@ -9,8 +9,8 @@ extension Projections {
             abstract: "Compare read models with the log, row by row, while servers continue.",
             discussion: """
                 Builds a second copy of each read model and compares it with the live one at one position of the log. Does not \
-                change or lock the live read models, and does not check indexes. Exits with 2 if a row differs, and names the row; \
-                `humon projections rebuild` repairs it.
+                change or lock the live read models, and does not check indexes. Servers on the same machine have priority. Exits \
+                with 2 if a row differs, and names the row; `humon projections rebuild` repairs it.
 
                 EXAMPLE: humon projections verify --all
                 EXAMPLE: humon projections verify events --sample 100
@@ -38,7 +38,8 @@ extension Projections {
             let output = options.output
             let progress = ShadowProgressBar(output)
             let comparisons = try await choice.tending(database) { models in
-                try await models.verify(sample: sample, limit: limit) { progress.show($0) }
+                BackgroundPriority.take()
+                return try await models.verify(sample: sample, limit: limit) { progress.show($0) }
             }
             var table = Table("name", "state", "position", "rows", "differing")
             for comparison in comparisons {
