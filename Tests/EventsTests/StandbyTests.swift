@@ -70,7 +70,7 @@ import Users
                 ) { node in
                     #expect(node.standby?.status.loads == 1)
                     #expect(node.module.indexStatus.position == 40)
-                    // Writes of both nodes alternate, so that each node needs those of the other from the log.
+                    // The writes of both nodes alternate, so that each node needs the other node's writes from the log.
                     for number in 0..<20 {
                         let (id, position) = try await writer.create(.at(number))
                         #expect(try await node.module.view(atLeast: position).event(id)?.isFromIndex == true)

@@ -106,7 +106,7 @@ struct FaultInjectionSchedule: Sendable, Hashable {
         self.faults = Array(faults.prefix(count))
     }
 
-    /// The faults of a run with a standby, and those that its readers notice.
+    /// A schedule for a run with a standby: faults of the standby, and of the servers that use it.
     static func ofStandby(seed: UInt64) -> FaultInjectionSchedule {
         var generator = SeededGenerator(seed: seed, 2)
         let faults: [Fault] = [

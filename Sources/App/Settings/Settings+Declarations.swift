@@ -32,7 +32,7 @@ extension Settings {
             "DATABASE_URL_FILE", "A file with the connection URL, instead of DATABASE_URL.")
         let replicaURL = Setting<String?>.optional(
             "HUMON_REPLICA_URL",
-            "The connection URL of a streaming standby of the database. A node loads what it keeps in memory, and follows the log, from this standby while it is in step.",
+            "The connection URL of a streaming standby. A node loads its index from the standby, and follows the log there, while the standby is in step with the database.",
             format: "a URL of PostgreSQL", isSecret: true, fileName: "HUMON_REPLICA_URL_FILE")
         let replicaURLFile = Setting<String?>.path(
             "HUMON_REPLICA_URL_FILE", "A file with that URL, instead of HUMON_REPLICA_URL.")

@@ -4,8 +4,8 @@ public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
 
-/// A streaming standby, from which a node loads what it keeps in memory and reads the tail of the log. The one place that
-/// decides whether the standby or the primary is read.
+/// A streaming standby that serves a node's loads into memory and the tail of the log. This type alone decides whether the
+/// standby or the primary is read.
 ///
 /// It compares the standby with the primary once a second and before each load. The tail is read from a standby that is in step.
 /// A load may be read from one that is a little behind, because the tail brings the rest. In all other cases the primary is read.
