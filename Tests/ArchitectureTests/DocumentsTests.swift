@@ -42,13 +42,14 @@ import Testing
         }
     }
 
-    @Test func `the chart equals the one that the script makes of the benchmarks' table`() throws {
+    @Test(arguments: [("scripts/chart", "chart"), ("Benchmarks/capacity.py", "capacity")])
+    func `the chart and the tables of capacity equal those that their scripts make`(script: String, name: String) throws {
         let process = Process()
-        process.executableURL = Repository.root.appending(path: "scripts/chart")
+        process.executableURL = Repository.root.appending(path: script)
         process.arguments = ["--check"]
         try process.run()
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "run make docs NAME=chart")
+        #expect(process.terminationStatus == 0, "run make docs NAME=\(name)")
     }
 
     @Test func `make has at most twelve targets, and make help lists each`() throws {
