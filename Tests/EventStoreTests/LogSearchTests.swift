@@ -102,6 +102,15 @@ import Testing
         }
     }
 
+    @Test func `a search of a billion positions takes ten statements with the index`() {
+        var (searched, statements): (Int64, Int) = (0, 0)
+        while searched < 1_000_000_000 {
+            searched += LogSearch.farPage(after: statements)
+            statements += 1
+        }
+        #expect(statements == 10)
+    }
+
     @Test func `the position estimated for a time is never too late`() async throws {
         try await Self.withLargeLog { client in
             let reader = LogReader(client: client)

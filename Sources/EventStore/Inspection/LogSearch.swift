@@ -4,7 +4,7 @@ public import Postgres
 /// Finds recorded events, newest first, and reports its progress while it reads.
 ///
 /// The search reads the newest positions directly. For older positions, the index of `db/migrations/0007_search.sql` excludes the
-/// pages that hold no match. Both read page by page, so that every statement is short.
+/// pages that hold no match. Both read page by page, and stop as soon as they have enough matches.
 public struct LogSearch: Sendable {
     /// The result of one search.
     public struct SearchResult: Sendable {
@@ -20,8 +20,8 @@ public struct LogSearch: Sendable {
     static let nearPage: Int64 = 10_000
     /// Number of newest positions that the search reads without the index.
     static let nearReach: Int64 = 100_000
-    /// Number of positions that one statement searches with the index.
-    static let farPage: Int64 = 1_000_000
+    /// Number of positions that the first statement with the index searches.
+    private static let firstFarPage: Int64 = 1_000_000
     /// Default limit of positions for a search for a text that names neither an actor nor a cause.
     public static let usualReach: Int64 = 1_000_000
 
@@ -51,14 +51,16 @@ public struct LogSearch: Sendable {
         let nearFloor = criteria.isIndexed ? start - Self.nearReach : 1
         var events: [RecordedEvent] = []
         var end = start
+        var farStatements = 0
         while end > floor, events.count < limit {
             let isNear = end > nearFloor
             // A search with a limit uses smaller pages, because the summaries may leave most of a page to read.
-            let page = isNear ? Self.nearPage : isLimited ? Self.nearReach : Self.farPage
+            let page = isNear ? Self.nearPage : isLimited ? Self.nearReach : Self.farPage(after: farStatements)
             let first = max(floor, end - page)
             let rest = limit - events.count
             events += try await isNear ? near(first..<end, limit: rest) : far(first..<end, limit: rest)
             end = first
+            if !isNear { farStatements += 1 }
             progress(start - end, start - floor)
         }
         let isFull = events.count == limit
@@ -68,6 +70,13 @@ public struct LogSearch: Sendable {
             isOutOfReach: !isFull && floor > times.lowerBound
         )
     }
+
+    /// Number of positions that a statement with the index searches.
+    ///
+    /// Every statement reads the summaries of the whole log, whatever its range. So it searches twice as many positions as the one
+    /// before, and the number of statements grows with the logarithm of the log's length.
+    /// - Parameter statements: the number of statements with the index before it in the same search
+    static func farPage(after statements: Int) -> Int64 { firstFarPage << min(statements, 20) }
 
     private func near(_ positions: Range<Int64>, limit: Int) async throws -> [RecordedEvent] {
         try await client.query(criteria.nearQuery(positions, limit: limit)).map(RecordedEvent.init)
