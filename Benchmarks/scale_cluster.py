@@ -3,6 +3,7 @@
 import glob, os, random, re, resource, shutil, subprocess, sys, time
 
 import nodes
+import wrk
 
 # Not those of a laptop: a machine of 8 GB and more, with WAL that a checkpoint does not interrupt. Commits are durable.
 SETTINGS = {
@@ -192,4 +193,4 @@ def load(place, node, requests, seconds, connections=64, gzip=False):
     count, rate = int(re.search(r"(\d+) requests in", text).group(1)), float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
     size, unit = re.search(r"requests in [\d.]+\w+, ([\d.]+)(\w+) read", text).groups()
     sent = float(size) * {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}[unit]
-    return rate, *map(nodes.milliseconds, found), sent / count, count
+    return rate, *map(wrk.milliseconds, found), sent / count, count

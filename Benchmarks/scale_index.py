@@ -130,8 +130,6 @@ def report_freshness(held):
     try:
         held.node.send("POST", "/v1/users")
         own = [int(re.search(r"\d+", held.node.send("POST", "/v1/events", nodes.details(n))[2]).group()) for n in range(1_000)]
-        with open(held.place + "/paced.lua", "w") as file:
-            file.write(nodes.PACED)
         with open(held.place + "/patch.txt", "w") as file:
             file.writelines(f"PATCH /v1/events/{id} {nodes.details(id * 31)}\n" for id in own)
         print(f"\n{held.events:,} events in each of two nodes. ", end="")
