@@ -5,7 +5,7 @@ import glob, os, random, re, resource, shutil, subprocess, sys, time
 import nodes
 import wrk
 
-# Not those of a laptop: a machine of 8 GB and more, with WAL that a checkpoint does not interrupt. Commits are durable.
+# For a machine of 8 GB or more. No checkpoint begins during a round of some seconds. Commits are durable.
 SETTINGS = {
     "listen_addresses": "", "max_connections": "60", "shared_buffers": "2GB", "effective_cache_size": "8GB", "work_mem": "32MB",
     "maintenance_work_mem": "512MB", "wal_compression": "lz4", "max_wal_size": "3GB", "checkpoint_timeout": "5min"}
