@@ -56,12 +56,12 @@ public final class IDAllocator: Sendable {
         self.history = history
     }
 
-    /// The number of ids to keep in stock. It grows while callers wait together, and while fetches follow each other closely.
+    /// The number of ids to keep in stock. It grows while callers wait together, and then while fetches follow each other closely.
     /// - Parameters:
     ///   - stock: the number until now
     ///   - sinceFetch: the time since the last fetch; `nil` before the first
     static func stock(after stock: Int, waiting: Int, sinceFetch: Duration?) -> Int {
-        let isBusy = waiting > 1 || sinceFetch.map { $0 < busyWithin } ?? false
+        let isBusy = waiting > 1 || stock > 0 && sinceFetch.map { $0 < busyWithin } ?? false
         return isBusy ? min(max(stock, waiting) * 2, stockLimit) : stock
     }
 
