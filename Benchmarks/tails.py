@@ -24,7 +24,7 @@ PEAK_SECONDS, WARM_UP_SECONDS = 8, 3
 # The goal of docs/benchmarks.md for the p99.9 of every route.
 GOAL_MILLISECONDS = 20
 
-# Connections of each route: so many that requests rarely wait for a free one.
+# Number of connections of each route. It is high, so that requests rarely wait for a free connection.
 CONNECTIONS = 64
 
 TOKEN = {"tb-device-token": "bench", "content-type": "application/json"}
