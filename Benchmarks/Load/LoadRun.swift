@@ -217,11 +217,13 @@ extension LoadRun {
     func lost(_ connection: RouteConnection) {
         connections.removeAll { $0 === connection }
         routes[connection.route].free.removeAll { $0 === connection }
-        if connection.sent != nil { underWay -= 1 }
-        if let sent = connection.sent, let window = windows.index(at: sent.due) {
-            routes[connection.route].recordings[window].failed(.broken)
+        // After the end, its request counts as unanswered already.
+        guard now != nil else { return }
+        if let sent = connection.sent {
+            underWay -= 1
+            if let window = windows.index(at: sent.due) { routes[connection.route].recordings[window].failed(.broken) }
         }
-        if now != nil { reconnect(connection.route) }
+        reconnect(connection.route)
     }
 
     private func reconnect(_ route: Int) {
