@@ -79,8 +79,13 @@ final class LoadRun: @unchecked Sendable {
     /// Runs from the first connection to the last response.
     /// - Throws: ``ChannelError`` or ``IOError`` if the server accepts no connection.
     func results() async throws -> LoadResults {
-        for (index, route) in routes.enumerated() {
-            for _ in 0..<route.connections { try await connect(index).get() }
+        do {
+            for (index, route) in routes.enumerated() {
+                for _ in 0..<route.connections { try await connect(index).get() }
+            }
+        } catch {
+            finished.fail(error)
+            throw error
         }
         loop.scheduleTask(in: Self.delay) {
             self.phase = .running(since: .now())
