@@ -75,6 +75,7 @@ def tables(rounds: Rounds, systems, sizes, compared):
     requests = sum(load.requests for one in rounds.loads for load in one.values())
     errors = sum(load.errors for one in rounds.loads for load in one.values())
     lines = [
+        "![Requests a second of humon, FastAPI, PostGIS, Redis and nginx](peers.svg)", "",
         f"- {time.strftime('%d %B %Y')}, commit {output('git', '-C', nodes.ROOT, 'describe', '--always')}, {held['machine']} shared with the "
         f"load generators, {output('uname', '-sr')}",
         f"- {held['events']:,} events, {held['connections']} connections, {len(rounds.loads)} rounds of {held['seconds']} s a row; "
