@@ -8,10 +8,10 @@ extension Log {
             commandName: "verify",
             abstract: "Read the whole log with this program, and list the violations.",
             discussion: """
-                Checks that positions and versions have no gaps, that ids are unique, that this program decodes every event, that \
-                commands have their events, and that the sequences are beyond all ids in use. Changes nothing, and servers continue \
-                meanwhile; on their machine they have priority. Run it with a new program before you deploy it. Exits with 2 if it finds violations. As JSON it prints \
-                an object for each check, for each kind of recorded event, and for each violation.
+                Checks that positions and versions have no gaps, that ids are unique, and that this program decodes every event. Checks \
+                that commands have their events, and that the sequences are beyond all ids in use. Changes nothing. Servers continue \
+                meanwhile, and on their machine they have priority. Run it with a new program before you deploy it. Exits with 2 if it \
+                finds violations. As JSON it prints an object for each check, for each kind of recorded event, and for each violation.
 
                 EXAMPLE: humon log verify
                 """
