@@ -33,7 +33,12 @@ import Testing
                     let first = try await node.signUp()
                     #expect(try await node.users.user(of: first.token) == first.id)
                     try await Self.loseAll(database)
-                    let second = try await other.signUp()
+                    // If the server notices the loss while it fetches an id, it fetches another one.
+                    var second = try await other.signUp()
+                    for _ in 0..<10 where second.id != first.id {
+                        try await Self.loseAll(database)
+                        second = try await other.signUp()
+                    }
                     #expect(second.id == first.id)
                     #expect(try await node.users.user(of: first.token) == nil)
                     #expect(try await node.users.user(of: second.token) == second.id)
