@@ -81,7 +81,7 @@ def tables(rounds: Rounds, systems, sizes, compared):
         f"- {held['events']:,} events, {held['connections']} connections, {len(rounds.loads)} rounds of {held['seconds']} s a row; "
         f"{requests:,} requests, {errors:,} errors",
         f"- load average before the rounds: {min(rounds.busy):.1f} to {max(rounds.busy):.1f}; 0 is a machine without other programs",
-        f"- {compared:,} answers of the peers equalled those of humon before the rounds",
+        f"- before the rounds the script compared {compared:,} answers of the peers with humon's, and all were equal",
         f"- {', '.join(held['versions'])}",
         "- nginx sends " + ", ".join(f"{size:,} bytes for {REQUESTS[row]}" for row, size in sizes.items()),
     ]

@@ -10,7 +10,7 @@ extension API {
         let document = Document.openAPI
         return [
             Route.immediate(.get, "/v1/openapi.json", "getOpenAPI") { request, _ in document.response(to: request) },
-            // The first request makes the page, in a task: a start would take a tenth of a second more.
+            // The first request makes the page, in a task: it takes about 0.3 s, which every start would take more.
             Route(.get, "/docs", "getDocumentation", limit: .computing) { request, _ in Document.page.response(to: request) },
             Route.immediate(.get, "/health/live", "getLiveness") { _, _ in alive },
             // Not limited: an overloaded node must answer this.
