@@ -14,7 +14,7 @@ HUMON=PROGRAM measures another program than .build/release/humon. Needs Python 3
 recorded events takes about 18 s.
 """
 
-import os, shutil, sys, tempfile
+import os, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import capacity, nodes, scale_index, scale_log
@@ -34,17 +34,15 @@ def main():
         return print(capacity.page())
     if part not in ("index", "log"):
         sys.exit(__doc__)
-    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-scale-")
-    cluster = Cluster(place)
-    try:
-        if part == "index":
-            scale_index.measure(cluster, numbers("INDEXED", "1000000 10000000"), ROUNDS, SECONDS)
-        else:
-            scale_log.measure(cluster, numbers("RECORDED", "1000000 10000000 50000000"), ROUNDS, SECONDS)
-    finally:
-        cluster.stop()
-        if "PLACE" not in os.environ:
-            shutil.rmtree(place)
+    with nodes.working_directory() as place:
+        cluster = Cluster(place)
+        try:
+            if part == "index":
+                scale_index.measure(cluster, numbers("INDEXED", "1000000 10000000"), ROUNDS, SECONDS)
+            else:
+                scale_log.measure(cluster, numbers("RECORDED", "1000000 10000000 50000000"), ROUNDS, SECONDS)
+        finally:
+            cluster.stop()
 
 
 if __name__ == "__main__":

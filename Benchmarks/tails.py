@@ -9,7 +9,7 @@ Usage: Benchmarks/tails.py [MINUTES [SHARE…]], by default 10 minutes at 0.7 of
 the events, PEAK=REQUESTS-A-SECOND instead of the run at full load, ONLY=NAME,… for some disturbances, HISTOGRAMS=DIRECTORY for results
 as JSON and HDR percentile distributions. Needs Python 3, pg_dump, .build/release/humon and LoadGenerator.
 """
-import json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
+import json, os, random, re, signal, subprocess, sys, threading, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import nodes
@@ -239,27 +239,21 @@ def report(chosen, told, use, found, table, rate, share):
 
 
 def main():
-    place = os.environ.get("PLACE") or tempfile.mkdtemp(prefix="humon-tails-")
-    os.makedirs(place, exist_ok=True)
-    os.chmod(place, 0o755)
-    node = nodes.Node(place, 0)
-    try:
-        if node.send("GET", f"/v1/events/{EVENTS}")[0] != 200:
-            environment = dict(os.environ, HUMON_DATA=place + "/data")
-            command = [nodes.HUMON, "demo", "--yes", "--all-live", "--events", str(EVENTS)]
-            subprocess.run(command, env=environment, cwd=place, check=True, capture_output=True)
-        node.send("POST", "/v1/users")
-        spots = list(nodes.places())
-        own = [json.loads(node.send("POST", "/v1/events", event(0, *spots[number % len(spots)]))[2])["id"] for number in range(OWN_EVENTS)]
-        write_plan(place, own)
-        peak = float(os.environ.get("PEAK") or find_peak(place, node))
-        print(f"{EVENTS} events, {len(MIX)} routes; peak of the mix: {peak:.0f} requests a second", flush=True)
-        for share in SHARES:
-            report(*run(place, node, peak * share), peak * share, share)
-    finally:
-        node.stop()
-        if "PLACE" not in os.environ:
-            shutil.rmtree(place)
+    with nodes.working_directory() as place:
+        node = nodes.Node(place, 0)
+        try:
+            if node.send("GET", f"/v1/events/{EVENTS}")[0] != 200:
+                nodes.fill(place, EVENTS)
+            node.send("POST", "/v1/users")
+            spots = list(nodes.places())
+            own = [json.loads(node.send("POST", "/v1/events", event(0, *spots[number % len(spots)]))[2])["id"] for number in range(OWN_EVENTS)]
+            write_plan(place, own)
+            peak = float(os.environ.get("PEAK") or find_peak(place, node))
+            print(f"{EVENTS} events, {len(MIX)} routes; peak of the mix: {peak:.0f} requests a second", flush=True)
+            for share in SHARES:
+                report(*run(place, node, peak * share), peak * share, share)
+        finally:
+            node.stop()
 
 
 if __name__ == "__main__":

@@ -102,20 +102,8 @@ actor CrashableCluster {
 enum PostgresProgram {
     static func run(_ name: String, _ arguments: [String]) async throws {
         let program = try await PostgresInstallation.find(in: nil, majorVersion: nil).directory.appending(name).string
-        let errors = Pipe()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        let (exit, continuation) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = { continuation.yield($0.terminationStatus) }
-        try process.run()
-        for await status in exit {
-            guard status != 0 else { return }
-            let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
-            throw Violation(check: .restore, sentence: "\(name) ended with \(status): \(text)")
+        do { try await TestProgram.run(program, arguments) } catch let error as TestProgram.Failed {
+            throw Violation(check: .restore, sentence: error.description)
         }
     }
 }

@@ -27,13 +27,13 @@ public actor TestStandby {
         let copy = directory + "/cluster"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let programs = try await PostgresInstallation.find(in: nil, majorVersion: nil)
-        try await Self.run(
+        try await TestProgram.run(
             "\(programs.directory)/pg_basebackup",
             ["--host", socketDirectory, "--username", "humon", "--pgdata", copy, "--checkpoint", "fast"])
         guard FileManager.default.createFile(atPath: copy + "/standby.signal", contents: nil) else {
             throw Failed(description: "the copy of the cluster is no standby")
         }
-        if getuid() == 0 { try await Self.run("/bin/chown", ["-R", "postgres", copy]) }
+        if getuid() == 0 { try await TestProgram.run("/bin/chown", ["-R", "postgres", copy]) }
         try await start()
     }
 
@@ -106,26 +106,6 @@ public actor TestStandby {
         configuration.acquireTimeoutSeconds = 30
         configuration.statementTimeoutSeconds = 90
         try await withPostgres(configuration, logger: .quiet, body)
-    }
-
-    private static func run(_ program: String, _ arguments: [String]) async throws {
-        let errors = Pipe()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        let (exit, continuation) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = {
-            continuation.yield($0.terminationStatus)
-            continuation.finish()
-        }
-        try process.run()
-        for await status in exit where status != 0 {
-            let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
-            throw Failed(description: "\(program) ended with \(status): \(text)")
-        }
     }
 }
 
