@@ -26,8 +26,9 @@ COPY Examples Examples
 COPY Tests Tests
 COPY db db
 COPY docs/openapi.yaml docs/openapi.yaml
+COPY scripts/release scripts/release
 # Without a change to Package.resolved: another version ends the build.
-RUN swift build --configuration release --product humon --static-swift-stdlib --force-resolved-versions \
+RUN scripts/release humon --force-resolved-versions \
     && install -D --strip .build/release/humon /out/humon
 
 # Base backups and their trial restore, which need PostgreSQL of the database's version and humon.

@@ -19,7 +19,7 @@ run: build
 
 ## build     install, and build the release binary .build/release/humon
 build: install
-	swift build --configuration release --product humon
+	scripts/release humon
 
 # Change
 

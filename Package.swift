@@ -279,4 +279,9 @@ for target in package.targets where target.type != .system {
     if target.type == .regular, target.name != "App" {
         target.swiftSettings?.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
     }
+    // Programs for production contain Swift's libraries (scripts/release). LLD links them without the warning that other linkers print
+    // for a function in Foundation.
+    if target.type == .executable {
+        target.linkerSettings = [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux], configuration: .release))]
+    }
 }
