@@ -13,8 +13,9 @@ public final class ProjectionRunner: Service {
     private static let noteSeconds = 15 * 60.0
     /// Seconds for which a note is valid: longer than ``noteSeconds``, so that a late note leaves no gap.
     private static let servedSeconds = 20 * 60.0
-    /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append.
-    private static let pauseSeconds = 0.02
+    /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append. The pause is
+    /// short while another version appends, and long while this version alone does, because its appends need no catch-up.
+    private static let pauseSeconds = (behind: 0.02, inStep: 0.25)
 
     /// The pauses between two attempts to catch up a read model that could not follow the log.
     private static let backOff = BackOff(firstSeconds: 0.25, longestSeconds: 30)
@@ -44,6 +45,7 @@ public final class ProjectionRunner: Service {
             var noted: ContinuousClock.Instant?
             var failures: [String: Failure] = [:]
             for await _ in notifier.wakes() {
+                var wasBehind = true
                 do {
                     if readModels.client.configuration.isPooled,
                         noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true
@@ -51,21 +53,22 @@ public final class ProjectionRunner: Service {
                         try await readModels.noteServed(forSeconds: Self.servedSeconds)
                         noted = .now
                     }
-                    try await catchUp(&failures)
+                    wasBehind = try await catchUp(&failures)
                 } catch is CancellationError {
                     return
                 } catch {
                     logger.warning("read models may be behind", metadata: ["error": "\(error)"])
                 }
-                try? await Task.sleep(for: .seconds(Self.pauseSeconds))
+                try? await Task.sleep(for: .seconds(wasBehind ? Self.pauseSeconds.behind : Self.pauseSeconds.inStep))
             }
         }
     }
 
     /// Catches up all read models. If one cannot follow, the runner tries it again after growing pauses, and the others go on.
-    private func catchUp(_ failures: inout [String: Failure]) async throws {
+    /// - Returns: whether a read model was behind
+    private func catchUp(_ failures: inout [String: Failure]) async throws -> Bool {
         let waiting = failures.filter { $0.value.retryAt > .now }
-        let found = try await readModels.catchUp(skipping: Set(waiting.keys))
+        let (wasBehind, found) = try await readModels.catchUp(skipping: Set(waiting.keys))
         let known = failures
         failures = waiting
         for (schema, error) in found {
@@ -77,5 +80,6 @@ public final class ProjectionRunner: Service {
             failure.retryAt = .now + failure.backOff.next()
             failures[schema] = failure
         }
+        return wasBehind
     }
 }

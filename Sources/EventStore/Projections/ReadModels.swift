@@ -75,14 +75,14 @@ public struct ReadModels: Sendable {
     /// Applies the appends of programs of other versions, which do not change this program's tables.
     /// - Throws: the error of the first read model that could not follow, after the other read models reached the end of the log
     public func catchUp() async throws {
-        let failures = try await catchUp(skipping: [])
+        let failures = try await catchUp(skipping: []).failures
         for projection in projections { if let failure = failures[type(of: projection).schema] { throw failure } }
     }
 
     /// - Parameter skipped: schemas of the read models to leave alone
-    /// - Returns: the errors of the read models that could not follow, by schema
+    /// - Returns: whether a read model was behind, and the errors of those that could not follow, by schema
     /// - Throws: `PostgresError` if the database is away, `CancellationError`
-    func catchUp(skipping skipped: Set<String>) async throws -> [String: any Error] {
+    func catchUp(skipping skipped: Set<String>) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
         let behind = try await client.query(
             """
             SELECT schema FROM log.read_model_positions(\(projections.map { type(of: $0).schema }))
@@ -101,7 +101,7 @@ public struct ReadModels: Sendable {
                 failures[schema] = error
             }
         }
-        return failures
+        return (!behind.isEmpty, failures)
     }
 
     /// Applies one page of the log, in its own transaction.
