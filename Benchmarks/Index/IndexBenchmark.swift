@@ -74,9 +74,10 @@ struct IndexBenchmark: ParsableCommand {
             }
             seconds += clock.seconds
         }
-        let clock = ThreadClock()
+        // It runs on all cores.
+        let start = ContinuousClock.now
         index.fill(from: &bulkLoad, position: 0)
-        return (seconds + clock.seconds, jsonBytes)
+        return (seconds + (ContinuousClock.now - start) / .seconds(1), jsonBytes)
     }
 
     private func report(_ index: EventIndex, jsonBytes: Int) {

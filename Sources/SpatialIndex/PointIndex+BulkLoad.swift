@@ -2,7 +2,7 @@ extension PointIndex {
     /// All points of an index, each once, in any order. Loading them this way is faster than a batch.
     ///
     /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:)`` then makes the leaves of one
-    /// region after another, and frees each region. So sorting and copying stay within the processor's cache.
+    /// region after another on each core, and frees each region. So sorting and copying stay within the processor's cache.
     public struct BulkLoad: PointCollector, Sendable {
         /// The number of leading bits of a cell that choose the region: three bits for each level, some 400 km on the Earth.
         private static let regionBits: UInt64 = 15
@@ -35,12 +35,25 @@ extension PointIndex {
             }
         }
 
-        mutating func takeRegions(_ body: (Batch) -> Void) {
-            for region in regions.indices where !regions[region].isEmpty {
-                var batch = Batch()
-                swap(&batch, &regions[region])
-                body(batch)
+        /// Takes the points of all regions.
+        mutating func takeRegions() -> [Batch] {
+            defer { regions = [] }
+            return regions
+        }
+
+        /// Ranges of regions with nearly equal numbers of points.
+        /// - Parameter number: at most one range more is returned
+        func ranges(_ number: Int) -> [Range<Int>] {
+            let share = max(1, count / number)
+            var ranges: [Range<Int>] = []
+            var (start, points) = (0, 0)
+            for region in regions.indices {
+                points += regions[region].count
+                guard points >= share else { continue }
+                ranges.append(start..<region + 1)
+                (start, points) = (region + 1, 0)
             }
+            return ranges + [start..<regions.count]
         }
     }
 }

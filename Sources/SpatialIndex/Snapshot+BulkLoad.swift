@@ -1,20 +1,56 @@
+internal import Dispatch
+internal import Synchronization
+
 extension PointIndex.Snapshot {
-    /// Makes the next snapshot from a bulk load only. The writer calls this once.
-    func next(_ bulkLoad: inout PointIndex.BulkLoad, position: Int64) -> PointIndex.Snapshot {
-        var blocks = RetiredBlocks()
-        retireAll(&blocks)
-        var cells = IDTable()
-        cells.apply(bulkLoad.cells.sorted { $0.id < $1.id }[...], &blocks)
+    /// Number of parts into which the cores divide a bulk load: many more than cores, so that all cores end at about the same time.
+    private static let bulkLoadParts = 64
+
+    /// The leaves of some regions, and their blocks.
+    ///
+    /// `@unchecked`: one thread makes the leaves before any other thread sees them.
+    private struct Part: @unchecked Sendable {
         var leaves: [Child<Leaf>] = []
-        bulkLoad.takeRegions { region in
+        var blocks = RetiredBlocks()
+
+        mutating func add(_ region: PointIndex.Batch) {
             region.payloads.withUnsafeBytes { payloads in
                 let rows = region.changes.compactMap { change in change.row.map { Leaf.Row(change.id, $0, payloads: payloads) } }
                 for leaf in Child.leaves(of: rows, &blocks) { leaves.append(leaf, &blocks) }
             }
         }
+    }
+
+    /// Makes the next snapshot from a bulk load only, on all cores. The writer calls this once.
+    func next(_ bulkLoad: inout PointIndex.BulkLoad, position: Int64) -> PointIndex.Snapshot {
+        let (changes, ranges) = (bulkLoad.cells, bulkLoad.ranges(Self.bulkLoadParts))
+        let regions = Mutex(bulkLoad.takeRegions())
+        let table = Mutex((cells: IDTable(), blocks: RetiredBlocks()))
+        let parts = Mutex(Array(repeating: Part(), count: ranges.count))
+        DispatchQueue.concurrentPerform(iterations: ranges.count + 1) { number in
+            // The table of ids comes first, because it takes longer than a part.
+            guard number > 0 else {
+                return table.withLock { $0.cells.apply(changes.sorted { $0.id < $1.id }[...], &$0.blocks) }
+            }
+            var part = Part()
+            for region in ranges[number - 1] {
+                // Freed before the next region, so that the leaves use its memory.
+                let points = regions.withLock { exchange(&$0[region], with: PointIndex.Batch()) }
+                if !points.isEmpty { part.add(points) }
+            }
+            parts.withLock { $0[number - 1] = part }
+        }
+        var blocks = RetiredBlocks()
+        retireAll(&blocks)
+        var leaves: [Child<Leaf>] = []
+        for part in parts.withLock({ $0 }) {
+            blocks.append(part.blocks)
+            for leaf in part.leaves { leaves.append(leaf, &blocks) }
+        }
+        let (cells, tableBlocks) = table.withLock { $0 }
+        blocks.append(tableBlocks)
         let root = Children<OuterNode>(of: leaves, &blocks)
         let next = PointIndex.Snapshot(
-            position: position, count: bulkLoad.count, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells)
+            position: position, count: changes.count, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells)
         reclamation.close(blocks.replaced, next: next.reclamation)
         return next
     }

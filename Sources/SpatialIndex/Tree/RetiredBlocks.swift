@@ -1,7 +1,9 @@
 internal import CJemalloc
 
 /// The blocks of memory that one batch allocates and replaces. A block is written once and then never changes.
-struct RetiredBlocks {
+///
+/// `@unchecked`: one thread writes a block before any other thread sees it.
+struct RetiredBlocks: @unchecked Sendable {
     /// Growth of the memory in use, in bytes, in the size classes of the allocator.
     private(set) var bytes = 0
     private(set) var replaced: [UnsafeMutableRawPointer] = []
@@ -14,6 +16,12 @@ struct RetiredBlocks {
     mutating func replace(_ block: UnsafeMutableRawPointer, _ bytes: Int) {
         self.bytes -= Self.held(for: bytes)
         replaced.append(block)
+    }
+
+    /// Adds the blocks that another core allocated and replaced for the same batch.
+    mutating func append(_ other: RetiredBlocks) {
+        bytes += other.bytes
+        replaced += other.replaced
     }
 
     /// The size class that jemalloc uses for a block.
