@@ -44,22 +44,29 @@ public struct AttendancesModule: Sendable {
     package var services: [any Service] { counts.map { [$0] } ?? [] }
 
     /// Lets a user attend an event. A repetition changes nothing.
+    /// - Parameter condition: what must hold when the attendance is recorded
     /// - Returns: a position from which on the attendance is in the log
-    /// - Throws: `EventRejection`, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
+    /// - Throws: `EventRejection`, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, what `EventLog.append(_:)` throws, and
+    ///   `UncheckedConditionError` if a command under a condition changes nothing
     @discardableResult
-    public func attend(_ command: AttendEvent, context: CommandContext) async throws -> Int64 {
-        try await change(AttendanceKey(event: command.event, user: command.by), context: context) { attendance in
+    public func attend(
+        _ command: AttendEvent, condition: AppendCondition? = nil, context: CommandContext
+    ) async throws -> Int64 {
+        try await change(AttendanceKey(event: command.event, user: command.by), if: condition, context: context) { attendance in
             try await events.checkAttendable(command.event, by: command.by)
             return decide(command, on: attendance)
         }
     }
 
     /// Lets a user leave an event, a cancelled or hidden one too. A repetition changes nothing.
+    /// - Parameter condition: what must hold when the end of the attendance is recorded
     /// - Returns: a position from which on the log has no attendance of the user
-    /// - Throws: `EventRejection` if the user does not attend and may not know of the event, and what ``attend(_:context:)`` throws
+    /// - Throws: `EventRejection` if the user does not attend and may not know of the event, and what ``attend(_:condition:context:)`` throws
     @discardableResult
-    public func leave(_ command: LeaveEvent, context: CommandContext) async throws -> Int64 {
-        try await change(AttendanceKey(event: command.event, user: command.by), context: context) { attendance in
+    public func leave(
+        _ command: LeaveEvent, condition: AppendCondition? = nil, context: CommandContext
+    ) async throws -> Int64 {
+        try await change(AttendanceKey(event: command.event, user: command.by), if: condition, context: context) { attendance in
             let removed = decide(command, on: attendance)
             if removed == nil { try await events.checkVisible(command.event, to: command.by) }
             return removed
@@ -69,7 +76,8 @@ public struct AttendancesModule: Sendable {
     /// Appends what the rule decides on the present attendance, once for each idempotency key. If another writer is faster, the rule
     /// decides again. Returns when this node's counts show the result, or after a second.
     private func change(
-        _ key: AttendanceKey, context: CommandContext, decide: (Attendance) async throws -> AttendanceDomainEvent?
+        _ key: AttendanceKey, if condition: AppendCondition?, context: CommandContext,
+        decide: (Attendance) async throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         let record = context.recordKey(actor: key.user.rawValue)
         let position: Int64
@@ -77,7 +85,7 @@ public struct AttendancesModule: Sendable {
             position = first.position
         } else {
             do {
-                position = try await append(to: key, record: record, context: context, decide: decide)
+                position = try await append(to: key, if: condition, record: record, context: context, decide: decide)
             } catch let rejection as EventRejection {
                 // Another node may have finished an earlier attempt meanwhile, and the event may have been cancelled since.
                 guard let first = try await idempotency.first(of: record) else { throw rejection }
@@ -89,29 +97,34 @@ public struct AttendancesModule: Sendable {
     }
 
     private func append(
-        to key: AttendanceKey, record: IdempotencyRecordKey?, context: CommandContext,
+        to key: AttendanceKey, if condition: AppendCondition?, record: IdempotencyRecordKey?, context: CommandContext,
         decide: (Attendance) async throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         try await ConflictRetry(dependencies: dependencies).run { conflict in
             let attendance = try await attendance(key, atLeast: conflict?.actual ?? 0)
             guard let event = try await decide(attendance) else {
+                if condition != nil { throw UncheckedConditionError() }
                 // The record of a key names a recorded event. There is none if the user never attended.
                 if attendance.version > 0 {
                     try await idempotency.remember(record, recordedAs: key.stream, version: attendance.version)
                 }
                 return try await LogReader(client: database).tail()
             }
-            return try await log.append(
+            let appended = try await log.append(
                 AppendRequest(
                     id: record?.id ?? key.domainEventID(version: attendance.version + 1),
                     requestHash: record?.requestHash,
                     stream: key.stream,
                     expectedVersion: attendance.version,
+                    condition: condition,
                     recordedAt: dependencies.now(),
                     metadata: context.metadata(actor: key.user.rawValue),
                     event: event
                 )
-            ).position
+            )
+            // The log had the event of a request at the same time, and has checked no condition.
+            if appended.isRepeat, condition != nil { throw UncheckedConditionError() }
+            return appended.position
         }
     }
 

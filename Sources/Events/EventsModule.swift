@@ -73,34 +73,43 @@ public final class EventsModule: Sendable {
     }
 
     /// Decides on the present event. If another writer is faster it decides again, `ConflictRetry.attempts` times at most.
+    /// - Parameter condition: what must hold when the change is recorded
     /// - Returns: the event, and the position at which the change is recorded
-    /// - Throws: ``EventRejection``, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, and the errors of
-    ///   `EventLog.append(_:)`
-    public func update(_ command: UpdateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+    /// - Throws: ``EventRejection``, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, the errors of `EventLog.append(_:)`,
+    ///   and `UncheckedConditionError` if a command under a condition changes nothing
+    public func update(
+        _ command: UpdateEvent, condition: AppendCondition? = nil, context: CommandContext
+    ) async throws -> (id: EventID, position: Int64) {
         try await once(context.recordKey(actor: command.by.rawValue)) { key in
-            try await change(command.id, by: command.by, key: key, context: context) { .updated(try decide(command, on: $0)) }
+            try await change(command.id, by: command.by, if: condition, key: key, context: context) {
+                .updated(try decide(command, on: $0))
+            }
         }
     }
 
     /// Cancels an event for ever. A repetition changes nothing.
     /// - Returns: the event, and a position from which on the cancellation is in the log
-    /// - Throws: what ``update(_:context:)`` throws
-    public func cancel(_ command: CancelEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+    /// - Throws: what ``update(_:condition:context:)`` throws
+    public func cancel(
+        _ command: CancelEvent, condition: AppendCondition? = nil, context: CommandContext
+    ) async throws -> (id: EventID, position: Int64) {
         try await once(context.recordKey(actor: command.by.rawValue)) { key in
-            try await change(command.id, by: command.by, key: key, context: context) { try decide(command, on: $0) }
+            try await change(command.id, by: command.by, if: condition, key: key, context: context) {
+                try decide(command, on: $0)
+            }
         }
     }
 
     /// Hides an event from all users, on behalf of an operator. A repetition changes nothing.
     /// - Returns: the place of the recorded event, or of an earlier one with ``AppendResult/isRepeat``
-    /// - Throws: ``EventRejection/notFound``, and what ``update(_:context:)`` throws
+    /// - Throws: ``EventRejection/notFound``, and what ``update(_:condition:context:)`` throws
     public func hide(_ command: HideEvent, context: CommandContext) async throws -> AppendResult {
         try await operate(on: command.id, context: context) { try decide(command, on: $0) }
     }
 
     /// Shows a hidden event again, on behalf of an operator. A repetition changes nothing.
     /// - Returns: the place of the recorded event, or of an earlier one with ``AppendResult/isRepeat``
-    /// - Throws: ``EventRejection/notFound``, and what ``update(_:context:)`` throws
+    /// - Throws: ``EventRejection/notFound``, and what ``update(_:condition:context:)`` throws
     public func unhide(_ command: UnhideEvent, context: CommandContext) async throws -> AppendResult {
         try await operate(on: command.id, context: context) { try decide(command, on: $0) }
     }
@@ -123,15 +132,17 @@ public final class EventsModule: Sendable {
     /// Appends what the rule decides on the present event. If another writer is faster, the rule decides again.
     /// - Parameter decide: returns `nil` if the event already is as the command wants it
     private func change(
-        _ id: EventID, by actor: UserID?, key: IdempotencyRecordKey?, context: CommandContext,
-        _ decide: (Event?) throws -> EventDomainEvent?
+        _ id: EventID, by actor: UserID?, if condition: AppendCondition? = nil, key: IdempotencyRecordKey?,
+        context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
     ) async throws -> AppendResult {
         try await retry.run { conflict in
             let event = try await event(id, atLeast: conflict?.actual ?? 0)
             let version = event?.version ?? 0
             if let change = try decide(event) {
-                return try await append(change, to: id, version: version, by: actor, key: key, context: context)
+                return try await append(
+                    change, to: id, version: version, if: condition, by: actor, key: key, context: context)
             }
+            if condition != nil { throw UncheckedConditionError() }
             try await idempotency.remember(key, recordedAs: id.stream, version: version)
             let tail = try await LogReader(client: database).tail()
             return AppendResult(position: tail, stream: id.stream, version: version, isRepeat: true)

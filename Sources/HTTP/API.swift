@@ -100,14 +100,20 @@ extension API {
     }
 
     /// Carries out a command for the user of a device, without a query for the user if the command's append can check the token.
-    /// - Parameter command: must append under the condition, or throw
+    /// - Parameter command: must append under the condition, or throw `UncheckedConditionError` or another error
     /// - Throws: what ``caller(_:)`` and the command throw
     func withCaller<Result>(
         _ token: DeviceToken, _ context: CommandContext, _ command: (UserID, AppendCondition?) async throws -> Result
     ) async throws -> Result {
         // A repeated command with a key appends nothing, so that nothing checks the token.
         guard context.key == nil else { return try await command(try await caller(token), nil) }
-        guard let result = try await users.withUser(of: token, command) else { throw HTTPError.unauthorized }
+        let result = try await users.withUser(of: token) { user, condition in
+            do { return try await command(user, condition) } catch is HTTPError where condition != nil {
+                // An unknown token is refused first.
+                throw UncheckedConditionError()
+            }
+        }
+        guard let result else { throw HTTPError.unauthorized }
         return result
     }
 

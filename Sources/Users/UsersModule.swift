@@ -77,9 +77,10 @@ public struct UsersModule: Sendable {
 
     /// Carries out a command for the user of a token.
     ///
-    /// If this process has looked the token up before, the command does so without a query: its append requires that the token is
-    /// still the user's, in the same transaction.
-    /// - Parameter command: must append under the condition, or throw; called again after the condition failed
+    /// If this process has looked the token up before, the command needs no query for the user: its append requires that the token is
+    /// still the user's, in the same transaction. A query follows a command that appends nothing. If the command was not refused, it is
+    /// then carried out again.
+    /// - Parameter command: must append under the condition or throw. It throws ``UncheckedConditionError`` if it ends without an append
     /// - Returns: `nil` if no user has the token
     /// - Throws: what ``user(of:)`` and the command throw
     public func withUser<Result>(
@@ -87,12 +88,20 @@ public struct UsersModule: Sendable {
     ) async throws -> Result? {
         guard token.isWellFormed else { return nil }
         let device = token.digest
-        var hasFailed = false
-        if let user = recent[device] {
-            do { return try await command(user.id, user.condition) } catch is AppendConditionError { hasFailed = true }
+        var (hasFailed, refusal) = (false, (any Rejection)?.none)
+        let remembered = recent[device]
+        if let remembered {
+            do { return try await command(remembered.id, remembered.condition) } catch is AppendConditionError {
+                hasFailed = true
+            } catch is UncheckedConditionError {
+            } catch let rejection as any Rejection {
+                refusal = rejection
+            }
         }
         let user = try await lookup.user(of: device)
-        if hasFailed { recent.failed(device, now: user) }
+        if let remembered, hasFailed || user != remembered.id { recent.failed(device, now: user) }
+        // The token is still alive, so it was alive when the rule refused the command.
+        if let refusal, user == remembered?.id { throw refusal }
         guard let user else { return nil }
         recent.found(user, of: device)
         return try await command(user, nil)

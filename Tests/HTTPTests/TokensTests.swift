@@ -62,6 +62,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("PATCH", "/v1/events/2", `Changing an event`.required, 200),
+        ("PATCH", "/v1/events/1", `Changing an event`.required, 403),
+        ("PATCH", "/v1/events/none", `Changing an event`.required, 404), ("DELETE", "/v1/events/2", "", 200),
+        ("DELETE", "/v1/events/1", "", 403), ("PUT", "/v1/events/1/attendance", "", 200),
+        ("DELETE", "/v1/events/1/attendance", "", 200), ("PUT", "/v1/events/9/attendance", "", 404),
+        ("POST", "/v1/attendances", #"{"event":{"id":1}}"#, 200), ("POST", "/v1/attendances", #"{"event":{"id":1e30}}"#, 404),
+    ])
+    func `a replaced token gets 401 for a write that the server carried out or refused before`(
+        method: String, path: String, body: String, status: Int
+    ) async throws {
+        try await TestAPI.with { api in
+            let method = try #require(HTTPRequest.Method(method))
+            // The server remembers the user of the token from here on.
+            #expect(try await (api.createEvent("neighbour"), api.createEvent("old")) == (1, 2))
+            // The second time, a write that changes something the first time changes nothing.
+            for _ in 0..<2 { #expect(try await api.send(method, path, token: "old", body).status == status) }
+            #expect(try await api.send(.post, "/v1/users/me/token", token: "old", #"{"device_token":"new"}"#).status == 200)
+            let tail = try await api.log.tail()
+            let answer = try await api.send(method, path, token: "old", body)
+            #expect((answer.status, answer.body) == (401, ""))
+            #expect(try await api.log.tail() == tail)
+            #expect(try await api.send(method, path, token: "new", body).status == status)
+        }
+    }
+
     @Test(arguments: ["", "{}", #"{"device_token":null}"#, #"{"other":7}"#])
     func `without a chosen token the caller gets a random UUID under both names`(body: String) async throws {
         try await TestAPI.with { api in

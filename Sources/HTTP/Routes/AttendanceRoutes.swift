@@ -29,33 +29,37 @@ private struct AttendanceRoutes: Sendable {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let caller = try await api.caller(device.token)
-        guard let event else { throw HTTPError.notFound }
-        let position = try await attendances.attend(AttendEvent(event: event, by: caller), context: commandContext)
+        let position = try await api.withCaller(device.token, commandContext) { caller, condition in
+            guard let event else { throw HTTPError.notFound }
+            return try await attendances.attend(
+                AttendEvent(event: event, by: caller), condition: condition, context: commandContext)
+        }
         return Response(json: [:], recordedAt: position, device.allowance)
     }
 
     private func attendEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await change(request, context) { event, caller, context in
-            try await attendances.attend(AttendEvent(event: event, by: caller), context: context)
+        try await change(request, context) { event, caller, condition, context in
+            try await attendances.attend(AttendEvent(event: event, by: caller), condition: condition, context: context)
         }
     }
 
     private func leaveEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await change(request, context) { event, caller, context in
-            try await attendances.leave(LeaveEvent(event: event, by: caller), context: context)
+        try await change(request, context) { event, caller, condition, context in
+            try await attendances.leave(LeaveEvent(event: event, by: caller), condition: condition, context: context)
         }
     }
 
     /// Carries out a command on the caller's attendance. The body says nothing. It counts for the idempotency key.
     private func change(
-        _ request: Request, _ context: RequestContext, _ command: (EventID, UserID, CommandContext) async throws -> Int64
+        _ request: Request, _ context: RequestContext,
+        _ command: (EventID, UserID, AppendCondition?, CommandContext) async throws -> Int64
     ) async throws -> Response {
         let device = try api.requireDevice(request)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let caller = try await api.caller(device.token)
-        let position = try await command(EventID(rawValue: try context.id()), caller, commandContext)
+        let position = try await api.withCaller(device.token, commandContext) { caller, condition in
+            try await command(EventID(rawValue: try context.id()), caller, condition, commandContext)
+        }
         return Response(json: [:], recordedAt: position, device.allowance)
     }
 

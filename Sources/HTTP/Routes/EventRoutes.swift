@@ -50,11 +50,12 @@ private struct EventRoutes: Sendable {
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let caller = try await api.caller(device.token)
-        let command = UpdateEvent(
-            id: EventID(rawValue: try context.id()), change: change, by: caller, condition: request.versionCondition
-        )
-        let (id, position) = try await events.update(command, context: commandContext)
+        let (id, position) = try await api.withCaller(device.token, commandContext) { caller, condition in
+            let id = EventID(rawValue: try context.id())
+            return try await events.update(
+                UpdateEvent(id: id, change: change, by: caller, condition: request.versionCondition), condition: condition,
+                context: commandContext)
+        }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
 
@@ -63,9 +64,12 @@ private struct EventRoutes: Sendable {
         // The body says nothing. It counts for the idempotency key.
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let caller = try await api.caller(device.token)
-        let command = CancelEvent(id: EventID(rawValue: try context.id()), by: caller, condition: request.versionCondition)
-        let (id, position) = try await events.cancel(command, context: commandContext)
+        let (id, position) = try await api.withCaller(device.token, commandContext) { caller, condition in
+            let id = EventID(rawValue: try context.id())
+            return try await events.cancel(
+                CancelEvent(id: id, by: caller, condition: request.versionCondition), condition: condition,
+                context: commandContext)
+        }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
 

@@ -60,6 +60,12 @@ public struct AppendConditionError: Error, Hashable, CustomStringConvertible {
     public var description: String { "stream \(condition.stream) does not end with the event \(condition.lastID)" }
 }
 
+/// A command under a condition ended without an append, so nothing has checked the condition. Its caller must check what the condition
+/// says, and carry the command out again without it.
+public struct UncheckedConditionError: Error {
+    public init() {}
+}
+
 /// The place of a recorded event. A repeated append gets the place of the first one.
 public struct AppendResult: Sendable, Hashable {
     public var position: Int64
