@@ -248,6 +248,8 @@ def main():
             spots = list(nodes.places())
             own = [json.loads(node.send("POST", "/v1/events", event(0, *spots[number % len(spots)]))[2])["id"] for number in range(OWN_EVENTS)]
             write_plan(place, own)
+            # Finishes the deferred work of the fill. It also reuses the files of the WAL. Otherwise the first run writes zeros to new ones.
+            nodes.psql(place, "VACUUM ANALYZE", "CHECKPOINT")
             peak = float(os.environ.get("PEAK") or find_peak(place, node))
             print(f"{EVENTS} events, {len(MIX)} routes; peak of the mix: {peak:.0f} requests a second", flush=True)
             for share in SHARES:
