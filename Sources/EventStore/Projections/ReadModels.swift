@@ -80,7 +80,7 @@ public struct ReadModels: Sendable {
     }
 
     /// - Parameter skipped: schemas of the read models to leave alone
-    /// - Returns: whether a read model was behind, and the errors of those that could not follow, by schema
+    /// - Returns: whether a read model was behind, and the errors of the read models that could not follow, by schema
     /// - Throws: `PostgresError` if the database is away, `CancellationError`
     func catchUp(skipping skipped: Set<String>) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
         let behind = try await client.query(
