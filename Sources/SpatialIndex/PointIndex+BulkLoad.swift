@@ -36,10 +36,7 @@ extension PointIndex {
         }
 
         /// Takes the points of all regions.
-        mutating func takeRegions() -> [Batch] {
-            defer { regions = [] }
-            return regions
-        }
+        mutating func takeRegions() -> [Batch] { exchange(&regions, with: []) }
 
         /// Ranges of regions with nearly equal numbers of points.
         /// - Parameter number: at most one range more is returned

@@ -88,20 +88,25 @@ public struct UsersModule: Sendable {
     ) async throws -> Result? {
         guard token.isWellFormed else { return nil }
         let device = token.digest
-        var (hasFailed, refusal) = (false, (any Rejection)?.none)
-        let remembered = recent[device]
-        if let remembered {
-            do { return try await command(remembered.id, remembered.condition) } catch is AppendConditionError {
-                hasFailed = true
-            } catch is UncheckedConditionError {
-            } catch let rejection as any Rejection {
-                refusal = rejection
-            }
+        guard let remembered = recent[device] else {
+            return try await withUser(found: lookup.user(of: device), of: device, command)
+        }
+        let withoutAppend: any Error
+        do { return try await command(remembered.id, remembered.condition) } catch let error
+            where error is AppendConditionError || error is UncheckedConditionError || error is any Rejection
+        {
+            withoutAppend = error
         }
         let user = try await lookup.user(of: device)
-        if let remembered, hasFailed || user != remembered.id { recent.failed(device, now: user) }
+        if user != remembered.id || withoutAppend is AppendConditionError { recent.failed(device, now: user) }
         // The token is still alive, so it was alive when the rule refused the command.
-        if let refusal, user == remembered?.id { throw refusal }
+        if user == remembered.id, withoutAppend is any Rejection { throw withoutAppend }
+        return try await withUser(found: user, of: device, command)
+    }
+
+    private func withUser<Result>(
+        found user: UserID?, of device: DeviceDigest, _ command: (UserID, AppendCondition?) async throws -> Result
+    ) async throws -> Result? {
         guard let user else { return nil }
         recent.found(user, of: device)
         return try await command(user, nil)
