@@ -43,12 +43,6 @@ def fill(place, events):
         check=True, capture_output=True)
 
 
-def psql(place, *statements):
-    """Runs statements, each in its own transaction, in the database of a place."""
-    commands = [word for statement in statements for word in ("-c", statement)]
-    subprocess.run(["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", place + "/data/socket", "-U", "humon", "postgres", *commands], check=True)
-
-
 def together(count, work):
     """Calls work(number) in as many threads, waits for all, and returns the processor seconds of the process."""
     threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]

@@ -7,12 +7,15 @@ Windows alternate: in every second one a disturbance runs, again and again. All 
 
 Usage: Benchmarks/tails.py [MINUTES [SHARE…]], by default 10 minutes at 0.7 of the peak. EVENTS=100000, PLACE=DIRECTORY to keep and reuse
 the events, PEAK=REQUESTS-A-SECOND instead of the run at full load, ONLY=NAME,… for some disturbances, HISTOGRAMS=DIRECTORY for results
-as JSON and HDR percentile distributions. Needs Python 3, pg_dump, .build/release/humon and LoadGenerator.
+as JSON and HDR percentile distributions. Needs Python 3, psql, pg_dump, .build/release/humon and LoadGenerator.
 """
 import json, os, random, re, signal, subprocess, sys, threading, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import nodes
+
+sys.path.append(f"{nodes.ROOT}/Benchmarks/Peers")
+from postgres import Cluster
 
 MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 10
 SHARES = [float(share) for share in sys.argv[2:]] or [0.7]
@@ -248,8 +251,8 @@ def main():
             spots = list(nodes.places())
             own = [json.loads(node.send("POST", "/v1/events", event(0, *spots[number % len(spots)]))[2])["id"] for number in range(OWN_EVENTS)]
             write_plan(place, own)
-            # Finishes the deferred work of the fill. It also reuses the files of the WAL. Otherwise the first run writes zeros to new ones.
-            nodes.psql(place, "VACUUM ANALYZE", "CHECKPOINT")
+            # PostgreSQL does the deferred work of the fill now. From here on it reuses WAL files, and need not write zeros to new ones.
+            Cluster(place).run("postgres", "VACUUM ANALYZE", "CHECKPOINT")
             peak = float(os.environ.get("PEAK") or find_peak(place, node))
             print(f"{EVENTS} events, {len(MIX)} routes; peak of the mix: {peak:.0f} requests a second", flush=True)
             for share in SHARES:
