@@ -102,22 +102,25 @@ import Testing
     @Test func `an append whose connection breaks during the commit is recorded once and returns its result`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient { saboteur in
-                let broken = Mutex(0)
-                var results: [Result<AppendResult, any Error>] = []
-                // A round of 200 appends may end before the saboteur meets one of them.
-                for round in 0..<20 where broken.withLock(\.self) == 0 {
-                    results += try await gather(200) { number in
-                        if number % 20 == 0 {
-                            // The pattern must not match the saboteur's own statement, which runs on several connections.
-                            let ended = try await saboteur.query(
-                                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid() AND datname = current_database() AND query LIKE 'SELECT log.append(%'"
-                            )
-                            broken.withLock { $0 += ended.count }
-                        }
-                        return try await store.log.append(.counting("\(200 * round + number)", after: 0))
-                    }
+                let (appends, broken) = try await saboteur.withTransaction { connection in
+                    try await connection.query("SELECT log.lock()")
+                    let appends = Task { try await gather(200) { try await store.log.append(.counting("\($0)", after: 0)) } }
+                    try await eventually { try await saboteur.query(Self.waiting).decode(Int32.self).count > 0 }
+                    let broken = try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(Self.waiting)) AS appends")
+                    return (appends, broken)
                 }
-                #expect(broken.withLock(\.self) > 0)
+                #expect(broken.count > 0)
+                var results = try await appends.value
+                // The lock stops appends at one statement. These connections break anywhere, if the saboteur meets them.
+                results += try await gather(200) { number in
+                    if number % 20 == 0 {
+                        // The pattern must not match the saboteur's own statement, which runs on several connections.
+                        try await saboteur.query(
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT log.append(%'"
+                        )
+                    }
+                    return try await store.log.append(.counting("\(200 + number)", after: 0))
+                }
                 // Every append returned a result, because the writer asked the log after each broken connection.
                 let failures = results.compactMap { result in if case .failure(let error) = result { error } else { nil } }
                 #expect(failures.isEmpty)
