@@ -73,6 +73,22 @@ import Testing
         }
     }
 
+    @Test func `PostgreSQL vacuums the log after every 200,000 insertions, and no other task of it writes summaries`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient { client in
+                func options(of relation: String) async throws -> [String] {
+                    try await client.query(
+                        "SELECT unnest(reloptions) FROM pg_class WHERE oid = \(relation)::regclass ORDER BY 1"
+                    ).decode(String.self)
+                }
+                let table = try await options(of: "log.recorded_events")
+                #expect(table == ["autovacuum_vacuum_insert_scale_factor=0", "autovacuum_vacuum_insert_threshold=200000"])
+                let index = try await options(of: "log.recorded_events_search")
+                #expect(index.contains("autosummarize=off"))
+            }
+        }
+    }
+
     @Test func `a search returns pages, stops at its reach, and returns where it stopped`() async throws {
         try await Self.withLargeLog { (client) async throws in
             func find(
