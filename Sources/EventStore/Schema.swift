@@ -16,6 +16,8 @@ extension Migration {
         Migration(name: "0011_account_ids", bytes: PackageResources._011_account_ids_sql),
         Migration(name: "0012_append_conditions", bytes: PackageResources._012_append_conditions_sql),
         Migration(name: "0013_log_vacuum", bytes: PackageResources._013_log_vacuum_sql),
+        Migration(
+            name: "0014_append_without_tuplestores", bytes: PackageResources._014_append_without_tuplestores_sql),
     ]
 
     /// What the application's role may do: `db/grants.sql`.

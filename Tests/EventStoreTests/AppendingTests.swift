@@ -161,7 +161,9 @@ import Testing
             var configuration = database.configuration(role: "humon_app", connections: 1)
             configuration.acquireTimeoutSeconds = 0.2
             let results = try await withPostgres(configuration, logger: .quiet) { client in
-                try await database.withClient { blocker in
+                // On a busy machine a connection takes longer than the timeout; the client keeps it then.
+                try await eventually { (try? await client.query("SELECT 1")) != nil }
+                return try await database.withClient { blocker in
                     try await blocker.withTransaction { connection in
                         try await connection.query("SELECT log.lock()")
                         let transaction = AppendTransaction(client: client, projections: [], logger: .quiet)

@@ -35,7 +35,7 @@ public struct RowLayout<Row: Sendable>: Sendable {
     public func insertion(of rows: [Row], in schema: String) -> Insertion {
         Insertion(
             statement: {
-                sql("INSERT INTO ", in: schema, " (\(list()))\nSELECT * FROM unnest(", binding: rows, ")")
+                sql("INSERT INTO ", in: schema, " (\(list()))\nSELECT ", binding: rows)
             },
             encoded: {
                 var bytes: [UInt8] = []
@@ -55,21 +55,23 @@ public struct RowLayout<Row: Sendable>: Sendable {
         let sets = columns.filter { !key.contains($0.name) }.map { "\(quoted($0.name)) = n.\(quoted($0.name))" }
         let matches = key.map { "t.\(quoted($0)) = n.\(quoted($0))" }
         return sql(
-            "UPDATE ", in: schema, " AS t SET \(sets.joined(separator: ", "))\nFROM unnest(", binding: rows,
+            "UPDATE ", in: schema, " AS t SET \(sets.joined(separator: ", "))\nFROM (SELECT ", binding: rows,
             ") AS n (\(list())) WHERE \(matches.joined(separator: " AND "))"
         )
     }
 
     private func list() -> String { columns.map { quoted($0.name) }.joined(separator: ", ") }
 
-    private func sql(_ verb: String, in schema: String, _ head: String, binding rows: [Row], _ tail: String) -> SQL {
+    private func sql(_ verb: String, in schema: String, _ head: String, binding rows: [Row], _ tail: String = "") -> SQL {
         var text = SQL.StringInterpolation(literalCapacity: 256, interpolationCount: columns.count)
         text.appendLiteral(verb)
         text.appendLiteral("\(quoted(schema)).\(quoted(table))")
         text.appendLiteral(head)
         for (index, column) in columns.enumerated() {
             if index > 0 { text.appendLiteral(", ") }
+            text.appendLiteral("unnest(")
             column.bind(rows, &text)
+            text.appendLiteral(")")
         }
         text.appendLiteral(tail)
         return SQL(stringInterpolation: text)
