@@ -44,24 +44,3 @@ import Testing
         }
     }
 }
-
-@Suite struct `Forming batches` {
-    @Test func `the writer sends the queue if no transaction is in flight`() {
-        #expect(EventLog.sends(1, underWay: 0, isClosed: false))
-        #expect(!EventLog.sends(0, underWay: 0, isClosed: false))
-    }
-
-    @Test func `a second transaction is sent when it is as large as the one in flight`() {
-        #expect(!EventLog.sends(9, underWay: 10, isClosed: false))
-        #expect(EventLog.sends(10, underWay: 10, isClosed: false))
-    }
-
-    @Test func `a full batch does not wait for a larger one`() {
-        #expect(EventLog.sends(EventLog.batchLimit, underWay: 5 * EventLog.batchLimit, isClosed: false))
-    }
-
-    @Test func `a log that is being closed sends the rest of its queue`() {
-        #expect(EventLog.sends(1, underWay: 10, isClosed: true))
-        #expect(!EventLog.sends(0, underWay: 10, isClosed: true))
-    }
-}

@@ -6,8 +6,8 @@ internal import Synchronization
 internal import Telemetry
 public import Tracing
 
-/// The one writer of a process. While transactions run, appends queue; the next transaction takes the whole queue. It is sent before
-/// the transaction in flight ends if it is as large. The writer uses no timer, so that an idle log adds no latency.
+/// The one writer of a process. While transactions run, appends queue; the next transaction takes the whole queue. ``BatchSchedule``
+/// says when. A log that is not busy adds no latency.
 public final class EventLog: Service {
     private struct Pending: Sendable {
         var append: AppendRequest
@@ -16,25 +16,36 @@ public final class EventLog: Service {
 
     private struct Queue: Sendable {
         var pending: Deque<Pending> = []
-        /// Number of appends in the transactions in flight.
-        var underWay = 0
+        var schedule = BatchSchedule()
         var isClosed = false
         /// The writer tasks that wait for a batch.
         var idle: [CheckedContinuation<Void, Never>] = []
+        /// When the timer wakes a writer.
+        var alarm: ContinuousClock.Instant?
 
-        var hasBatch: Bool { EventLog.sends(pending.count, underWay: underWay, isClosed: isClosed) }
+        var decision: BatchSchedule.Decision {
+            schedule.decision(queued: pending.count, isClosed: isClosed, now: .now)
+        }
+
+        /// To be carried out outside of the lock.
+        mutating func signal() -> Signal? {
+            switch decision {
+            case .send: return idle.popLast().map(Signal.wakeWriter)
+            case .wait(let time):
+                guard let time, alarm != time else { return nil }
+                alarm = time
+                return .setAlarm(time)
+            }
+        }
     }
 
-    /// Whether the queue becomes a transaction now. While another transaction is in flight, the next one waits until it is as large:
-    /// PostgreSQL would begin it only after that commit, and many small transactions cost more than a few large ones.
-    static func sends(_ queued: Int, underWay: Int, isClosed: Bool) -> Bool {
-        queued > 0 && (isClosed || queued >= min(underWay, batchLimit))
+    private enum Signal: Sendable {
+        case wakeWriter(CheckedContinuation<Void, Never>)
+        case setAlarm(ContinuousClock.Instant)
     }
 
     /// Maximum number of queued appends; a further one is refused, so that callers notice a slow database early.
     public static let queueLimit = 10_000
-    /// Maximum number of appends in one transaction.
-    public static let batchLimit = 1_000
     /// Maximum number of transactions in flight on the one connection: while PostgreSQL commits one, the next one is already
     /// sent.
     static let transactionsUnderWay = 2
@@ -48,6 +59,8 @@ public final class EventLog: Service {
     private let counters = WriterCounters()
     private let tracing: AppendTracing
     private let queue = Mutex(Queue())
+    /// The times at which the timer wakes a writer. The newest one counts.
+    private let (alarms, alarmSetter) = AsyncStream.makeStream(of: ContinuousClock.Instant.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
     ///   - client: used by the writer only, with one connection and a long timeout while it is leased (`leasedTimeoutSeconds`)
@@ -77,13 +90,13 @@ public final class EventLog: Service {
 
     private func queued(_ append: AppendRequest) async throws -> AppendResult {
         try await withCheckedThrowingContinuation { continuation in
-            let (refusal, idle) = queue.withLock { queue -> (EventLogError?, CheckedContinuation<Void, Never>?) in
+            let (refusal, signal) = queue.withLock { queue -> (EventLogError?, Signal?) in
                 guard !queue.isClosed else { return (.closed, nil) }
                 guard queue.pending.count < Self.queueLimit else { return (.overloaded, nil) }
                 queue.pending.append(Pending(append: append, continuation: continuation))
-                return (nil, queue.hasBatch ? queue.idle.popLast() : nil)
+                return (nil, queue.signal())
             }
-            idle?.resume()
+            carryOut(signal)
             if let refusal {
                 counters.count(WriterStatistics.Outcome(refusal))
                 continuation.resume(throwing: refusal)
@@ -103,6 +116,7 @@ public final class EventLog: Service {
                 for _ in 0..<Self.transactionsUnderWay {
                     group.addTask { while let batch = await self.nextBatch() { await self.write(batch) } }
                 }
+                group.addTask { await self.wakeWriters() }
             }
         } onCancelOrGracefulShutdown: {
             self.close()
@@ -115,28 +129,49 @@ public final class EventLog: Service {
             defer { queue.idle = [] }
             return queue.idle
         }
+        alarmSetter.finish()
         for writer in idle { writer.resume() }
+    }
+
+    private func carryOut(_ signal: Signal?) {
+        switch signal {
+        case .wakeWriter(let writer): writer.resume()
+        case .setAlarm(let time): alarmSetter.yield(time)
+        case nil: break
+        }
+    }
+
+    /// The timer. Lasts until ``close()``.
+    private func wakeWriters() async {
+        for await time in alarms {
+            try? await Task.sleep(until: time, tolerance: .zero, clock: .continuous)
+            let signal = queue.withLock { queue in
+                queue.alarm = nil
+                return queue.signal()
+            }
+            carryOut(signal)
+        }
     }
 
     /// Waits for a batch and takes it; `nil` when the log is closed and the queue is empty.
     private func nextBatch() async -> [Pending]? {
         while true {
             let (batch, isClosed) = queue.withLock { queue -> ([Pending], Bool) in
-                guard queue.hasBatch else { return ([], queue.isClosed) }
-                let batch = Array(queue.pending.prefix(Self.batchLimit))
+                guard queue.decision == .send else { return ([], queue.isClosed) }
+                let batch = Array(queue.pending.prefix(BatchSchedule.batchLimit))
                 queue.pending.removeFirst(batch.count)
-                queue.underWay += batch.count
+                queue.schedule.begin(batch.count, at: .now)
                 return (batch, queue.isClosed)
             }
             guard batch.isEmpty else { return batch }
             guard !isClosed else { return nil }
             await withCheckedContinuation { continuation in
-                let isIdle = queue.withLock { queue in
-                    guard !queue.hasBatch, !queue.isClosed else { return false }
+                let signal = queue.withLock { queue -> Signal? in
+                    guard queue.decision != .send, !queue.isClosed else { return .wakeWriter(continuation) }
                     queue.idle.append(continuation)
-                    return true
+                    return queue.signal()
                 }
-                if !isIdle { continuation.resume() }
+                carryOut(signal)
             }
         }
     }
@@ -144,11 +179,11 @@ public final class EventLog: Service {
     private func write(_ batch: [Pending]) async {
         let stopwatch = Stopwatch()
         let results = await transaction.append(batch.map(\.append))
-        let idle = queue.withLock { queue in
-            queue.underWay -= batch.count
-            return queue.hasBatch ? queue.idle.popLast() : nil
+        let signal = queue.withLock { queue in
+            queue.schedule.end(batch.count)
+            return queue.signal()
         }
-        idle?.resume()
+        carryOut(signal)
         counters.wrote(results, nanoseconds: stopwatch.nanoseconds)
         let commits = Commit.all(
             of: zip(batch, results).compactMap { pending, result in

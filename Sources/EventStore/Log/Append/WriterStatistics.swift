@@ -31,7 +31,7 @@ public struct WriterStatistics: Sendable {
 /// The counters of a writer.
 final class WriterCounters: Sendable {
     private let outcomes = Counter(count: WriterStatistics.Outcome.allCases.count)
-    private let batches = Histogram(bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, EventLog.batchLimit])
+    private let batches = Histogram(bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, BatchSchedule.batchLimit])
     private let commits = Histogram.seconds()
 
     func count(_ outcome: WriterStatistics.Outcome) { outcomes.add(at: outcome.rawValue) }
