@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `PostgreSQL vacuums the log after every 200,000 insertions, and no other task of it writes summaries`() async throws {
+    @Test func `PostgreSQL vacuums the log after every 200,000 insertions, and only that writes summaries`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
                 func options(of relation: String) async throws -> [String] {

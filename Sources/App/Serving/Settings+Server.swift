@@ -32,10 +32,15 @@ extension Settings {
             metadata: ["streams": "\(self.streams)", "connections": "\(self.connections)"])
     }
 
+    /// Maximum number of seconds for a response to an operator. The comparison of an index with 10 million events takes
+    /// more than 30.
+    private static let operatorResponseSeconds = 600
+
     /// The configuration of the server for operators and their tools.
     func operatorServerConfiguration() -> ServerConfiguration {
         var configuration = ServerConfiguration(address: .hostname(self.adminHost, port: self.adminPort))
         configuration.limits.idleSeconds = self.idleTimeoutSeconds
+        configuration.limits.responseSeconds = Self.operatorResponseSeconds
         return configuration
     }
 

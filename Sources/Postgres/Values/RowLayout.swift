@@ -69,6 +69,7 @@ public struct RowLayout<Row: Sendable>: Sendable {
         text.appendLiteral(head)
         for (index, column) in columns.enumerated() {
             if index > 0 { text.appendLiteral(", ") }
+            // In the list of columns: in FROM, PostgreSQL copies every array to a tuplestore first.
             text.appendLiteral("unnest(")
             column.bind(rows, &text)
             text.appendLiteral(")")

@@ -60,7 +60,8 @@ public final class EventLog: Service {
     private let tracing: AppendTracing
     private let queue = Mutex(Queue())
     /// The times at which the timer wakes a writer. The newest one counts.
-    private let (alarms, alarmSetter) = AsyncStream.makeStream(of: ContinuousClock.Instant.self, bufferingPolicy: .bufferingNewest(1))
+    private let (alarms, alarmSetter) = AsyncStream.makeStream(
+        of: ContinuousClock.Instant.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
     ///   - client: used by the writer only, with one connection and a long timeout while it is leased (`leasedTimeoutSeconds`)
