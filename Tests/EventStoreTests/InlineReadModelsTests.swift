@@ -97,7 +97,16 @@ import Testing
                 var copies = try await ReadModelCopy.locked([SumProjection()], on: append)
                 try await ReadModelCopy.catchUp(&copies, on: append)
                 let old = Task {
-                    try await store.client.withTransaction { try await $0.query(Self.lock).decode((String, Int64).self).map(\.1) }
+                    while true {
+                        do {
+                            return try await store.client.withTransaction {
+                                try await $0.query(Self.lock).decode((String, Int64).self).map(\.1)
+                            }
+                        } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+                            // PostgreSQL releases the rows of an append shortly before the lock of the log. The previous release
+                            // tries again too.
+                        }
+                    }
                 }
                 try await store.eventuallyWaiting(1)
                 try await append.query(

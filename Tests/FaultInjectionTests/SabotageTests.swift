@@ -28,7 +28,9 @@ import Testing
     @Test func `gaps in the positions are found, and they stop subscriptions and rebuilds`() async throws {
         let sabotage = Sabotage { client in
             let append = try await client.query("SELECT pg_get_functiondef('log.append'::regproc)").decode(String.self)[0]
-            let broken = append.replacing("SELECT tail + e.ordinal,", with: "SELECT tail + e.ordinal + 1,")
+            let broken =
+                append
+                .replacing("SELECT tail + generate_subscripts", with: "SELECT tail + 1 + generate_subscripts")
                 .replacing("tail + cardinality(ids)", with: "tail + cardinality(ids) + 1")
                 .replacing("RETURN tail + 1", with: "RETURN tail + 2")
             try await client.withConnection { try await $0.execute(script: broken) }
