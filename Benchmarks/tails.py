@@ -27,8 +27,12 @@ PEAK_SECONDS, WARM_UP_SECONDS = 8, 3
 # The goal of docs/benchmarks.md for the p99.9 of every route.
 GOAL_MILLISECONDS = 20
 
-# Number of connections of each route. It is high, so that requests rarely wait for a free connection.
-CONNECTIONS = 64
+# Number of clients of the run at full load, as in the other benchmarks.
+PEAK_CLIENTS = 64
+
+# Number of connections of a route, at least, and for each percent of all requests. Both are high, so that requests rarely wait for a
+# free connection.
+CONNECTIONS, CONNECTIONS_PER_PERCENT = 64, 8
 
 TOKEN = {"tb-device-token": "bench", "content-type": "application/json"}
 GZIP = {"accept-encoding": "gzip"}
@@ -77,7 +81,8 @@ def write_plan(place, own):
     }
     for name, lines in files.items():
         open(f"{place}/{name}.txt", "w").write("\n".join(lines) + "\n")
-    routes = [{"name": name, "requests": f"{file}.txt", "per_second": share, "connections": CONNECTIONS, "headers": headers} for name, file, share, headers in MIX]
+    routes = [{"name": name, "requests": f"{file}.txt", "per_second": share, "headers": headers,
+               "connections": max(CONNECTIONS, CONNECTIONS_PER_PERCENT * share)} for name, file, share, headers in MIX]
     open(f"{place}/plan.json", "w").write(json.dumps({"routes": routes}))
 
 
@@ -95,7 +100,7 @@ def results(place, process):
 
 
 def find_peak(place, node):
-    process = generator(place, node, "--full-load", "--seconds", PEAK_SECONDS, "--warm-up", WARM_UP_SECONDS)
+    process = generator(place, node, "--full-load", PEAK_CLIENTS, "--seconds", PEAK_SECONDS, "--warm-up", WARM_UP_SECONDS)
     found, table = results(place, process)
     if any(route["failures"] for route in found["total"]["routes"]):
         sys.exit("refused at full load:\n" + table)

@@ -29,11 +29,13 @@ struct LoadGenerator: AsyncParsableCommand {
     @Option(help: "Requests a second in total; the rates of the plan become proportions. Without it, the rates of the plan.")
     var perSecond: Double?
 
-    @Flag(
-        help:
-            "Send as fast as the connections allow; the rates of the plan become proportions, and latencies begin at the sending."
+    @Option(
+        help: """
+            Number of clients that send their next request after a response (full load); the rates of the plan become proportions, and \
+            latencies begin at the sending.
+            """
     )
-    var fullLoad = false
+    var fullLoad: Int?
 
     @Option(help: "Seconds of a window.")
     var seconds = 10.0
@@ -51,8 +53,8 @@ struct LoadGenerator: AsyncParsableCommand {
     var histograms: String?
 
     func validate() throws {
-        guard seconds > 0, windows > 0, warmUp >= 0, perSecond ?? 1 > 0 else {
-            throw ValidationError("Seconds, windows and rates are above 0.")
+        guard seconds > 0, windows > 0, warmUp >= 0, perSecond ?? 1 > 0, fullLoad ?? 1 > 0 else {
+            throw ValidationError("Seconds, windows, rates and clients are above 0.")
         }
     }
 
@@ -83,7 +85,7 @@ struct LoadGenerator: AsyncParsableCommand {
         let run = LoadRun(
             address: try SocketAddress(ipAddress: "127.0.0.1", port: port), routes: routes,
             windows: Windows(warmUp: nanoseconds(warmUp), length: nanoseconds(seconds), count: windows),
-            pacing: fullLoad ? .fullLoad : .constantRate, loop: MultiThreadedEventLoopGroup.singleton.any()
+            pacing: fullLoad.map { .fullLoad(clients: $0) } ?? .constantRate, loop: MultiThreadedEventLoopGroup.singleton.any()
         ) { window in
             // A script that reads this through a pipe starts its disturbances.
             print(window < count ? "window \(window + 1) of \(count)" : "end")

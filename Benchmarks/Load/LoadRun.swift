@@ -10,10 +10,10 @@ internal import NIOPosix
 ///
 /// `@unchecked`: after `init` only the event loop uses the properties that change.
 final class LoadRun: @unchecked Sendable {
-    enum Pacing: Sendable {
+    enum Pacing: Equatable, Sendable {
         case constantRate
-        /// Each connection sends its next request as soon as it is free; the rates of the routes are proportions.
-        case fullLoad
+        /// As many clients, each of which sends its next request after a response; the rates of the routes are proportions.
+        case fullLoad(clients: Int)
     }
 
     struct Route {
@@ -130,7 +130,7 @@ final class LoadRun: @unchecked Sendable {
                 sendDue(of: index, now: now)
                 if !routes[index].free.isEmpty { next = min(next, routes[index].schedule.due(routes[index].next)) }
             }
-        case .fullLoad: fill(now: now)
+        case .fullLoad(let clients): fill(upTo: clients, now: now)
         }
         loop.scheduleTask(deadline: start + .nanoseconds(max(next, now + Self.shortestPause))) { self.look() }
     }
@@ -146,9 +146,9 @@ final class LoadRun: @unchecked Sendable {
         }
     }
 
-    /// Sends the requests of all routes in their proportions, until the next route has no free connection.
-    private func fill(now: Int64) {
-        while now < windows.end {
+    /// Sends the requests of all routes in their proportions, until all clients wait or the next route has no free connection.
+    private func fill(upTo clients: Int, now: Int64) {
+        while underWay < clients, now < windows.end {
             let next = routes.indices.min { routes[$0].schedule.due(routes[$0].next) < routes[$1].schedule.due(routes[$1].next) }
             guard let next, let connection = routes[next].free.popFirst() else { return }
             send(on: connection, due: now, now: now)
@@ -214,7 +214,7 @@ extension LoadRun {
         connection.freeSince = now
         switch pacing {
         case .constantRate: sendDue(of: connection.route, now: now)
-        case .fullLoad: fill(now: now)
+        case .fullLoad(let clients): fill(upTo: clients, now: now)
         }
     }
 
