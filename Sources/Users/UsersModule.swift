@@ -36,11 +36,14 @@ public struct UsersModule: Sendable {
     public func signUp(with token: DeviceToken?, context: CommandContext) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
-        let token = token ?? newToken()
-        guard token.isWellFormed else { throw UserRejection.malformedToken }
-        if let known = try await user(of: token) {
-            return (known, token, try await LogReader(client: database).tail())
+        if let token {
+            guard token.isWellFormed else { throw UserRejection.malformedToken }
+            if let known = try await user(of: token) {
+                return (known, token, try await LogReader(client: database).tail())
+            }
         }
+        // Nobody has a new token, so that no query is needed.
+        let token = token ?? newToken()
         let appended = try await append(UserCreated(device: token.digest), context: context)
         guard let first = UserID(stream: appended.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
