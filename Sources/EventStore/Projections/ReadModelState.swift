@@ -30,15 +30,18 @@ public struct ReadModelState: Sendable, Hashable {
 
 extension Projection {
     /// Selects whether the read model holds every recorded event of its category. It selects false if it is too far behind to search,
-    /// and no row without a read model. A read model that this program's appends change always holds them.
+    /// and without a read model. A read model that this program's appends change always holds them. PostgreSQL evaluates the second
+    /// subquery for other read models only, because it takes three times as long as the first.
     public static var isInStep: SQL {
         """
-        SELECT is_inline OR (
-            position >= log.tail() - \(ReadModelState.searchLimit) AND NOT EXISTS (
-                SELECT FROM log.recorded_events AS e
-                WHERE e.position > p.position AND split_part(e.stream, '-', 1) = \(Event.category)
-            )
-        ) FROM log.read_model_positions(ARRAY[\(schema)]) AS p
+        SELECT coalesce(
+            (SELECT \(schema) = ANY (i.read_models) FROM log.inline_read_models AS i ORDER BY i.number DESC LIMIT 1)
+            OR (
+                SELECT p.position >= log.tail() - \(ReadModelState.searchLimit) AND NOT EXISTS (
+                    SELECT FROM log.recorded_events AS e
+                    WHERE e.position > p.position AND split_part(e.stream, '-', 1) = \(Event.category)
+                ) FROM log.read_model_positions(ARRAY[\(schema)]) AS p
+            ), false)
         """
     }
 }
