@@ -53,7 +53,12 @@ import Testing
 
     @Test func `a caller alone gets one id, and no id is kept`() {
         #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: nil) == 0)
-        #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: .zero) == 0)
+        #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: .milliseconds(10)) == 0)
+    }
+
+    @Test func `ids are kept for callers that come one by one within 10 milliseconds`() {
+        #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: .milliseconds(9)) == 2)
+        #expect(IDAllocator.stock(after: 2, waiting: 0, sinceFetch: .milliseconds(9)) == 4)
     }
 
     @Test func `the stock grows while callers wait together or fetches follow each other closely`() {

@@ -41,6 +41,8 @@ public final class IDAllocator: Sendable {
     static let stockLimit = 512
     /// Two fetches within this time are a sign of load. Each fetch is a transaction that waits for the disk, as appends do.
     private static let busyWithin = Duration.seconds(0.1)
+    /// The same as long as there is no stock: people and scripts that write one change after the other need none.
+    private static let busyWithoutStockWithin = Duration.milliseconds(10)
 
     private let sequence: String
     private let client: PostgresClient
@@ -56,12 +58,12 @@ public final class IDAllocator: Sendable {
         self.history = history
     }
 
-    /// The number of ids to keep in stock. It grows while callers wait together, and then while fetches follow each other closely.
+    /// The number of ids to keep in stock. It grows while callers wait together, and while fetches follow each other closely.
     /// - Parameters:
     ///   - stock: the number until now
     ///   - sinceFetch: the time since the last fetch; `nil` before the first
     static func stock(after stock: Int, waiting: Int, sinceFetch: Duration?) -> Int {
-        let isBusy = waiting > 1 || stock > 0 && sinceFetch.map { $0 < busyWithin } ?? false
+        let isBusy = waiting > 1 || sinceFetch.map { $0 < (stock > 0 ? busyWithin : busyWithoutStockWithin) } ?? false
         return isBusy ? min(max(stock, waiting) * 2, stockLimit) : stock
     }
 
