@@ -33,15 +33,26 @@ struct Attendance: Sendable, Hashable {
     var attendedAt: Timestamp?
 }
 
-/// Every user may attend every event, the owner too. Coming back is allowed.
+/// Every user may attend every live event, the owner too. Coming back is allowed. The event may be cancelled or hidden before the
+/// attendance is recorded.
+/// - Parameter event: as the read model shows it; `nil` if there is none
 /// - Returns: `nil` if the user attends already
-func decide(_ command: AttendEvent, on attendance: Attendance) -> AttendanceDomainEvent? {
+/// - Throws: `EventRejection.notFound`, `.hidden` for the owner, `.cancelled`
+func decide(_ command: AttendEvent, on attendance: Attendance, of event: Event?) throws(EventRejection) -> AttendanceDomainEvent?
+{
+    try event.live(for: command.by)
     guard attendance.attendedAt == nil else { return nil }
     return .added(AttendanceAdded(event: command.event, user: command.by))
 }
 
+/// A user may leave a cancelled or hidden event too.
+/// - Parameter event: as the read model shows it; `nil` if there is none
 /// - Returns: `nil` if the user does not attend
-func decide(_ command: LeaveEvent, on attendance: Attendance) -> AttendanceDomainEvent? {
-    guard attendance.attendedAt != nil else { return nil }
+/// - Throws: `EventRejection.notFound` and `.hidden` if the user does not attend and may not know of the event
+func decide(_ command: LeaveEvent, on attendance: Attendance, of event: Event?) throws(EventRejection) -> AttendanceDomainEvent? {
+    guard attendance.attendedAt != nil else {
+        try event.visible(to: command.by)
+        return nil
+    }
     return .removed(AttendanceRemoved(event: command.event, user: command.by))
 }

@@ -52,9 +52,8 @@ public struct AttendancesModule: Sendable {
     public func attend(
         _ command: AttendEvent, condition: AppendCondition? = nil, context: CommandContext
     ) async throws -> Int64 {
-        try await change(AttendanceKey(event: command.event, user: command.by), if: condition, context: context) { attendance in
-            try await events.checkAttendable(command.event, by: command.by)
-            return decide(command, on: attendance)
+        try await change(AttendanceKey(event: command.event, user: command.by), if: condition, context: context) {
+            try decide(command, on: $0, of: $1)
         }
     }
 
@@ -66,10 +65,8 @@ public struct AttendancesModule: Sendable {
     public func leave(
         _ command: LeaveEvent, condition: AppendCondition? = nil, context: CommandContext
     ) async throws -> Int64 {
-        try await change(AttendanceKey(event: command.event, user: command.by), if: condition, context: context) { attendance in
-            let removed = decide(command, on: attendance)
-            if removed == nil { try await events.checkVisible(command.event, to: command.by) }
-            return removed
+        try await change(AttendanceKey(event: command.event, user: command.by), if: condition, context: context) {
+            try decide(command, on: $0, of: $1)
         }
     }
 
@@ -77,7 +74,7 @@ public struct AttendancesModule: Sendable {
     /// decides again. Returns when this node's counts show the result, or after a second.
     private func change(
         _ key: AttendanceKey, if condition: AppendCondition?, context: CommandContext,
-        decide: (Attendance) async throws -> AttendanceDomainEvent?
+        decide: (Attendance, Event?) throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         let record = context.recordKey(actor: key.user.rawValue)
         let position: Int64
@@ -98,11 +95,11 @@ public struct AttendancesModule: Sendable {
 
     private func append(
         to key: AttendanceKey, if condition: AppendCondition?, record: IdempotencyRecordKey?, context: CommandContext,
-        decide: (Attendance) async throws -> AttendanceDomainEvent?
+        decide: (Attendance, Event?) throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         try await ConflictRetry(dependencies: dependencies).run { conflict in
-            let attendance = try await attendance(key, atLeast: conflict?.actual ?? 0)
-            guard let event = try await decide(attendance) else {
+            let (attendance, attended) = try await present(key, atLeast: conflict?.actual ?? 0)
+            guard let event = try decide(attendance, attended) else {
                 if condition != nil { throw UncheckedConditionError() }
                 // The record of a key names a recorded event. There is none if the user never attended.
                 if attendance.version > 0 {
@@ -128,16 +125,19 @@ public struct AttendancesModule: Sendable {
         }
     }
 
-    private func attendance(_ key: AttendanceKey, atLeast version: Int32) async throws -> Attendance {
-        let found = try await state.read(atLeast: version, version: \.version) {
-            try await database.query(
-                """
-                SELECT version, attended_at FROM \(identifier: AttendancesProjection.schema).attendances
-                WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
-                """
-            ).decode((Int32, Timestamp?).self).first.map { Attendance(key: key, version: $0, attendedAt: $1) }
+    /// Reads what a command is decided on in one round trip.
+    private func present(_ key: AttendanceKey, atLeast version: Int32) async throws -> (attendance: Attendance, event: Event?) {
+        let query: SQL = """
+            SELECT version, attended_at FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
+            """
+        var event: Event?
+        let attendance = try await state.read(atLeast: version, version: \.version) {
+            let rows = try await database.run([query, EventsModule.query(of: key.event)])
+            event = try EventsModule.event(key.event, in: rows[1])
+            return try rows[0].decode((Int32, Timestamp?).self).first.map { Attendance(key: key, version: $0, attendedAt: $1) }
         }
-        return found ?? Attendance(key: key)
+        return (attendance ?? Attendance(key: key), event)
     }
 }
 

@@ -52,7 +52,8 @@ extension Event? {
     /// Checks that a caller may know of the event. A hidden event looks to everyone but its owner as if it were not there.
     /// - Parameter caller: `nil` if the caller is not known
     /// - Throws: ``EventRejection/notFound``, and ``EventRejection/hidden`` for the owner
-    func visible(to caller: UserID?) throws(EventRejection) -> Event {
+    @discardableResult
+    public func visible(to caller: UserID?) throws(EventRejection) -> Event {
         guard let self else { throw .notFound }
         guard !self.isHidden else { throw self.owner == caller ? .hidden : .notFound }
         return self
@@ -60,7 +61,8 @@ extension Event? {
 
     /// Checks that the event is ``visible(to:)`` and not cancelled.
     /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden``, ``EventRejection/cancelled``
-    func live(for caller: UserID?) throws(EventRejection) -> Event {
+    @discardableResult
+    public func live(for caller: UserID?) throws(EventRejection) -> Event {
         let event = try visible(to: caller)
         guard !event.isCancelled else { throw .cancelled }
         return event

@@ -1,8 +1,8 @@
 internal import Encoding
 public import EventStore
 internal import Foundation
-internal import Postgres
-public import Users
+package import Postgres
+internal import Users
 
 extension Module {
     /// The gatherings that people attend.
@@ -114,12 +114,6 @@ public final class EventsModule: Sendable {
         try await operate(on: command.id, context: context) { try decide(command, on: $0) }
     }
 
-    /// Checks that a user may attend an event. The event may be cancelled or hidden before the attendance is recorded.
-    /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden`` for the owner, ``EventRejection/cancelled``, `PostgresError`
-    public func checkAttendable(_ id: EventID, by user: UserID) async throws {
-        _ = try await event(id).live(for: user)
-    }
-
     /// Carries out a command of an operator. It has no user and no idempotency key.
     private func operate(
         on id: EventID, context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
@@ -154,15 +148,21 @@ public final class EventsModule: Sendable {
     }
 
     /// Returns an event, a cancelled or hidden one too.
-    /// - Throws: `PostgresError`
-    public func event(_ id: EventID) async throws -> Event? {
-        let rows = try await database.query(
-            """
-            SELECT owner_id, version, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden
-            FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)
-            """
-        )
-        return try rows.first.map { row in
+    /// - Throws: `PostgresError`, `FormatError`
+    public func event(_ id: EventID) async throws -> Event? { try Self.event(id, in: await database.query(Self.query(of: id))) }
+
+    /// Selects an event, a cancelled or hidden one too. For modules that send it together with statements of their own.
+    package static func query(of id: EventID) -> SQL {
+        """
+        SELECT owner_id, version, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden
+        FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)
+        """
+    }
+
+    /// Makes the event from the rows of ``query(of:)``; `nil` if there is none.
+    /// - Throws: `FormatError`
+    package static func event(_ id: EventID, in rows: Rows) throws -> Event? {
+        try rows.first.map { row in
             let (owner, version, name, address, lat, lon, startedAt, endedAt, isCancelled, isHidden) = try row.decode(
                 (Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?, Bool, Bool).self
             )

@@ -6,32 +6,62 @@ import Users
 @testable import Attendances
 
 @Suite struct `Attending and leaving an event` {
-    private let event = EventID(rawValue: 12)
+    private let id = EventID(rawValue: 12)
     private let user = UserID(rawValue: 1)
+    private let owner = UserID(rawValue: 2)
 
     private func attendance(_ version: Int32) -> Attendance {
         Attendance(
-            key: AttendanceKey(event: event, user: user), version: version,
+            key: AttendanceKey(event: id, user: user), version: version,
             attendedAt: version.isMultiple(of: 2) ? nil : Timestamp(milliseconds: 1_000))
     }
 
-    @Test(arguments: [0, 2] as [Int32]) func `a user who does not attend gets an attendance, again too`(version: Int32) {
-        #expect(
-            decide(AttendEvent(event: event, by: user), on: attendance(version))
-                == .added(AttendanceAdded(event: event, user: user)))
+    private func event(isCancelled: Bool = false, isHidden: Bool = false) -> Event {
+        let details = EventDetails(
+            name: "Party", address: nil, coordinates: Coordinates(lat: 0, lon: 0), startedAt: Timestamp(milliseconds: 0),
+            endedAt: nil)
+        return Event(id: id, owner: owner, version: 1, details: details, isCancelled: isCancelled, isHidden: isHidden)
     }
 
-    @Test func `a user who attends already changes nothing`() {
-        #expect(decide(AttendEvent(event: event, by: user), on: attendance(1)) == nil)
+    private func attend(_ event: Event?, _ version: Int32, by user: UserID? = nil) throws(EventRejection)
+        -> AttendanceDomainEvent?
+    {
+        try decide(AttendEvent(event: id, by: user ?? self.user), on: attendance(version), of: event)
     }
 
-    @Test(arguments: [1, 3] as [Int32]) func `a user who attends can leave`(version: Int32) {
-        #expect(
-            decide(LeaveEvent(event: event, by: user), on: attendance(version))
-                == .removed(AttendanceRemoved(event: event, user: user)))
+    private func leave(_ event: Event?, _ version: Int32, by user: UserID? = nil) throws(EventRejection) -> AttendanceDomainEvent?
+    {
+        try decide(LeaveEvent(event: id, by: user ?? self.user), on: attendance(version), of: event)
     }
 
-    @Test(arguments: [0, 2] as [Int32]) func `a user who does not attend changes nothing by leaving`(version: Int32) {
-        #expect(decide(LeaveEvent(event: event, by: user), on: attendance(version)) == nil)
+    @Test(arguments: [0, 2] as [Int32]) func `a user who does not attend gets an attendance, again too`(version: Int32) throws {
+        #expect(try attend(event(), version) == .added(AttendanceAdded(event: id, user: user)))
+    }
+
+    @Test func `a user who attends already changes nothing`() throws { #expect(try attend(event(), 1) == nil) }
+
+    @Test(arguments: [0, 1] as [Int32]) func `no user can attend an event that is unknown, hidden or cancelled`(version: Int32) {
+        #expect(throws: EventRejection.notFound) { try attend(nil, version) }
+        #expect(throws: EventRejection.notFound) { try attend(event(isHidden: true), version) }
+        #expect(throws: EventRejection.hidden) { try attend(event(isHidden: true), version, by: owner) }
+        #expect(throws: EventRejection.cancelled) { try attend(event(isCancelled: true), version) }
+    }
+
+    @Test(arguments: [1, 3] as [Int32]) func `a user who attends can leave, whatever happened to the event`(version: Int32) throws
+    {
+        for event in [event(), event(isCancelled: true), event(isHidden: true), nil] {
+            #expect(try leave(event, version) == .removed(AttendanceRemoved(event: id, user: user)))
+        }
+    }
+
+    @Test(arguments: [0, 2] as [Int32]) func `a user who does not attend changes nothing by leaving`(version: Int32) throws {
+        #expect(try leave(event(), version) == nil)
+        #expect(try leave(event(isCancelled: true), version) == nil)
+    }
+
+    @Test func `a user who does not attend learns nothing about a hidden event by leaving`() {
+        #expect(throws: EventRejection.notFound) { try leave(nil, 0) }
+        #expect(throws: EventRejection.notFound) { try leave(event(isHidden: true), 0) }
+        #expect(throws: EventRejection.hidden) { try leave(event(isHidden: true), 0, by: owner) }
     }
 }

@@ -30,7 +30,8 @@ import Users
                 #expect(try await node.unhide(id) == 4)
                 #expect(try await node.unhide(id) >= 4)
                 #expect(try await LogReader(client: node.client).tail() == 4)
-                await #expect(throws: EventRejection.cancelled) { try await node.module.checkAttendable(id, by: .bob) }
+                let cancelled = try await node.module.event(id)
+                #expect(throws: EventRejection.cancelled) { try cancelled.live(for: .bob) }
             }
         }
     }

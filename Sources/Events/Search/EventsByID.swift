@@ -23,10 +23,6 @@ extension EventsModule {
     /// Whether the index loads for the first time since the start.
     package var isLoadingIndex: Bool { index?.state.phase == .filling }
 
-    /// Checks that a user may know of an event. It may be cancelled.
-    /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden`` for the owner, `PostgresError`
-    public func checkVisible(_ id: EventID, to user: UserID) async throws { _ = try await event(id).visible(to: user) }
-
     /// Checks that an event is live, and that a user owns it.
     /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden``, ``EventRejection/cancelled``, ``EventRejection/forbidden``,
     ///   `PostgresError`
