@@ -31,7 +31,7 @@ struct Backend: Sendable {
     ) {
         // Besides the readers' connections: one to listen, one to announce the program's formats, one to load and verify the index.
         readers = PostgresClient(
-            database.asApplication(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
+            database.asServer(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         // The standby reports once that it is away, and its connections need not repeat that.
         var standbyLogger = logger

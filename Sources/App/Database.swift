@@ -107,9 +107,18 @@ struct Database: Sendable {
         return configuration
     }
 
+    /// A configuration for the requests that a server serves. PostgreSQL plans each statement once a session, and again when it has new
+    /// statistics: docs/decisions/0042-plans.md
+    func asServer(connections: Int) -> PostgresConfiguration {
+        var configuration = asApplication(connections: connections)
+        configuration.sessionSettings["plan_cache_mode"] = "force_generic_plan"
+        return configuration
+    }
+
     /// A configuration with one connection, for the writer.
     var asWriter: PostgresConfiguration {
-        var configuration = asApplication(connections: 1)
+        var configuration = asServer(connections: 1)
+        configuration.sessionSettings.merge(EventLog.sessionSettings) { $1 }
         // One batch may wait while another one looks, under the lock, for the result of a broken commit.
         configuration.leasedTimeoutSeconds = configuration.statementTimeoutSeconds + 1
         return configuration
