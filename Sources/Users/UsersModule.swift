@@ -42,7 +42,7 @@ public struct UsersModule: Sendable {
                 return (known, token, try await LogReader(client: database).tail())
             }
         }
-        // Nobody has a new token, so that no query is needed.
+        // A new token needs no lookup, because no user has it.
         let token = token ?? newToken()
         let appended = try await append(UserCreated(device: token.digest), context: context)
         guard let first = UserID(stream: appended.stream) else {

@@ -41,7 +41,7 @@ public final class IDAllocator: Sendable {
     static let stockLimit = 512
     /// Two fetches within this time are a sign of load. Each fetch is a transaction that waits for the disk, as appends do.
     private static let busyWithin = Duration.seconds(0.1)
-    /// The same as long as there is no stock: people and scripts that write one change after the other need none.
+    /// The shorter time that counts while the stock is empty. A person or a script that writes one change after the other needs no stock.
     private static let busyWithoutStockWithin = Duration.milliseconds(10)
 
     private let sequence: String
