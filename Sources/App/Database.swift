@@ -117,7 +117,7 @@ struct Database: Sendable {
 
     /// A configuration with one connection, for the writer.
     var asWriter: PostgresConfiguration {
-        var configuration = asServer(connections: 1)
+        var configuration = asApplication(connections: 1)
         configuration.sessionSettings.merge(EventLog.sessionSettings) { $1 }
         // One batch may wait while another one looks, under the lock, for the result of a broken commit.
         configuration.leasedTimeoutSeconds = configuration.statementTimeoutSeconds + 1

@@ -38,8 +38,9 @@ struct Attendance: Sendable, Hashable {
 /// - Parameter event: as the read model shows it; `nil` if there is none
 /// - Returns: `nil` if the user attends already
 /// - Throws: `EventRejection.notFound`, `.hidden` for the owner, `.cancelled`
-func decide(_ command: AttendEvent, on attendance: Attendance, of event: Event?) throws(EventRejection) -> AttendanceDomainEvent?
-{
+func decide(
+    _ command: AttendEvent, on attendance: Attendance, of event: Event?
+) throws(EventRejection) -> AttendanceDomainEvent? {
     try event.live(for: command.by)
     guard attendance.attendedAt == nil else { return nil }
     return .added(AttendanceAdded(event: command.event, user: command.by))
@@ -49,7 +50,9 @@ func decide(_ command: AttendEvent, on attendance: Attendance, of event: Event?)
 /// - Parameter event: as the read model shows it; `nil` if there is none
 /// - Returns: `nil` if the user does not attend
 /// - Throws: `EventRejection.notFound` and `.hidden` if the user does not attend and may not know of the event
-func decide(_ command: LeaveEvent, on attendance: Attendance, of event: Event?) throws(EventRejection) -> AttendanceDomainEvent? {
+func decide(
+    _ command: LeaveEvent, on attendance: Attendance, of event: Event?
+) throws(EventRejection) -> AttendanceDomainEvent? {
     guard attendance.attendedAt != nil else {
         try event.visible(to: command.by)
         return nil
