@@ -54,7 +54,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
-        .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CISAL", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "Encoding"),
@@ -103,7 +103,7 @@ let package = Package(
         .target(
             name: "HTTPServer",
             dependencies: [
-                "Encoding", "Telemetry", "CDeflate", "CZstd", .httpTypes, .logging,
+                "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging,
                 .product(name: "NIOCertificateReloading", package: "swift-nio-extras"), .nioCore, .nioHTTP1,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -230,7 +230,7 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: [
-                "App", "HTTP", "HTTPServer", "CZstd", "CDeflate", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
+                "App", "HTTP", "HTTPServer", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
                 "TestServer", .serviceLifecycle,
             ]
         ),

@@ -20,7 +20,7 @@ struct RequestIDs: RouterMiddleware {
     }
 }
 
-/// Compresses responses as humon does: from 1,024 bytes on, whole, by libdeflate, with `Vary` and a tag of its own.
+/// Compresses responses as humon does: from 1,024 bytes on, whole, by ISA-L, with `Vary` and a tag of its own.
 struct Gzip: RouterMiddleware {
     func handle(
         _ request: Hummingbird.Request, context: BasicRequestContext,

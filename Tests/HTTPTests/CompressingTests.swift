@@ -1,4 +1,4 @@
-import CDeflate
+import CZlib
 import CZstd
 import HTTPServer
 import HTTPTypes
@@ -162,10 +162,17 @@ private func decompressed(_ bytes: [UInt8]) -> [UInt8]? {
         let count = ZSTD_decompress(&output, output.count, bytes, bytes.count)
         return ZSTD_isError(count) == 0 ? Array(output[..<count]) : nil
     }
-    guard let decompressor = libdeflate_alloc_decompressor() else { return nil }
-    defer { libdeflate_free_decompressor(decompressor) }
-    var count = 0
-    let decompress = bytes.first == 0x1F ? libdeflate_gzip_decompress : libdeflate_zlib_decompress
-    guard decompress(decompressor, bytes, bytes.count, &output, output.count, &count) == LIBDEFLATE_SUCCESS else { return nil }
-    return Array(output[..<count])
+    var stream = z_stream()
+    // 32: gzip or zlib, whichever the first bytes name.
+    guard inflateInit2_(&stream, MAX_WBITS + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
+    defer { inflateEnd(&stream) }
+    var input = bytes
+    let result = input.withUnsafeMutableBufferPointer { input in
+        output.withUnsafeMutableBufferPointer { output in
+            (stream.next_in, stream.avail_in) = (input.baseAddress, UInt32(input.count))
+            (stream.next_out, stream.avail_out) = (output.baseAddress, UInt32(output.count))
+            return inflate(&stream, Z_FINISH)
+        }
+    }
+    return result == Z_STREAM_END && stream.avail_in == 0 ? Array(output[..<Int(stream.total_out)]) : nil
 }

@@ -1,57 +1,70 @@
-internal import CDeflate
+internal import CISAL
 internal import CZstd
 internal import NIOCore
 internal import Synchronization
 
 /// A pool of idle compressors. Making a compressor takes longer than compressing a small response, so the pool keeps as many as
 /// threads have compressed at the same time.
-private final class CompressorPool: Sendable {
-    // `@unchecked`: the pointer is in the pool under its lock, or checked out to one thread.
-    private struct Compressor: @unchecked Sendable {
-        let pointer: OpaquePointer
+private final class CompressorPool<Compressor>: Sendable {
+    // `@unchecked`: the compressor is in the pool under its lock, or checked out to one thread.
+    private struct Idle: @unchecked Sendable {
+        let compressor: Compressor
     }
 
-    private let free = Mutex<[Compressor]>([])
-    private let make: @Sendable () -> OpaquePointer?
+    private let idle = Mutex<[Idle]>([])
+    private let make: @Sendable () -> Compressor?
 
-    init(_ make: @escaping @Sendable () -> OpaquePointer?) { self.make = make }
+    init(_ make: @escaping @Sendable () -> Compressor?) { self.make = make }
 
     /// - Returns: `nil` if memory for another compressor is missing
-    func withCompressor<Value>(_ body: (OpaquePointer) -> Value) -> Value? {
-        guard let compressor = free.withLock({ $0.popLast() }) ?? make().map(Compressor.init) else { return nil }
-        defer { free.withLock { $0.append(compressor) } }
-        return body(compressor.pointer)
+    func withCompressor<Value>(_ body: (Compressor) -> Value) -> Value? {
+        guard let compressor = idle.withLock({ $0.popLast() })?.compressor ?? make() else { return nil }
+        defer { idle.withLock { $0.append(Idle(compressor: compressor)) } }
+        return body(compressor)
     }
 }
 
-/// gzip and zlib by libdeflate.
+/// gzip and zlib by ISA-L (decision 43).
 enum DeflateCompressor {
     enum Format {
         case gzip
         case zlib
+
+        fileprivate var flag: UInt16 {
+            switch self {
+            case .gzip: UInt16(IGZIP_GZIP)
+            case .zlib: UInt16(IGZIP_ZLIB)
+            }
+        }
     }
 
-    /// The level, of at most 12. Higher levels make responses a few percent smaller and take several times as long (decision
-    /// 29).
-    private static let level: Int32 = 1
-    private static let pool = CompressorPool { libdeflate_alloc_compressor(level) }
+    /// The state of ISA-L, 80 KiB, and its memory for the matches of one response. The pool never frees them.
+    private struct State {
+        let stream = UnsafeMutablePointer<isal_zstream>.allocate(capacity: 1)
+        let levelBuffer = UnsafeMutablePointer<UInt8>.allocate(capacity: Int(ISAL_LEVEL_1_BUFFER_BYTES))
+    }
 
-    /// - Returns: `nil` if memory is missing
+    /// The level, of at most 3: the fastest one with Huffman codes for each response.
+    private static let level: UInt32 = 1
+    private static let pool = CompressorPool { State() }
+
+    /// - Returns: `nil` if the result would be longer than the plain bytes
     static func compress(_ plain: ByteBuffer, format: Format) -> ByteBuffer? {
-        pool.withCompressor { compressor in
-            let count = plain.readableBytes
-            let bound =
-                switch format {
-                case .gzip: libdeflate_gzip_compress_bound(compressor, count)
-                case .zlib: libdeflate_zlib_compress_bound(compressor, count)
-                }
-            return plain.compressed(bound: bound) { input, output in
-                switch format {
-                case .gzip:
-                    libdeflate_gzip_compress(compressor, input.baseAddress, input.count, output.baseAddress, output.count)
-                case .zlib:
-                    libdeflate_zlib_compress(compressor, input.baseAddress, input.count, output.baseAddress, output.count)
-                }
+        pool.withCompressor { state in
+            plain.compressed(bound: plain.readableBytes) { input, output in
+                isal_deflate_stateless_init(state.stream)
+                state.stream.pointee.level = level
+                state.stream.pointee.level_buf = state.levelBuffer
+                state.stream.pointee.level_buf_size = ISAL_LEVEL_1_BUFFER_BYTES
+                state.stream.pointee.gzip_flag = format.flag
+                state.stream.pointee.end_of_stream = 1
+                // ISA-L only reads its input.
+                state.stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+                state.stream.pointee.avail_in = UInt32(input.count)
+                state.stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+                state.stream.pointee.avail_out = UInt32(output.count)
+                let result = isal_deflate_stateless(state.stream)
+                return result == COMP_OK ? Int(state.stream.pointee.total_out) : 0
             }
         } ?? nil
     }
