@@ -71,8 +71,10 @@ struct Backend: Sendable {
             + modules.services + [log]
     }
 
-    static func readModels(_ client: PostgresClient, logger: Logger = .humon(.warning)) -> ReadModels {
-        ReadModels(projections: projections, client: client, logger: logger)
+    static func readModels(
+        _ client: PostgresClient, background: PostgresClient? = nil, logger: Logger = .humon(.warning)
+    ) -> ReadModels {
+        ReadModels(projections: projections, client: client, background: background, logger: logger)
     }
 
     /// Whether the same request may succeed later.

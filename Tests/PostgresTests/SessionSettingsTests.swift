@@ -1,3 +1,4 @@
+import Foundation
 import Postgres
 import TestDatabase
 import Testing
@@ -60,6 +61,25 @@ import Testing
             #expect(try await setting("statement_timeout", client) == "0")
         }
     }
+
+    #if os(Linux)
+        @Test func `PostgreSQL's process for a session has the configured niceness`() async throws {
+            try await TestDatabase.with(migrated: false) { database in
+                var configuration = database.configuration()
+                let before = try await serverNiceness(configuration)
+                configuration.niceness = 19
+                #expect(try await serverNiceness(configuration) == 19)
+                #expect(before < 19)
+            }
+        }
+
+        private func serverNiceness(_ configuration: PostgresConfiguration) async throws -> Int32 {
+            try await withPostgres(configuration, logger: .quiet) { client in
+                let process = try #require(try await client.query("SELECT pg_backend_pid()").column(Int32.self).first)
+                return getpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(process))
+            }
+        }
+    #endif
 
     private func setting(_ name: String, _ client: PostgresClient) async throws -> String? {
         try await client.query("SELECT current_setting(\(name))").column(String.self).first

@@ -1,11 +1,14 @@
 internal import Foundation
+internal import Postgres
 
 /// The priority of a command that reads much and holds no lock: a server on the same machine gets the processors first.
 ///
-/// Not for a command such as a rebuild, because appends wait for a part of its work.
+/// Not for the process of a rebuild, because appends wait for a part of its work.
 enum BackgroundPriority {
     /// The niceness of the units in deploy/systemd, too.
     static let niceness: Int32 = 10
+    /// The niceness of PostgreSQL's processes for long statements, the highest one: docs/decisions/0044-background-work.md
+    static let statementNiceness: Int32 = 19
 
     /// Lowers the priority of all threads of this process, on Linux. A failure leaves it as it is.
     static func take() {
@@ -17,5 +20,14 @@ enum BackgroundPriority {
             let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
             for thread in threads { _ = id_t(thread).map { setpriority(process, $0, niceness) } }
         #endif
+    }
+}
+
+extension PostgresConfiguration {
+    /// The same, with a low priority for the processes of PostgreSQL on this machine.
+    var inBackground: PostgresConfiguration {
+        var configuration = self
+        configuration.niceness = BackgroundPriority.statementNiceness
+        return configuration
     }
 }

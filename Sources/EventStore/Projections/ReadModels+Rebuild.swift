@@ -62,7 +62,9 @@ extension ReadModels {
         progress(ShadowProgress(phase: .loading, position: start, tail: tail))
         for round in 0..<Self.rounds {
             let before = copies.position
-            copies = try await ShadowLoad(copies: copies, lease: lease, filter: filter, client: client).run { [tail] position in
+            // The later rounds must be faster than the writers.
+            let loader = round == 0 ? background : client
+            copies = try await ShadowLoad(copies: copies, lease: lease, filter: filter, client: loader).run { [tail] position in
                 progress(ShadowProgress(phase: .loading, position: position, tail: max(tail, position)))
             }
             if round == 0 {
@@ -102,7 +104,7 @@ extension ReadModels {
     }
 
     private func makeIndexes(_ projection: any Projection.Type, in shadow: String) async throws {
-        try await client.withTransaction { connection in
+        try await background.withTransaction { connection in
             try await connection.withoutTimeout { connection in
                 let made = try await connection.query("SELECT has_indexes FROM log.shadows WHERE schema = \(shadow)")
                 guard try made.decode(Bool.self) == [false] else { return }

@@ -14,19 +14,27 @@ public struct ReadModels: Sendable {
     /// Selects the recorded events from which the read models are made.
     let filter: LogFilter
     let client: PostgresClient
+    /// Runs the statements of a rebuild that take long and hold no lock that an append needs.
+    let background: PostgresClient
     let logger: Logger
 
     /// - Parameters:
     ///   - projections: all projections of the program
     ///   - client: has at least four connections for a rebuild or a verification
-    public init(projections: [any Projection], client: PostgresClient, logger: Logger) {
-        self.init(projections: projections, filter: .everything, client: client, logger: logger)
+    ///   - background: loads the new tables of a rebuild and makes their indexes, if it is not nil. It has at least four connections,
+    ///     which may have a low priority
+    public init(projections: [any Projection], client: PostgresClient, background: PostgresClient? = nil, logger: Logger) {
+        self.init(
+            projections: projections, filter: .everything, client: client, background: background ?? client, logger: logger)
     }
 
-    private init(projections: [any Projection], filter: LogFilter, client: PostgresClient, logger: Logger) {
+    private init(
+        projections: [any Projection], filter: LogFilter, client: PostgresClient, background: PostgresClient, logger: Logger
+    ) {
         self.projections = projections
         self.filter = filter
         self.client = client
+        self.background = background
         self.logger = logger
     }
 
@@ -47,7 +55,7 @@ public struct ReadModels: Sendable {
         let chosen = projections.filter(isWanted)
         guard chosen.count < projections.count else { return self }
         let filter = LogFilter(categories: Set(chosen.map(\.category)))
-        return ReadModels(projections: chosen, filter: filter, client: client, logger: logger)
+        return ReadModels(projections: chosen, filter: filter, client: client, background: background, logger: logger)
     }
 
     /// Builds missing read models, and brings the others to the end of the log.

@@ -11,6 +11,9 @@ public struct PostgresConfiguration: Sendable {
     /// Settings of the session, by name; the URL's own `options` win. Not sent through a pooler.
     public var sessionSettings: [String: String] = [:]
     public var connections = 4
+    /// The niceness of PostgreSQL's processes for these connections, 1 to 19; `nil` does not change it. It applies to a PostgreSQL on
+    /// this Linux machine whose processes this one may change: through a Unix socket, with the same account or as root.
+    public var niceness: Int32?
     /// A whole number of seconds for one attempt to connect; libpq takes none below 2.
     public var connectTimeoutSeconds = 5
     /// For one statement, on the server; a second later this side gives the connection up.

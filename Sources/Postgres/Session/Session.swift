@@ -72,6 +72,7 @@ final class Session {
             state = PQconnectPoll(connection)
             if state == PGRES_POLLING_OK, PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 {
                 receiveNotices()
+                if let niceness = configuration.niceness { ServerProcess(of: connection)?.lowerPriority(toNiceness: niceness) }
                 progressAt = monotonicSeconds()
                 return
             }

@@ -27,16 +27,43 @@ struct ReadModelChoice: ParsableArguments {
     }
 
     /// Runs the body with the chosen read models, with the rights of the application.
-    /// - Parameter migrates: whether to apply missing migrations first
     /// - Throws: ``NotUsable``, the errors of ``DatabaseOptions/with(_:_:)``, and the errors of the body
     func tending<Value: Sendable>(
-        _ options: DatabaseOptions, migrates: Bool = false, _ body: @Sendable (ReadModels) async throws -> Value
+        _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
     ) async throws -> Value {
         try await options.with(.asVisitorOfExisting) { database, logger in
-            if migrates, try await database.lacksMigrations(logger: logger) { try await database.migrate(logger: logger) }
-            return try await database.using(database.asApplication(connections: 4), logger: logger) { client in
+            try await database.using(Self.configuration(database), logger: logger) { client in
                 try await body(Backend.readModels(client, logger: logger).named(names))
             }
         }
     }
+
+    /// The same with a low priority, for a body that no server waits for.
+    func tendingInBackground<Value: Sendable>(
+        _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
+    ) async throws -> Value {
+        try await options.with(.asVisitorOfExisting) { database, logger in
+            BackgroundPriority.take()
+            return try await database.using(Self.configuration(database).inBackground, logger: logger) { client in
+                try await body(Backend.readModels(client, logger: logger).named(names))
+            }
+        }
+    }
+
+    /// The same for a rebuild, after missing migrations. Only the long statements of the rebuild have a low priority, because appends
+    /// wait for the others.
+    func rebuilding<Value: Sendable>(
+        _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
+    ) async throws -> Value {
+        try await options.with(.asVisitorOfExisting) { database, logger in
+            if try await database.lacksMigrations(logger: logger) { try await database.migrate(logger: logger) }
+            return try await database.using(Self.configuration(database), logger: logger) { client in
+                try await database.using(Self.configuration(database).inBackground, logger: logger) { background in
+                    try await body(Backend.readModels(client, background: background, logger: logger).named(names))
+                }
+            }
+        }
+    }
+
+    private static func configuration(_ database: Database) -> PostgresConfiguration { database.asApplication(connections: 4) }
 }

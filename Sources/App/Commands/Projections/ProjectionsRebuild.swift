@@ -10,7 +10,7 @@ extension Projections {
             discussion: """
                 The command fills new tables beside the old ones and replaces the old ones at one position of the log. It keeps the \
                 old tables in schemas named …_previous: `humon projections rollback` returns to them, `humon projections prune` \
-                drops them. If a rebuild was interrupted, the next one continues it. --abort asks first; without a terminal it \
+                drops them. If a rebuild was interrupted, the next one continues it. Servers on the same machine have priority. --abort asks first; without a terminal it \
                 requires --yes, else it exits with 2.
 
                 EXAMPLE: humon projections rebuild --all
@@ -43,7 +43,7 @@ extension Projections {
             let clock = ContinuousClock()
             let start = clock.now
             let progress = ShadowProgressBar(output)
-            let cutover = try await choice.tending(database, migrates: true) { models in
+            let cutover = try await choice.rebuilding(database) { models in
                 try await models.rebuild { progress.show($0) }
             }
             let seconds = (clock.now - start) / .seconds(1)

@@ -37,9 +37,8 @@ extension Projections {
         func run() async throws {
             let output = options.output
             let progress = ShadowProgressBar(output)
-            let comparisons = try await choice.tending(database) { models in
-                BackgroundPriority.take()
-                return try await models.verify(sample: sample, limit: limit) { progress.show($0) }
+            let comparisons = try await choice.tendingInBackground(database) { models in
+                try await models.verify(sample: sample, limit: limit) { progress.show($0) }
             }
             var table = Table("name", "state", "position", "rows", "differing")
             for comparison in comparisons {

@@ -1,0 +1,40 @@
+internal import CLibPQ
+internal import Foundation
+
+/// PostgreSQL's process of a connection, on this machine.
+struct ServerProcess {
+    private let id: pid_t
+
+    /// - Returns: `nil` if the process runs on another machine, in another container, or behind a pooler, or on another system than
+    ///   Linux
+    init?(of connection: OpaquePointer) {
+        #if os(Linux)
+            id = PQbackendPID(connection)
+            // `struct ucred`, which the Glibc module lacks.
+            var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+            var size = socklen_t(MemoryLayout.size(ofValue: peer))
+            // The peer of a Unix socket is PostgreSQL's first process, which starts a process for each connection. TCP has no peer.
+            guard getsockopt(PQsocket(connection), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer.process > 0,
+                Self.parent(of: id) == peer.process
+            else { return nil }
+        #else
+            return nil
+        #endif
+    }
+
+    /// Does nothing if this process may not do that: it needs the account of PostgreSQL, or root's.
+    func lowerPriority(toNiceness niceness: Int32) {
+        #if os(Linux)
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(id), niceness)
+        #endif
+    }
+
+    #if os(Linux)
+        private static func parent(of process: pid_t) -> pid_t? {
+            guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return nil }
+            // The name of the program, in parentheses, may have spaces. The state and the parent follow.
+            let fields = status[(status.lastIndex(of: ")") ?? status.endIndex)...].split(separator: " ")
+            return fields.count > 2 ? pid_t(fields[2]) : nil
+        }
+    #endif
+}
