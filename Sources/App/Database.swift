@@ -21,35 +21,47 @@ struct Database: Sendable {
 
     /// The use that a command makes of the private cluster.
     enum Use: Sendable {
-        /// The command needs the cluster for itself; one server at a time uses a directory.
+        /// The command looks after the cluster, which only one process at a time may do.
         case asServer
-        /// The command works beside a server, if one runs.
+        /// The command works beside the others that use the cluster, if it runs.
         case asVisitor
         /// The same, for a command that needs an existing database.
         case asVisitorOfExisting
+
+        /// Whether the command takes over a cluster that another process left running.
+        var looksAfter: Bool {
+            switch self {
+            case .asServer: true
+            case .asVisitor, .asVisitorOfExisting: false
+            }
+        }
     }
 
-    /// Runs the body with the database. Without a URL, starts the private cluster and stops it after the body.
+    /// Runs the body with the database. Without a URL, starts the private cluster if it does not run. Stops it after the body if this process
+    /// looks after it and no other program uses it.
     /// - Throws: ``NoDatabase``, `EmbeddedPostgresError`, `CancellationError`, and the errors of the body
     static func with<Value: Sendable>(
         _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
     ) async throws -> Value {
         if let url = settings.databaseURL { return try await body(Database(url: url, services: [], settings: settings)) }
-        switch use {
-        case .asServer: break
-        case .asVisitor, .asVisitorOfExisting:
-            if let url = try await EmbeddedCluster.urlOfRunning(in: settings.data) {
-                return try await body(Database(url: url, services: [], settings: settings))
-            }
+        let directory = settings.data
+        if !use.looksAfter, let url = try await EmbeddedCluster.urlOfRunning(in: directory, logger: logger) {
+            return try await body(Database(url: url, services: [], settings: settings))
         }
-        if case .asVisitorOfExisting = use, try !EmbeddedCluster.exists(in: settings.data) {
-            throw NoDatabase(directory: settings.data)
-        }
-        var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
+        if case .asVisitorOfExisting = use, try !EmbeddedCluster.exists(in: directory) { throw NoDatabase(directory: directory) }
+        var configuration = EmbeddedCluster.Configuration(directory: directory, programs: settings.postgresPrograms)
         // Failed statements would fill the log file of the private cluster, which no operator reads.
         configuration.settings["log_min_error_statement"] = "panic"
-        // Start and stop run in tasks of their own, which Ctrl-C does not cancel: half a start or stop would leave a cluster running.
-        let cluster = try await Task { [configuration] in try await EmbeddedCluster.start(configuration, logger: logger) }.value
+        let cluster: EmbeddedCluster
+        do {
+            // Start and stop run in tasks of their own, which Ctrl-C does not cancel: half a start or stop would leave a cluster running.
+            cluster = try await Task { [configuration] in
+                try await EmbeddedCluster.start(configuration, logger: logger)
+            }.value
+        } catch EmbeddedPostgresError.inUse where !use.looksAfter {
+            // Another command was faster.
+            return try await with(settings, use, logger: logger, body)
+        }
         let result: Result<Value, any Error>
         do {
             try Task.checkCancellation()
@@ -57,7 +69,7 @@ struct Database: Sendable {
         } catch {
             result = .failure(error)
         }
-        do { try await Task { try await cluster.stop() }.value } catch {
+        do { try await Task { try await cluster.end(after: use, logger: logger) }.value } catch {
             // An error of the body is more important.
             _ = try result.get()
             throw error

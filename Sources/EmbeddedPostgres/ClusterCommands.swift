@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Logging
 internal import Subprocess
 internal import SystemPackage
 
@@ -6,13 +7,15 @@ internal import SystemPackage
 struct ClusterCommands: Sendable {
     /// How much of a failed program's output is shown.
     private static let outputLimitBytes = 64 * 1024
-    private static let startTimeoutSeconds = 60
     /// After the postmaster was killed its children need a moment to notice; until then a new one refuses to start.
     private static let startAttempts = 5
 
     let programs: PostgresInstallation
     let account: Account
     let layout: Layout
+    let logger: Logger
+    /// After this time pg_ctl no longer watches the start.
+    var startTimeoutSeconds = 60
 
     func initialise() async throws {
         for unfinished in layout.unfinishedClusters { await remove(unfinished) }
@@ -20,7 +23,7 @@ struct ClusterCommands: Sendable {
         // trust: only this account and root can enter the socket's directory.
         try await run(
             "initdb", "--pgdata", unfinished, "--username", Layout.superuser, "--auth", "trust",
-            "--encoding", "UTF8", "--no-locale", "--no-instructions"
+            "--encoding", "UTF8", "--no-locale", "--no-instructions", "--data-checksums"
         )
         try layout.install(unfinished)
     }
@@ -33,42 +36,38 @@ struct ClusterCommands: Sendable {
         rmdir(directory)
     }
 
-    func isRunning() async throws -> Bool {
-        guard try await status("pg_ctl", ["status", "--pgdata", layout.cluster]).succeeded else { return false }
-        // pg_ctl takes any process of this account for the postmaster. After a restart of the machine the number in the pid
-        // file may belong to another program, which a stop would hit and which keeps PostgreSQL from starting.
-        guard layout.isPostmasterOfAnother else { return true }
-        try layout.disownPostmaster(of: account)
-        return false
-    }
-
+    /// Starts PostgreSQL, and waits for as long as it recovers from a crash.
     func start() async throws {
         for attempt in 1... {
+            if layout.isPidFileMisleading { try layout.disownPostmaster(of: account) }
             let start = try await status(
                 "pg_ctl",
                 [
-                    "start", "--pgdata", layout.cluster, "--wait", "--timeout", String(Self.startTimeoutSeconds), "--log",
+                    "start", "--pgdata", layout.cluster, "--wait", "--timeout", String(startTimeoutSeconds), "--log",
                     layout.log,
                     "--silent",
                 ]
             )
             if start.succeeded { return }
+            // A postmaster that lives still recovers, or the pg_ctl of a killed humon started it.
+            if try await layout.isReady(logger: logger) { return }
             guard attempt < Self.startAttempts else {
                 throw EmbeddedPostgresError.failed(program: "pg_ctl start", output: "\(start.output) \(endOfLog)")
             }
-            // The pg_ctl of a killed humon may have been faster. Only one humon holds the lock, so that server has no owner.
-            try await stop()
             try await Task.sleep(for: .seconds(1))
         }
     }
 
-    /// Does nothing where the postmaster is gone already, killed perhaps a moment ago.
+    /// Lets a PostgreSQL that runs take over the settings that need no restart.
+    func reload() async throws { try await run("pg_ctl", "reload", "--pgdata", layout.cluster, "--silent") }
+
+    /// Does nothing if the postmaster is gone, killed perhaps a moment ago.
     func stop() async throws {
-        guard try await isRunning() else { return }
+        guard layout.isPostmasterAlive else { return }
         do {
             try await run("pg_ctl", "stop", "--pgdata", layout.cluster, "--mode", "fast", "--wait", "--silent")
         } catch {
-            if try await isRunning() { throw error }
+            if layout.isPostmasterAlive { throw error }
         }
     }
 

@@ -6,8 +6,8 @@ internal import SystemPackage
 
 /// A private PostgreSQL cluster in a directory of its own. Only a Unix socket in that directory leads to it.
 ///
-/// The process that started it holds a lock on the directory until ``stop()``. If a killed process left a cluster running, the
-/// next start stops it and starts it again.
+/// The process that started it holds a lock on the directory until ``stop()`` or ``leave()``. If another process left PostgreSQL
+/// running, the next start takes it over as it is, because other programs may use it.
 public final class EmbeddedCluster: Service {
     /// How often is looked whether PostgreSQL is alive.
     private static let watchIntervalSeconds = 0.5
@@ -26,12 +26,15 @@ public final class EmbeddedCluster: Service {
         }
     }
 
+    /// Whether PostgreSQL ran already when this process took the directory.
+    public let isTakenOver: Bool
     private let layout: Layout
     private let tools: ClusterCommands
     private let lock: DirectoryLock
     private let logger: Logger
 
-    private init(layout: Layout, tools: ClusterCommands, lock: DirectoryLock, logger: Logger) {
+    private init(isTakenOver: Bool, layout: Layout, tools: ClusterCommands, lock: DirectoryLock, logger: Logger) {
+        self.isTakenOver = isTakenOver
         self.layout = layout
         self.tools = tools
         self.lock = lock
@@ -44,7 +47,7 @@ public final class EmbeddedCluster: Service {
     /// The log that PostgreSQL writes.
     public var logPath: String { layout.log }
 
-    /// Creates the cluster if there is none, and starts it.
+    /// Creates the cluster if there is none, and starts it, unless it runs already. Waits for as long as PostgreSQL recovers from a crash.
     /// - Throws: ``EmbeddedPostgresError``
     public static func start(_ configuration: Configuration, logger: Logger) async throws -> EmbeddedCluster {
         let layout = try Layout(directory: configuration.directory)
@@ -52,24 +55,28 @@ public final class EmbeddedCluster: Service {
         try layout.createDirectory()
         let lock = try await DirectoryLock.take(layout.lock, in: layout.directory)
         let programs = try await PostgresInstallation.find(in: configuration.programs, majorVersion: layout.clusterVersion)
-        let tools = ClusterCommands(programs: programs, account: account, layout: layout)
-        let cluster = EmbeddedCluster(layout: layout, tools: tools, lock: lock, logger: logger)
-        try await cluster.start(configuration.settings)
-        return cluster
+        let tools = ClusterCommands(programs: programs, account: account, layout: layout, logger: logger)
+        let isTakenOver = try await start(layout, tools, configuration.settings, logger: logger)
+        return EmbeddedCluster(isTakenOver: isTakenOver, layout: layout, tools: tools, lock: lock, logger: logger)
     }
 
-    /// The URL of a cluster that another process runs in the directory; nil when none does.
-    /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``
-    public static func urlOfRunning(in directory: String) async throws -> String? {
+    /// The URL of a cluster that runs in the directory, whether or not the process that started it lives; nil when none runs. Waits for
+    /// as long as such a cluster recovers from a crash.
+    /// - Throws: ``EmbeddedPostgresError``, or `CancellationError`
+    public static func urlOfRunning(in directory: String, logger: Logger) async throws -> String? {
         let layout = try Layout(directory: directory)
-        return await DirectoryLock.isHeld(layout.lock, in: layout.directory) ? layout.url : nil
+        if await DirectoryLock.isHeld(layout.lock, in: layout.directory) { return layout.url }
+        return try await layout.isReady(logger: logger) ? layout.url : nil
     }
 
     /// Whether a cluster was ever created in the directory.
     /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``
     public static func exists(in directory: String) throws -> Bool { try Layout(directory: directory).clusterVersion != nil }
 
-    private func start(_ settings: [String: String]) async throws {
+    /// - Returns: whether PostgreSQL ran already
+    private static func start(
+        _ layout: Layout, _ tools: ClusterCommands, _ settings: [String: String], logger: Logger
+    ) async throws -> Bool {
         try layout.makeSocketDirectory(for: tools.account)
         try await tools.requireReachable(layout.directory)
         if layout.clusterVersion == nil {
@@ -77,12 +84,15 @@ public final class EmbeddedCluster: Service {
             try await tools.initialise()
         }
         try layout.removeEmptyPidFile()
-        if try await tools.isRunning() {
-            logger.notice("stopping a PostgreSQL that an earlier run left behind")
-            try await tools.stop()
-        }
+        let isRunning = try await layout.isReady(logger: logger)
         try layout.write(settings: settings, account: tools.account)
-        try await tools.start()
+        if isRunning {
+            logger.notice("taking over the PostgreSQL that an earlier run left running")
+            try await tools.reload()
+        } else {
+            try await tools.start()
+        }
+        return isRunning
     }
 
     /// Starts PostgreSQL again whenever it has died, until the task is cancelled or the service group shuts down.
@@ -105,10 +115,13 @@ public final class EmbeddedCluster: Service {
         try await tools.stop()
     }
 
+    /// Lets go of the directory. PostgreSQL goes on, and the next start in the directory takes it over.
+    public func leave() { lock.release() }
+
     /// Kills PostgreSQL without a checkpoint and releases the directory, without suspension: for clusters that will not start
     /// again.
     public func abandon() {
-        if let process = layout.postmaster, !layout.isPostmasterOfAnother { kill(process, SIGQUIT) }
+        if let process = layout.postmaster, layout.isPostmasterAlive { kill(process, SIGQUIT) }
         lock.release()
     }
 }

@@ -7,6 +7,7 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case noPostgresAccount
     case notReachable(directory: String, account: String)
     case socketPathTooLong(path: String, limit: Int)
+    case stopsSlowly(seconds: Int)
     case failed(program: String, output: String)
     case fileSystem(doing: String, path: String, reason: String)
 
@@ -28,6 +29,8 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
             "The account \(account), which PostgreSQL runs as, cannot reach \(directory). Choose another directory in HUMON_DATA."
         case .socketPathTooLong(let path, let limit):
             "The path of the Unix socket, \(path), is longer than \(limit) bytes. Choose a shorter directory in HUMON_DATA."
+        case .stopsSlowly(let seconds):
+            "PostgreSQL has been stopping for \(seconds) s: it waits for the programs that are connected to it. End them, then try again."
         case .failed(let program, let output): "\(program) failed: \(output)"
         case .fileSystem(let doing, let path, let reason): "Cannot \(doing) \(path): \(reason)"
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Logging
 
 /// The files and directories of an embedded cluster.
 struct Layout: Sendable {
@@ -11,6 +12,13 @@ struct Layout: Sendable {
     private static let pidFileName = "postmaster.pid"
     private static let settingsName = "postgresql.auto.conf"
     private static let unfinishedPrefix = "cluster.unfinished"
+    /// The line of the pid file with the state of the postmaster, from 1: `LOCK_FILE_LINE_PM_STATUS` of PostgreSQL's pidfile.h.
+    private static let stateLine = 8
+    private static let pauseSeconds = 0.1
+    /// A recovery that takes longer is worth a line of the log.
+    private static let noticeSeconds = 5.0
+    /// A shutdown that waits for clients, as SIGTERM begins one, takes as long as they like.
+    private static let stopSeconds = 60
 
     let directory: String
 
@@ -45,16 +53,63 @@ struct Layout: Sendable {
     /// What PostgreSQL logged last, at most 64 KiB of it.
     var endOfLog: String { textInCluster(Self.logName) ?? "" }
 
-    /// Without a pid file, or with one that names a process there is not, it is dead.
+    /// Whether the process of the pid file is there and is the cluster's postmaster.
     var isPostmasterAlive: Bool {
-        guard let postmaster, !isPostmasterOfAnother else { return false }
-        return kill(postmaster, 0) == 0 || errno == EPERM
+        guard let postmaster, kill(postmaster, 0) == 0 else { return false }
+        return !isPostmasterOfAnother && !Self.isZombie(postmaster)
+    }
+
+    /// Whether a process is there that pg_ctl and PostgreSQL would take for the postmaster, and which is not: another program that got
+    /// the number after a restart of the machine, or a postmaster that has ended and whose parent has not noticed.
+    var isPidFileMisleading: Bool {
+        guard let postmaster, kill(postmaster, 0) == 0 else { return false }
+        return !isPostmasterAlive
+    }
+
+    /// Waits while the postmaster starts or recovers, without a time limit: a postmaster that is stopped in its recovery begins it again
+    /// from the same place. Waits for a postmaster that stops, too.
+    /// - Returns: whether PostgreSQL takes connections; `false` if no postmaster lives
+    /// - Throws: ``EmbeddedPostgresError/stopsSlowly(seconds:)``, or `CancellationError`
+    func isReady(logger: Logger) async throws -> Bool {
+        let begin = ContinuousClock.now
+        var isNoticed = false
+        while isPostmasterAlive {
+            let waited = ContinuousClock.now - begin
+            switch postmasterState {
+            // A standby without connections is as ready as it can be.
+            case "ready", "standby": return true
+            case "stopping":
+                guard waited < .seconds(Self.stopSeconds) else {
+                    throw EmbeddedPostgresError.stopsSlowly(seconds: Self.stopSeconds)
+                }
+            default:
+                if waited > .seconds(Self.noticeSeconds), !isNoticed {
+                    logger.warning("PostgreSQL starts, or recovers from a crash; waiting for it", metadata: ["log": "\(log)"])
+                    isNoticed = true
+                }
+            }
+            try await Task.sleep(for: .seconds(Self.pauseSeconds))
+        }
+        return false
+    }
+
+    /// The pid file has the state in a line of its own, padded with spaces.
+    private var postmasterState: String? {
+        let lines = (textInCluster(Self.pidFileName) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.dropFirst(Self.stateLine - 1).first?.trimmingCharacters(in: .whitespaces)
     }
 
     /// Whether the process of the pid file is known to be something else: a postmaster works in the directory of its cluster.
-    var isPostmasterOfAnother: Bool {
+    private var isPostmasterOfAnother: Bool {
         guard let postmaster, let works = resolved("/proc/\(postmaster)/cwd"), let own = resolved(cluster) else { return false }
         return works != own
+    }
+
+    /// Whether the process has ended and keeps its number until its parent asks for its status. `false` on systems without /proc.
+    private static func isZombie(_ process: Int32) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
+        // The name of the program stands in parentheses and may contain some.
+        return status[(status.lastIndex(of: ")") ?? status.startIndex)...].dropFirst(2).first == "Z"
     }
 
     /// Puts a number in the pid file that no process has. The rest of the file stays, since by it PostgreSQL sees whether

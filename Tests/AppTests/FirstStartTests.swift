@@ -16,6 +16,12 @@ import Testing
                 _ = await first.untilExit()
                 let again = try await HumonProcess.run(["migrate"], in: directory)
                 #expect(again.status == 0, "killed at moment \(moment): \(again.error)")
+                // The second command does not stop a PostgreSQL that the first one started.
+                if let process = try? String(contentsOfFile: data + "/cluster/postmaster.pid", encoding: .utf8)
+                    .split(separator: "\n").first.flatMap({ Int32($0) })
+                {
+                    kill(process, SIGQUIT)
+                }
                 let names = try FileManager.default.contentsOfDirectory(atPath: data)
                 #expect(names.contains("cluster"))
             }

@@ -64,8 +64,8 @@ import Testing
             ReferencePagesTests` writes it. `humon --version` prints the version, `--help` (`-h`) the help of a command.
 
             **Database.** A command works on the database of `--database`, or else of `DATABASE_URL`, or else on the private PostgreSQL in
-            `HUMON_DATA`. Without a running server the command starts the private PostgreSQL and stops it at the end; meanwhile no
-            server can start on that directory. `serve`, `migrate`, `demo` and `log import` create a private PostgreSQL if none exists.
+            `HUMON_DATA`. If that one does not run, the command starts it, and stops it at the end if no other program uses it;
+            meanwhile no server can start on that directory. `serve`, `migrate`, `demo` and `log import` create a private PostgreSQL if none exists.
             [Settings](settings.md) says where a password belongs.
 
             **Output.** People get aligned tables that fit the terminal: it cuts long texts with `…` and leaves out columns, which a note on

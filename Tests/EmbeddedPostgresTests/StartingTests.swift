@@ -42,11 +42,19 @@ import Testing
 
     @Test func `the cluster's URL is known to other processes exactly while the cluster runs`() async throws {
         try await withClusterDirectory { directory in
-            #expect(try await EmbeddedCluster.urlOfRunning(in: directory) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
             try await withCluster(in: directory) { cluster async throws in
-                #expect(try await EmbeddedCluster.urlOfRunning(in: directory) == cluster.url)
+                #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == cluster.url)
             }
-            #expect(try await EmbeddedCluster.urlOfRunning(in: directory) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
+        }
+    }
+
+    @Test func `a new cluster has data checksums`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { cluster async throws in
+                #expect(try await cluster.query("SELECT current_setting('data_checksums')") == ["on"])
+            }
         }
     }
 

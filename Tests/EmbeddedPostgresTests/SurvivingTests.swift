@@ -18,21 +18,45 @@ import Testing
         }
     }
 
-    @Test func `a start takes over a PostgreSQL that a killed owner left running`() async throws {
+    @Test func `a start takes over a PostgreSQL that goes on without its owner, and does not restart it`() async throws {
         try await withClusterDirectory { directory in
-            try await withCluster(in: directory) { cluster in
-                _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
-            }
-            // The state after the owner was killed: PostgreSQL runs and no process holds the lock.
-            let layout = try Layout(directory: directory)
-            try await ClusterCommands(
-                programs: .find(in: nil, majorVersion: layout.clusterVersion), account: .toRunPostgres(), layout: layout
-            ).start()
-            let left = try #require(try postmaster(in: directory))
+            let first = try await start(in: directory)
+            #expect(!first.isTakenOver)
+            let process = try #require(try postmaster(in: directory))
+            first.leave()
+            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == first.url)
             try await withCluster(in: directory) { cluster async throws in
-                #expect(try postmaster(in: directory) != left)
-                #expect(try await cluster.query("SELECT name FROM teas") == ["mate"])
+                #expect(cluster.isTakenOver)
+                #expect(try postmaster(in: directory) == process)
+                #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
             }
+            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
+        }
+    }
+
+    /// pg_ctl gives up after a second here. PostgreSQL recovers until the file `go` exists.
+    @Test func `a recovery that takes longer than pg_ctl waits is waited for and not begun again`() async throws {
+        try await withClusterDirectory { directory in
+            try await withCluster(in: directory) { _ in }
+            let layout = try Layout(directory: directory)
+            let account = try Account.toRunPostgres()
+            let go = "\(directory)/cluster/go"
+            try layout.write(
+                settings: ["restore_command": "until test -e \(go); do sleep 0.1; done; false"], account: account)
+            try DirectoryHandle(path: layout.cluster).replace("recovery.signal", with: "", owner: account)
+            let tools = try await ClusterCommands(
+                programs: .find(in: nil, majorVersion: layout.clusterVersion), account: account, layout: layout,
+                logger: .quiet, startTimeoutSeconds: 1)
+            let starting = Task { try await tools.start() }
+            try await eventually("a postmaster") { layout.isPostmasterAlive }
+            let process = try postmaster(in: directory)
+            // Five attempts of pg_ctl, as before, would have ended in this time.
+            try await Task.sleep(for: .seconds(8))
+            #expect(try postmaster(in: directory) == process)
+            #expect(FileManager.default.createFile(atPath: go, contents: nil))
+            try await starting.value
+            #expect(try postmaster(in: directory) == process)
+            try await tools.stop()
         }
     }
 
@@ -71,6 +95,16 @@ import Testing
         #expect(bystander.isRunning)
     }
 
+    @Test func `a start ignores a pid file with the id of a process that ended and that its parent has not awaited`() async throws
+    {
+        let zombie = try zombie()
+        defer {
+            var status: Int32 = 0
+            waitpid(zombie, &status, 0)
+        }
+        try await expectSurvival(ofPidFileNaming: zombie)
+    }
+
     @Test func `a start ignores an empty pid file`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { _ in }
@@ -92,6 +126,18 @@ import Testing
             }
         }
     }
+}
+
+/// Starts a program under the account of PostgreSQL, which ends, and does not wait for it.
+private func zombie() throws -> Int32 {
+    let words =
+        getuid() == 0
+        ? ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "/bin/true"] : ["/bin/true"]
+    var arguments = words.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var process: pid_t = 0
+    try #require(posix_spawn(&process, words[0], nil, nil, &arguments, nil) == 0)
+    return process
 }
 
 extension Process {

@@ -1,0 +1,73 @@
+import Foundation
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `A private PostgreSQL that several programs use` {
+    private struct Place {
+        let directory: URL
+
+        /// The directory of a server that has the URL of the cluster, and no cluster of its own.
+        func visitor() throws -> URL {
+            let visitor = directory.appending(path: "visitor")
+            try FileManager.default.createDirectory(at: visitor, withIntermediateDirectories: false)
+            return visitor
+        }
+
+        var url: String { "host='\(directory.path)/data/socket' user=humon dbname=postgres" }
+
+        /// `nil` if PostgreSQL does not run.
+        var postmaster: Int32? {
+            let file = directory.appending(path: "data/cluster/postmaster.pid")
+            return (try? String(contentsOf: file, encoding: .utf8))?.split(separator: "\n").first.flatMap { Int32($0) }
+        }
+    }
+
+    @Test func `no command and no server stops or restarts a PostgreSQL that another server uses`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let place = Place(directory: directory)
+            let environment = ["TB_APP_SECRET": "secret"]
+            let owner = try HumonProcess(["serve"], in: directory, environment: environment)
+            _ = try await owner.port()
+            let process = try #require(place.postmaster)
+            try await HumonProcess.withServer(
+                in: place.visitor(), environment: environment.merging(["DATABASE_URL": place.url]) { $1 }
+            ) { _, port in
+                let users = "http://127.0.0.1:\(port)/v1/users"
+                let headers = [("tb-app-secret", "secret")]
+                #expect(try await exchange("POST", users, headers: headers).status == 200)
+                owner.send(SIGKILL)
+                _ = await owner.untilExit()
+                for command in [["log", "tail"], ["log", "stats"], ["migrate"]] {
+                    let result = try await HumonProcess.run(command, in: directory, environment: environment)
+                    #expect(result.status == 0, "\(command): \(result.error)")
+                    #expect(place.postmaster == process, "after \(command)")
+                }
+                let next = try HumonProcess(["serve"], in: directory, environment: environment)
+                _ = try await next.port()
+                #expect(place.postmaster == process)
+                #expect(await next.stop() == 0)
+                #expect(place.postmaster == process)
+                #expect(next.error.contains("PostgreSQL goes on, because other programs use it"), "\(next.error)")
+                // The server never lost its connections.
+                #expect(try await exchange("POST", users, headers: headers, attempts: 1).status == 200)
+            }
+            // Nobody else uses it any more.
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, _ in
+                #expect(place.postmaster == process)
+            }
+            #expect(place.postmaster == nil)
+        }
+    }
+
+    @Test func `a command that started PostgreSQL stops it`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let place = Place(directory: directory)
+            for command in [["migrate"], ["migrate", "--check"]] {
+                let result = try await HumonProcess.run(command, in: directory)
+                #expect(result.status == 0, "\(command): \(result.error)")
+                #expect(place.postmaster == nil, "after \(command)")
+            }
+        }
+    }
+}
