@@ -46,6 +46,25 @@ private final class Pipe: Sendable {
         Logger(label: "test") { _ in LineLogHandler(format, sink: pipe.sink) }
     }
 
+    @Test func `numbers are JSON numbers, and texts that look like numbers are strings`() throws {
+        let pipe = Pipe()
+        let metadata: Logger.Metadata = [
+            "position": .stringConvertible(9_007_199_254_740_993 as Int64), "seconds": .stringConvertible(1.5e-7),
+            "endless": .stringConvertible(Double.infinity), "request_id": "42", "list": [.stringConvertible(UInt8(7)), "8"],
+        ]
+        Self.logger(.json, pipe).error("counted", metadata: metadata)
+        Self.logger(.text, pipe).error("counted", metadata: metadata)
+        let lines = pipe.lines()
+        try #require(lines.count == 2)
+        let line = try JSON(utf8: lines[0].utf8)
+        #expect(line["position"] == .number("9007199254740993"))
+        #expect(line["seconds"] == .number("1.5e-07"))
+        #expect(line["endless"] == "inf")
+        #expect(line["request_id"] == "42")
+        #expect(line["list"] == [.number("7"), "8"])
+        #expect(lines[1].contains("position=9007199254740993 request_id=42 seconds=1.5e-07"), "\(lines[1])")
+    }
+
     @Test(arguments: hostile)
     func `any message gives one JSON object`(text: String) throws {
         let pipe = Pipe()

@@ -16,6 +16,7 @@ enum DescriptorLimit {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         guard limit.rlim_cur < rlim_t(connections + ownNeed) else { return }
         logger.warning(
-            "fewer descriptors may be open than HUMON_CONNECTIONS takes", metadata: ["descriptors": "\(limit.rlim_cur)"])
+            "fewer descriptors may be open than HUMON_CONNECTIONS takes",
+            metadata: ["descriptors": .stringConvertible(limit.rlim_cur)])
     }
 }

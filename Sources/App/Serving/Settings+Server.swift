@@ -29,7 +29,7 @@ extension Settings {
         guard self.streams >= self.connections else { return }
         logger.warning(
             "HUMON_STREAMS leaves no connection for other requests: set HUMON_CONNECTIONS higher",
-            metadata: ["streams": "\(self.streams)", "connections": "\(self.connections)"])
+            metadata: ["streams": .stringConvertible(self.streams), "connections": .stringConvertible(self.connections)])
     }
 
     /// Maximum number of seconds for a response to an operator. The comparison of an index with 10 million events takes

@@ -79,7 +79,8 @@ extension AttendanceCounts {
             state = State(counts: counts, reached: cursor, generation: generation, mustShow: mustShow)
         }
         logger.info(
-            "the counts of attendances are loaded", metadata: ["events": "\(counts.count)", "position": "\(cursor.position)"])
+            "the counts of attendances are loaded",
+            metadata: ["events": .stringConvertible(counts.count), "position": .stringConvertible(cursor.position)])
         return tableGeneration
     }
 

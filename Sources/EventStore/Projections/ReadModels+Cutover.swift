@@ -89,7 +89,7 @@ extension ReadModels {
             names: projections.map { type(of: $0).name }, position: position, events: position - start, heldSeconds: heldSeconds)
         logger.info(
             "read models replaced",
-            metadata: ["names": "\(cutover.names.joined(separator: ", "))", "position": "\(cutover.position)"])
+            metadata: ["names": "\(cutover.names.joined(separator: ", "))", "position": .stringConvertible(cutover.position)])
         return cutover
     }
 

@@ -95,7 +95,7 @@ public final class SubscriptionRunner: Service {
     }
 
     private func lead(_ lease: Lease, from position: Int64) async throws {
-        logger.info("leading", metadata: ["position": "\(position)", "epoch": "\(lease.epoch)"])
+        logger.info("leading", metadata: ["position": .stringConvertible(position), "epoch": .stringConvertible(lease.epoch)])
         let result: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -172,7 +172,9 @@ private struct Leadership {
                 parked.insert(event.envelope.stream)
                 logger.error(
                     "a stream is parked; mend the cause and have it retried",
-                    metadata: ["stream": "\(event.envelope.stream)", "position": "\(event.position)", "error": "\(error)"]
+                    metadata: [
+                        "stream": "\(event.envelope.stream)", "position": .stringConvertible(event.position), "error": "\(error)",
+                    ]
                 )
                 return
             }

@@ -35,8 +35,10 @@ extension IndexUpdater {
         logger.notice(
             "the index is loaded",
             metadata: [
-                "events": "\(count)", "seconds": "\(seconds)", "of_which_reading": "\((copied - start) / .seconds(1))",
-                "events_per_second": "\(Int(Double(count) / seconds))", "position": "\(filled.cursor.position)",
+                "events": .stringConvertible(count), "seconds": .stringConvertible(seconds),
+                "of_which_reading": .stringConvertible((copied - start) / .seconds(1)),
+                "events_per_second": .stringConvertible(Int(Double(count) / seconds)),
+                "position": .stringConvertible(filled.cursor.position),
             ])
         return filled
     }
@@ -180,7 +182,8 @@ private final class CopiedEvents: Sendable {
             state.saidAt = .now
             let count = state.bulkLoad.count
             logger.notice(
-                "the index is loading", metadata: ["events": "\(count)", "of_about": "\(max(estimate, count))"])
+                "the index is loading",
+                metadata: ["events": .stringConvertible(count), "of_about": .stringConvertible(max(estimate, count))])
         }
     }
 

@@ -160,7 +160,8 @@ package final class IndexUpdater: Service {
         logger.notice(
             "requests are answered from the index",
             metadata: [
-                "events": "\(snapshot.count)", "megabytes": "\(snapshot.bytes / 1_000_000)", "position": "\(snapshot.position)",
+                "events": .stringConvertible(snapshot.count), "megabytes": .stringConvertible(snapshot.bytes / 1_000_000),
+                "position": .stringConvertible(snapshot.position),
             ])
     }
 

@@ -59,9 +59,9 @@ public struct LogLine: Sendable {
     mutating func add(_ name: String, _ value: Logger.MetadataValue) {
         switch (value, format) {
         case (.string(let text), _): add(name, text)
-        case (.stringConvertible(let value), _): add(name, value.description)
+        case (.stringConvertible(let value), .text): add(name, value.description)
         case (.array, .text), (.dictionary, .text): add(name, value.json.text)
-        case (.array, .json), (.dictionary, .json):
+        case (.stringConvertible, .json), (.array, .json), (.dictionary, .json):
             begin(name)
             bytes.append(contentsOf: value.json.utf8)
         }
@@ -106,6 +106,9 @@ extension Logger.MetadataValue {
     fileprivate var json: JSON {
         switch self {
         case .string(let text): .string(text)
+        case .stringConvertible(let value as any BinaryInteger): .number("\(value)")
+        case .stringConvertible(let value as any BinaryFloatingPoint) where "\(value)".contains(where: \.isNumber):
+            .number("\(value)")
         case .stringConvertible(let value): .string(value.description)
         case .array(let values): .array(values.map(\.json))
         case .dictionary(let values):

@@ -96,7 +96,7 @@ public final class SpanExporter: Service {
                     outcomes.add(batch.count, at: Outcome.exported.rawValue)
                     return true
                 }
-                logger.debug("the collector rejected spans", metadata: ["status": "\(response.status.code)"])
+                logger.debug("the collector rejected spans", metadata: ["status": .stringConvertible(response.status.code)])
                 // A client must not repeat a request after any other status. Source: OTLP, "Failures".
                 guard [429, 502, 503, 504].contains(response.status.code) else { break }
             } catch {

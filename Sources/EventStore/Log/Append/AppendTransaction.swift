@@ -57,7 +57,8 @@ struct AppendTransaction: Sendable {
             }
             guard clock.now < deadline else { return unknown(batch) }
             logger.warning(
-                "the connection broke during an append; asking what became of it", metadata: ["appends": "\(batch.count)"])
+                "the connection broke during an append; asking what became of it",
+                metadata: ["appends": .stringConvertible(batch.count)])
             try? await clock.sleep(for: .milliseconds(50))
         }
     }
