@@ -111,7 +111,8 @@ extension PostgresError.ServerError: CustomStringConvertible {
     public var description: String {
         let place = [("schema", schema), ("table", table), ("column", column), ("constraint", constraint)]
             .compactMap { name, value in value.map { ", \(name) \($0)" } }
-        return "PostgreSQL refused the statement: SQLSTATE \(sqlState.rawValue)" + place.joined()
+        let meaning = sqlState.meaning.map { " (\($0))" } ?? ""
+        return "PostgreSQL refused the statement: SQLSTATE \(sqlState.rawValue)\(meaning)" + place.joined()
     }
 
     init(result: OpaquePointer) {
