@@ -65,4 +65,18 @@ import Testing
         #expect(await !check.isThere())
         #expect(asked.withLock(\.self) == 2)
     }
+
+    @Test func `a database that does not answer counts as away in less time than probes wait`() async {
+        #expect(DatabaseCheck.patience < .seconds(2))
+        let wasCancelled = Mutex(false)
+        let check = DatabaseCheck {
+            do { try await Task.sleep(for: .seconds(600)) } catch {
+                wasCancelled.withLock { $0 = true }
+                throw error
+            }
+        }
+        #expect(await !check.isThere())
+        let isCancelled = wasCancelled.withLock(\.self)
+        #expect(isCancelled)
+    }
 }
