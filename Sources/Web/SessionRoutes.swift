@@ -29,7 +29,7 @@ struct SessionRoutes: Sendable {
     /// Responds with the user of the session, `{"id":null}` without one. Removes a cookie whose token is dead: the API would refuse reads
     /// with it.
     private func getSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try requirePage(request)
+        try requirePage(request, context)
         var response = Response(json: ["id": .null])
         let scheme = context.sender(of: request).scheme
         guard let token = SessionCookie.token(in: request, scheme) else { return response }
@@ -40,7 +40,7 @@ struct SessionRoutes: Sendable {
 
     /// Signs a new device up, unless the session has a user already.
     private func createSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try requirePage(request)
+        try requirePage(request, context)
         let sender = context.sender(of: request)
         if let token = SessionCookie.token(in: request, sender.scheme), let user = try await users.user(of: token) {
             return Response(json: ["id": JSON(user.rawValue)])
@@ -58,14 +58,14 @@ struct SessionRoutes: Sendable {
 
     /// Makes the browser forget its device. The user stays, without a token that anyone knows.
     private func deleteSession(_ request: Request, _ context: RequestContext) throws -> Response {
-        try requirePage(request)
+        try requirePage(request, context)
         let scheme = context.sender(of: request).scheme
         return Response(status: .noContent, headers: [.setCookie: SessionCookie.removal(scheme)])
     }
 
     /// - Throws: 403 for a request that does not come from the page itself
-    private func requirePage(_ request: Request) throws(HTTPError) {
-        guard origins.isFromPage(request) else {
+    private func requirePage(_ request: Request, _ context: RequestContext) throws(HTTPError) {
+        guard origins.isFromPage(request, context) else {
             throw HTTPError(.forbidden, "A session is for the map page only, at an address of HUMON_WEB_ORIGINS")
         }
     }

@@ -16,7 +16,7 @@ struct SessionTokens: Middleware {
         guard request.headers.contains(.cookie), request.path.hasPrefix(Self.prefix) else { return nil }
         defer { request.head.headerFields[.cookie] = nil }
         guard let header = tokenHeaders.first, !tokenHeaders.contains(where: request.headers.contains),
-            let token = SessionCookie.token(in: request, context.sender(of: request).scheme), origins.isFromPage(request)
+            let token = SessionCookie.token(in: request, context.sender(of: request).scheme), origins.isFromPage(request, context)
         else { return nil }
         request.head.headerFields[header] = token.secret
         return nil

@@ -3,7 +3,7 @@ internal import HTTPTypes
 
 /// The origins that the map page has for its visitors. Only a page of one of them may use a session.
 public enum WebOrigins: Sendable, Hashable {
-    /// `localhost`, `127.0.0.1` and `[::1]`, with any port.
+    /// `localhost`, `127.0.0.1` and `[::1]`, with any port, for clients on this machine.
     case loopback
     case these(Set<String>)
 
@@ -23,9 +23,11 @@ public enum WebOrigins: Sendable, Hashable {
     ///
     /// The name in `Host` must be known: after DNS rebinding a foreign page has the same origin as this server, under a name of its own.
     /// Browsers send `Sec-Fetch-Site` to https and loopback addresses; otherwise `Origin` decides. A page can set none of the three.
+    /// Every other client can set all three, so a loopback name counts for clients on this machine only.
     /// Sources: W3C *Fetch Metadata Request Headers*; RFC 6454, section 7.
-    func isFromPage(_ request: Request) -> Bool {
+    func isFromPage(_ request: Request, _ context: RequestContext) -> Bool {
         guard let host = request.head.authority ?? request.headers.value(of: .host), allows(host: host) else { return false }
+        if self == .loopback, !context.isFromThisMachine(request) { return false }
         if let site = request.headers.value(of: .secFetchSite) { return site == "same-origin" }
         guard let origin = request.headers.value(of: .origin)?.lowercased() else { return false }
         switch self {

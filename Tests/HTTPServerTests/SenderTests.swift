@@ -46,6 +46,30 @@ import Testing
     }
 
     @Test(arguments: [
+        ("127.0.0.1", "", true), ("127.9.9.9", "", true), ("::1", "", true), ("::ffff:127.0.0.1", "", true),
+        ("192.0.2.9", "", false), ("::2", "", false), ("unix", "", false),
+        // A proxy on this machine, for a client on this machine and for others.
+        ("127.0.0.1", "127.0.0.1", true), ("unix", "127.0.0.1", true),
+        ("127.0.0.1", "198.51.100.1", false), ("127.0.0.1", "127.0.0.1, 198.51.100.1", false),
+        ("127.0.0.1", "198.51.100.1, 127.0.0.1", false), ("127.0.0.1", "unknown", false), ("unix", "198.51.100.1", false),
+        // A proxy on another machine.
+        ("10.0.0.1", "127.0.0.1", false),
+    ])
+    func `a client is on this machine if every address on the way is loopback`(
+        peer: String, forwarded: String, isHere: Bool
+    ) throws {
+        let headers: HTTPFields = forwarded.isEmpty ? [:] : [.xForwardedFor: forwarded]
+        for proxies in ["127.0.0.0/8,10.0.0.0/8,unix", "none"] {
+            let connection = try Self.connection(from: peer, believing: proxies)
+            // An untrusted program on the socket may say anything.
+            let isBelieved = peer != "unix" || proxies != "none"
+            #expect(connection.isFromThisMachine(headers) == (isHere && isBelieved), "\(proxies)")
+        }
+        let proto = try Self.connection(from: peer).isFromThisMachine([.xForwardedProto: "https"])
+        #expect(!proto, "a proxy that does not name its client")
+    }
+
+    @Test(arguments: [
         (#"for=198.51.100.1;proto=https"#, "198.51.100.1", Scheme.https),
         (#"for=1.1.1.1, For="198.51.100.1:80" ; Proto=HTTPS, for=10.0.0.7;proto=http"#, "198.51.100.1", .https),
         (#"for="[2001:db9::7]:1234";by=10.0.0.1;host="a,b;c""#, "2001:db9::7", .http),

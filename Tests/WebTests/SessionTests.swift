@@ -63,6 +63,26 @@ import Testing
         }
     }
 
+    @Test(arguments: own)
+    func `POST of a client on another machine gets 403 at a loopback name, and signs nobody up`(
+        headers: [String: String]
+    ) async throws {
+        try await TestPage.with { page in
+            let direct = await page.send(.post, "/session", headers, from: "198.51.100.1")
+            let proxied = await page.send(
+                .post, "/session", headers.merging(["x-forwarded-for": "198.51.100.1"]) { $1 })
+            #expect([direct.status, proxied.status] == [403, 403])
+            #expect(direct.setCookie == nil && proxied.setCookie == nil)
+            let recorded = try await page.recorded()
+            #expect(recorded == 0)
+            // The cookie of a visitor on this machine does not count there.
+            let cookie = await page.send(.post, "/session", headers).cookie
+            let created = await page.send(
+                .post, "/v1/events", headers.merging(["cookie": cookie ?? ""]) { $1 }, body: "{}", from: "198.51.100.1")
+            #expect(created.status == 401)
+        }
+    }
+
     @Test(arguments: foreign)
     func `the API does not take the cookie from elsewhere`(request: Foreign) async throws {
         try await TestPage.with { page in

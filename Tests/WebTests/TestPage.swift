@@ -60,7 +60,7 @@ struct TestPage: Sendable {
 
     func send(
         _ method: HTTPRequest.Method, _ target: String, host: String = "localhost:8080", _ headers: [String: String] = [:],
-        body: String = "", scheme: Scheme = .http
+        body: String = "", scheme: Scheme = .http, from address: String = "127.0.0.1"
     ) async -> Answer {
         var fields = HTTPFields()
         for (name, value) in headers {
@@ -68,7 +68,8 @@ struct TestPage: Sendable {
         }
         let head = HTTPRequest(method: method, scheme: scheme.rawValue, authority: host, path: target, headerFields: fields)
         let response = await router.respond(
-            to: Request(head: head, body: ByteBuffer(string: body)), from: ConnectionInfo(.unknown, scheme))
+            to: Request(head: head, body: ByteBuffer(string: body)),
+            from: ConnectionInfo(NetworkAddress(address).map(Peer.address) ?? .unknown, scheme))
         return Answer(
             status: response.status.code, headers: response.headers, body: String(buffer: response.body))
     }

@@ -85,7 +85,7 @@ extension Settings {
         let web = Setting<WebSwitch>.choice("HUMON_WEB", "Whether serve shows the map page at /.", default: .on)
         let webOrigins = Setting<WebOrigins>(
             "HUMON_WEB_ORIGINS",
-            "The origins that the map page has for its visitors; at any other name the page shows events and changes none.",
+            "The origins that the map page has for its visitors; at any other name the page shows events and changes none. loopback counts for clients on this machine only.",
             default: .loopback, text: "loopback",
             format: "origins such as https://map.example.org, separated by commas, or loopback", parse: { WebOrigins($0) })
         let tiles = Setting<Tiles?>(

@@ -44,6 +44,17 @@ public final class ConnectionInfo: Sendable {
         return sender
     }
 
+    func isFromThisMachine(_ headers: HTTPFields) -> Bool {
+        let hops = headers.hops
+        guard hops.allSatisfy({ $0.address?.isLoopback == true }) else { return false }
+        return switch peer {
+        case .address(let address): address.isLoopback
+        // A proxy on this machine may use the socket, and then says for whom it asks.
+        case .unixSocket: isTrustedProxy && !hops.isEmpty
+        case .unknown: false
+        }
+    }
+
     /// Whether the server's budget of unsent bytes has room for the response.
     func admits(_ response: Response) -> Bool { budget?.admits(response.body) ?? true }
 

@@ -35,6 +35,9 @@ public struct NetworkAddress: Sendable, Hashable {
 
     var isIPv4: Bool { bits >> 32 == 0xFFFF }
 
+    /// Whether the address names this machine: `127.0.0.0/8` or `::1`.
+    public var isLoopback: Bool { isIPv4 ? UInt8(truncatingIfNeeded: bits >> 24) == 127 : bits == 1 }
+
     /// The prefix that one household or machine has: the address in IPv4, the first 64 bits in IPv6.
     public var subscriber: NetworkAddress { isIPv4 ? self : NetworkAddress(bits: (bits >> 64) << 64) }
 }

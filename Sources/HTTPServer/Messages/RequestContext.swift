@@ -23,4 +23,8 @@ public struct RequestContext: Sendable {
 
     /// The client, as far as the server knows it.
     public func sender(of request: Request) -> Sender { connection.sender(request.headers) }
+
+    /// Whether the client runs on this machine. Any forwarding field that names no loopback address says that it does not, whether the
+    /// proxy is trusted or not.
+    public func isFromThisMachine(_ request: Request) -> Bool { connection.isFromThisMachine(request.headers) }
 }
