@@ -76,6 +76,12 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         WireCase(
             "Expect in HTTP/1.0", "9110, 10.1.1",
             "POST /echo HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nhi", [200], ends: true),
+        WireCase(
+            "an unknown expectation before a chunked body", "9110, 10.1.1",
+            post + "Expect: tea\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", [417], ends: true),
+        WireCase(
+            "an unknown expectation after a chunked body's field", "9110, 10.1.1",
+            post + "Transfer-Encoding: chunked\r\nExpect: tea\r\n\r\n0\r\n\r\n", [417], ends: true),
         WireCase("an unknown expectation", "9110, 10.1.1", Wire.get("/", "Expect: tea\r\n"), [417], ends: true),
         // Bodies
         WireCase("chunks", "9112, 7.1", post + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", [200]),

@@ -118,6 +118,22 @@ import Testing
         }
     }
 
+    @Test func `every response forbids a browser to guess its type`() async throws {
+        try await TestAPI.with { api in
+            let event = try await api.createEvent()
+            let answers = [
+                try await api.signUp("phone"), try await api.send(.get, "/v1/events/\(event)"),
+                try await api.send(.get, "/v1/events/99"), try await api.send(.get, "/v1/nothing"),
+                try await api.send(.get, "/docs"), try await api.send(.post, "/v1/attendances", token: "phone", "{}"),
+                try await api.ask("/health/live"), try await api.ask("/nothing"),
+            ]
+            #expect(answers.map(\.status) == [200, 200, 404, 404, 200, 422, 200, 404])
+            for answer in answers {
+                #expect(answer.headers[values: .xContentTypeOptions] == ["nosniff"])
+            }
+        }
+    }
+
     @Test func `tokens, errors and the health are not cached`() async throws {
         try await TestAPI.with { api in
             let answers = [

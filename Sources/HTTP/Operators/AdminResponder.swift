@@ -32,7 +32,8 @@ public struct AdminResponder: Sendable {
                 }
             },
         ]
-        router = Router(routes: routes, middleware: token.map { [RequiredAdminToken(token: $0)] } ?? [], logger: logger)
+        let required: [any Middleware] = token.map { [RequiredAdminToken(token: $0)] } ?? []
+        router = Router(routes: routes, middleware: required + [NoSniff()], logger: logger)
     }
 }
 

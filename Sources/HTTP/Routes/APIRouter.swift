@@ -29,7 +29,7 @@ public struct APIRouter: Sendable {
         router = Router(
             routes: routes,
             middleware: additionalMiddleware + [FormatSuffix()] + Self.cors(allowing: origins, to: api.routes)
-                + [Compression(), NoStoreByDefault(), RequestIDs()],
+                + [Compression(), NoStoreByDefault(), NoSniff(), RequestIDs()],
             observers: observers.compactMap(\.self), targetLimitBytes: api.settings.targetLimitBytes,
             problemTypePrefix: "/docs#error-"
         ) { error, request, context in

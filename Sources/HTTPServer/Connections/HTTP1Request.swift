@@ -88,7 +88,7 @@ private struct HTTP1Fields {
         others.reserveCapacity(headers.count)
         for (name, value) in headers {
             guard let name = HTTPField.Name(name) else {
-                error = .malformed
+                error = error ?? .malformed
                 continue
             }
             take(name, value)
@@ -104,7 +104,8 @@ private struct HTTP1Fields {
         case "content-length": announcedBytes = Int(value) ?? 0
         case "upgrade": hasUpgrade = true
         case "transfer-encoding":
-            error = isChunked ? .malformed : Self.violation(transferCodings: value)
+            // An earlier violation stays, whatever the order of the fields.
+            error = error ?? (isChunked ? .malformed : Self.violation(transferCodings: value))
             isChunked = true
         case "expect":
             if value.lowercased() == "100-continue" { expectsContinue = true } else { error = error ?? .expectationFailed }

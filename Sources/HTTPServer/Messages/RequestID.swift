@@ -1,22 +1,34 @@
 internal import Synchronization
 
-/// Ids of requests: 32 hexadecimal digits, of which 16 are random for the process and 16 are a counter.
+/// Ids of requests: 32 hexadecimal digits, a keyed hash of a counter. So an id tells neither the number nor the order of requests, and
+/// costs no system call.
 enum RequestID {
     /// Maximum number of bytes of a proxy's request id.
     private static let lengthLimit = 128
 
-    private static let process = UInt64.random(in: .min ... .max)
+    private static let key = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
     private static let next = Atomic(UInt64.random(in: .min ... .max))
 
     static func new() -> String {
         let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
+        let (first, second) = (hash(number, half: 0), hash(number, half: 1))
         return String(unsafeUninitializedCapacity: 32) { digits in
             for place in 0..<16 {
-                digits[15 - place] = digit(process >> (4 * place))
-                digits[31 - place] = digit(number >> (4 * place))
+                digits[15 - place] = digit(first >> (4 * place))
+                digits[31 - place] = digit(second >> (4 * place))
             }
             return 32
         }
+    }
+
+    /// SipHash-1-3, keyed by the process in Swift and with the key here.
+    private static func hash(_ number: UInt64, half: UInt8) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(key.0)
+        hasher.combine(key.1)
+        hasher.combine(number)
+        hasher.combine(half)
+        return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
     /// Whether a proxy's request id may appear in responses and logs.
