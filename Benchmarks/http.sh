@@ -14,7 +14,7 @@ place=${PLACE:-$(mktemp -d)}
 mkdir -p "$place"
 chmod 755 "$place"
 cd "$place"
-export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18321} HUMON_ADMIN_PORT=0 TB_APP_SECRET=bench
+export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18321} HUMON_ADMIN_PORT=0 TB_APP_SECRET=benchmark
 base=http://127.0.0.1:$HUMON_PORT bare_port=$((HUMON_PORT + 1))
 server='' bare_server=''
 finish() {
@@ -113,7 +113,7 @@ if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v2.events')" = t 
 fi
 # Finishes the deferred work of PostgreSQL, so that no measurement contains it.
 psql -c 'VACUUM ANALYZE' -c CHECKPOINT
-curl -s -X POST -H 'tb-app-secret: bench' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
+curl -s -X POST -H 'tb-app-secret: benchmark' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
 
 for row in near1 near5; do echo "GET /bare/$(size $row)" >bare_$row.txt; done
 

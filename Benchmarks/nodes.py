@@ -59,7 +59,7 @@ class Node:
         self.port, self.admin_port = PORT + 2 * number, PORT + 2 * number + 1
         environment = dict(
             os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(self.port), HUMON_ADMIN_PORT=str(self.admin_port),
-            TB_APP_SECRET="bench", **{"HUMON_INDEX_MEGABYTES": "8000"} | settings)
+            TB_APP_SECRET="benchmark", **{"HUMON_INDEX_MEGABYTES": "8000"} | settings)
         if url:
             environment["DATABASE_URL"] = url
         out = f"{place}/out{number}"
@@ -72,7 +72,7 @@ class Node:
 
     def send(self, method, path, body=None, headers={}, connection=None):
         connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        own = {"tb-device-token": "bench", "tb-app-secret": "bench", "content-type": "application/json"}
+        own = {"tb-device-token": "bench", "tb-app-secret": "benchmark", "content-type": "application/json"}
         connection.request(method, path, body, own | headers)
         answer = connection.getresponse()
         return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), answer.read().decode()

@@ -10,7 +10,7 @@ humon=$(cd "$(dirname "$0")/.." && pwd)/.build/release/humon
 place=$(mktemp -d)
 chmod 755 "$place"
 cd "$place"
-export HUMON_DATA=$place/data HUMON_ADMIN_PORT=0 TB_APP_SECRET=bench HUMON_INDEX_MEGABYTES=256
+export HUMON_DATA=$place/data HUMON_ADMIN_PORT=0 TB_APP_SECRET=benchmark HUMON_INDEX_MEGABYTES=256
 database="postgresql:///postgres?host=$HUMON_DATA/socket&user=humon"
 names=() ports=() servers=()
 finish() {

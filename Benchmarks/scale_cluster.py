@@ -73,7 +73,7 @@ class Cluster:
 
     def humon(self, database, *arguments):
         """Runs a command of humon, and returns its seconds, the seconds of processors that it and PostgreSQL used, and its output."""
-        environment = dict(os.environ, DATABASE_URL=self.url(database), TB_APP_SECRET="bench")
+        environment = dict(os.environ, DATABASE_URL=self.url(database), TB_APP_SECRET="benchmark")
         begin, used = time.monotonic(), self.processor_seconds() + children_seconds()
         result = subprocess.run([nodes.HUMON, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if result.returncode != 0:

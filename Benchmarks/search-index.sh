@@ -8,7 +8,7 @@ humon=$PWD/.build/release/humon
 place=$(mktemp -d)
 chmod 755 "$place"
 cd "$place"
-export HUMON_DATA=$place/data HUMON_PORT=0 TB_APP_SECRET=bench
+export HUMON_DATA=$place/data HUMON_PORT=0 TB_APP_SECRET=benchmark
 "$humon" serve >"$place/out" 2>"$place/err" &
 server=$!
 trap 'kill $server; wait $server || true; rm -rf "$place"' EXIT

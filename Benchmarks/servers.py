@@ -24,7 +24,7 @@ class Server:
     def __init__(self, name, place, port, command, **settings):
         self.name, self.port, self.errors = name, port, f"{place}/err.{name}"
         environment = dict(
-            os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(port), HUMON_ADMIN_PORT="0", TB_APP_SECRET="bench",
+            os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(port), HUMON_ADMIN_PORT="0", TB_APP_SECRET="benchmark",
             HUMON_INDEX_MEGABYTES="4000", HUMON_LOG_LEVEL="notice", **settings)
         self.process = subprocess.Popen(
             command, env=environment, cwd=place, stdout=subprocess.DEVNULL, stderr=open(self.errors, "w"))
@@ -39,7 +39,7 @@ class Server:
     def send(self, method, path, body=None, headers={}):
         """Status, headers and body; status 0 if the server does not listen yet."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        own = {"tb-device-token": "bench", "tb-app-secret": "bench", "content-type": "application/json"}
+        own = {"tb-device-token": "bench", "tb-app-secret": "benchmark", "content-type": "application/json"}
         try:
             connection.request(method, path, body, own | headers)
             response = connection.getresponse()

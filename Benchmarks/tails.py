@@ -50,7 +50,7 @@ MIX = [
     ("POST event", "post", 6, TOKEN),
     ("PATCH event", "patch", 5, TOKEN),
     ("POST and DELETE attendance", "attend", 5, TOKEN),
-    ("POST user", "user", 2, {"tb-app-secret": "bench", "content-type": "application/json"}),
+    ("POST user", "user", 2, {"tb-app-secret": "benchmark", "content-type": "application/json"}),
 ]
 
 
@@ -144,7 +144,7 @@ class Disturbance:
 
     def __init__(self, place, seconds, commands, endless=False):
         self.place, self.end, self.commands, self.endless = place, time.monotonic() + seconds, commands, endless
-        self.environment = dict(os.environ, HUMON_DATA=place + "/data", TB_APP_SECRET="bench", DATABASE_URL=database(place))
+        self.environment = dict(os.environ, HUMON_DATA=place + "/data", TB_APP_SECRET="benchmark", DATABASE_URL=database(place))
         self.durations, self.failure = [], None
         self.thread = threading.Thread(target=self.repeat)
         self.thread.start()

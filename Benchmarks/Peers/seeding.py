@@ -76,7 +76,7 @@ def seed_appends(cluster: Cluster):
     """The template of the databases for appends: the log without events, and the tables of the other designs."""
     cluster.create(APPENDS + "_template")
     subprocess.run(
-        [nodes.HUMON, "migrate"], env=dict(os.environ, DATABASE_URL=cluster.url(APPENDS + "_template"), TB_APP_SECRET="bench"),
+        [nodes.HUMON, "migrate"], env=dict(os.environ, DATABASE_URL=cluster.url(APPENDS + "_template"), TB_APP_SECRET="benchmark"),
         check=True, capture_output=True)
     cluster.run(APPENDS + "_template", script=f"{FOLDER}/appends.sql")
 

@@ -53,7 +53,8 @@ import Testing
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = [
-                    "DATABASE_URL": database.url, "TB_APP_SECRET": "secret", "HUMON_LOG_LEVEL": "trace", "HUMON_TRACES": "log",
+                    "DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_LOG_LEVEL": "trace",
+                    "HUMON_TRACES": "log",
                 ]
                 try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                     let base = "http://127.0.0.1:\(port)"

@@ -20,7 +20,7 @@ import Testing
                 let file = directory.appending(path: "token")
                 try "\(Self.token)\n".write(to: file, atomically: true, encoding: .utf8)
                 var environment = [
-                    "DATABASE_URL": database.url, "TB_APP_SECRET": "secret", "HUMON_ADMIN_TOKEN_FILE": file.path,
+                    "DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_ADMIN_TOKEN_FILE": file.path,
                 ]
                 try await HumonProcess.withServer(in: directory, environment: environment) { server, _ in
                     let port = try #require(server.adminPort)

@@ -54,7 +54,7 @@ import Testing
         try await HumonProcess.withDirectory { directory in
             for url in ["postgres://humon:hush-hush@127.0.0.1:1/humon", "postgres://humon:hush-hush@:x:/?a=b", "hush-hush"] {
                 let result = try await HumonProcess.run(
-                    arguments + ["--database", url], in: directory, environment: ["TB_APP_SECRET": "secret"])
+                    arguments + ["--database", url], in: directory, environment: ["TB_APP_SECRET": HumonProcess.secret])
                 #expect(result.status != 0)
                 #expect(!result.error.contains("hush") && !result.output.contains("hush"), "\(result.error)\(result.output)")
             }
@@ -122,7 +122,7 @@ import Testing
         try await HumonProcess.withDirectory { directory in
             let token = "0123456789abcdef-hush"
             try "\(token)\n".write(to: directory.appending(path: "token"), atomically: true, encoding: .utf8)
-            try "HUMON_HOST=127.0.0.2\nHUMON_PORT=1\nTB_APP_SECRET=hush\n".write(
+            try "HUMON_HOST=127.0.0.2\nHUMON_PORT=1\nTB_APP_SECRET=hush-hush\n".write(
                 to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
             let environment = [
                 "DATABASE_URL": "postgres://humon:hush@127.0.0.1/humon", "HUMON_PORT": "8090", "HUMON_ADMIN_TOKEN_FILE": "token",

@@ -14,10 +14,12 @@ import Testing
         try await HumonProcess.withDirectory { directory in
             let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
             let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
-            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret"]
+            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": HumonProcess.secret]
             try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 let base = "http://127.0.0.1:\(port)"
-                let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone"), ("content-type", "application/json")]
+                let headers = [
+                    ("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone"), ("content-type", "application/json"),
+                ]
                 let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
                 _ = try await exchange("POST", base + "/v1/users", headers: headers)
                 let created = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
@@ -72,10 +74,10 @@ import Testing
         try await HumonProcess.withDirectory { directory in
             let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
             let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
-            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": "secret", "HUMON_INDEX_MEGABYTES": "0"]
+            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_INDEX_MEGABYTES": "0"]
             try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 let base = "http://127.0.0.1:\(port)"
-                let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+                let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
                 #expect(try await exchange("POST", base + "/v1/users", headers: headers).status == 200)
 
                 // Writers continue while PostgreSQL is killed and restarted. Each writer keeps its acknowledged ids.
@@ -137,9 +139,9 @@ private func write(_ base: String, _ headers: [(String, String)], _ writer: Int)
 @Suite struct `A killed private PostgreSQL` {
     @Test func `a killed private PostgreSQL is restarted with all acknowledged writes`() async throws {
         try await HumonProcess.withDirectory { directory in
-            try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": "secret"]) { _, port in
+            try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": HumonProcess.secret]) { _, port in
                 let url = "http://127.0.0.1:\(port)/v1/users"
-                let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+                let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
                 let before = try await exchange("POST", url, headers: headers)
                 let file = directory.appending(path: "data/cluster/postmaster.pid")
                 let process = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").first.flatMap { Int32($0) }

@@ -26,7 +26,7 @@ import Testing
         func signUp() async throws {
             try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                 let url = "http://127.0.0.1:\(port)/v1/users"
-                let answer = try await exchange("POST", url, headers: [("tb-app-secret", "secret")])
+                let answer = try await exchange("POST", url, headers: [("tb-app-secret", HumonProcess.secret)])
                 #expect(answer.status == 200)
             }
         }
@@ -47,7 +47,7 @@ import Testing
     private static func withPlace(_ body: @Sendable (Place) async throws -> Void) async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
                 try await body(Place(directory: directory, database: database, environment: environment))
             }
         }

@@ -98,7 +98,7 @@ import Testing
     @Test func `a sound database has no bad check, and each defect gives a bad check with a hint`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
                 let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
                 #expect(demo.status == 0, "\(demo.error)")
                 let (status, lines) = try await Self.screen(directory, environment)
@@ -130,7 +130,7 @@ import Testing
     @Test func `the doctor compares the index of a running server with the read model`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
-                var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
                 try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                     environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
                     let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
@@ -171,7 +171,7 @@ import Testing
                         "CREATE ROLE \(identifier: login) LOGIN", "GRANT humon_reader TO \(identifier: login)",
                     ])
                 }
-                let environment = ["DATABASE_URL": "\(database.url) user=\(login)", "TB_APP_SECRET": "secret"]
+                let environment = ["DATABASE_URL": "\(database.url) user=\(login)", "TB_APP_SECRET": HumonProcess.secret]
                 let result = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
                 try await database.withClient { client in
                     _ = try await client.run(["DROP OWNED BY \(identifier: login)", "DROP ROLE \(identifier: login)"])
@@ -189,7 +189,7 @@ import Testing
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in
                 func standby(_ url: String?) async throws -> JSON {
-                    var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                    var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
                     environment["HUMON_REPLICA_URL"] = url
                     return try #require(try await Self.screen(directory, environment).lines["standby"])
                 }
@@ -209,14 +209,14 @@ import Testing
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
                 let away = try await Self.screen(
-                    directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": "secret"])
+                    directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": HumonProcess.secret])
                 #expect(away.status == 2)
                 #expect(Set(away.lines.keys) == Set(Self.names))
                 #expect(away.lines["settings"]?["state"] == "ok")
                 #expect(away.lines["database"]?["state"] == "bad")
                 #expect(away.lines["clock"]?["result"] == "not checked: no database was reached")
 
-                let none = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
+                let none = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
                 #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)
 
                 let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
@@ -236,7 +236,7 @@ import Testing
     @Test func `the doctor checks the disk of a private cluster`() async throws {
         try await HumonProcess.withDirectory { directory in
             _ = try await HumonProcess.run(["demo", "--events", "5"], in: directory)
-            let (_, lines) = try await Self.screen(directory, ["TB_APP_SECRET": "secret"])
+            let (_, lines) = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
             #expect(lines["disk"]?["result"]?.word.contains(" free; the database has ") == true, "\(lines)")
             #expect(lines["durability"]?["state"] == "ok")
         }

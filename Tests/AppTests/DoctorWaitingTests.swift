@@ -34,7 +34,7 @@ import Testing
     private static func withDatabase(_ body: @Sendable (URL, [String: String]) async throws -> Void) async throws {
         try await TestDatabase.with(migrated: true) { database in
             try await HumonProcess.withDirectory { directory in
-                try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"])
+                try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret])
             }
         }
     }

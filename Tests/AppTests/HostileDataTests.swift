@@ -158,7 +158,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in try await Self.insert(hostile.lines, client) }
             try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "s3cret"]
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
                 for arguments in [["serve"], ["projections", "rebuild", "--all"]] {
                     let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
                     #expect(result.status == 1, "\(result.error)")

@@ -9,7 +9,7 @@ import Testing
     private static func withDirectory(_ body: (URL, [String: String]) async throws -> Void) async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
-                try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"])
+                try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret])
             }
         }
     }
@@ -43,7 +43,7 @@ import Testing
             let answer = try await client.receive(until: { $0.hasSuffix("}") })
             #expect(answer.text.contains("200 OK") && answer.text.contains("\r\nx-request-id: mine\r\n"), "\(answer.text)")
             let command = try #require(server.output.firstMatch(of: /\n  (curl .*)\n/)).1
-            let tried = try await Self.shell("TB_APP_SECRET=secret; \(command) --silent", in: directory)
+            let tried = try await Self.shell("TB_APP_SECRET=\(HumonProcess.secret); \(command) --silent", in: directory)
             #expect(tried.output.hasPrefix(#"{"id":1,"#), "\(tried.error)")
             #expect(await server.stop() == 0)
             #expect(!FileManager.default.fileExists(atPath: path))

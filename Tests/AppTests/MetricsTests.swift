@@ -47,7 +47,9 @@ import Testing
         }
 
         func send(_ method: String, _ path: String, body: String = "", attempts: Int = 30) async throws -> Int {
-            let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone"), ("content-type", "application/json")]
+            let headers = [
+                ("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone"), ("content-type", "application/json"),
+            ]
             return try await exchange(method, base + path, headers: headers, body: body, attempts: attempts).status
         }
     }

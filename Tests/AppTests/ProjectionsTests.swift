@@ -97,7 +97,7 @@ import Testing
     @Test func `an interrupted rebuild shows its status and continues beside a server`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
                 _ = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
                 try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                     let rebuild = ["projections", "rebuild", "--all"]
@@ -130,7 +130,7 @@ import Testing
                     #expect(shadows.map { $0["position"] } == shadows.map { $0["tail"] })
                     // The server has continued meanwhile.
                     let url = "http://127.0.0.1:\(port)/v1/users"
-                    let signedUp = try await exchange("POST", url, headers: [("tb-app-secret", "secret")])
+                    let signedUp = try await exchange("POST", url, headers: [("tb-app-secret", HumonProcess.secret)])
                     #expect(signedUp.status == 200, "\(signedUp)")
                     let third = try await HumonProcess.run(rebuild, in: directory, environment: environment)
                     #expect(third.status == 0, "\(third.error)")

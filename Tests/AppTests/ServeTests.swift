@@ -22,8 +22,8 @@ import Testing
 
     @Test func `SIGTERM stops the private PostgreSQL, and the next start has all data`() async throws {
         try await HumonProcess.withDirectory { directory in
-            let environment = ["TB_APP_SECRET": "secret"]
-            let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+            let environment = ["TB_APP_SECRET": HumonProcess.secret]
+            let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             let first = try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                 try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).body
             }
@@ -38,10 +38,10 @@ import Testing
 
     @Test func `a start after kill -9 takes over the running private PostgreSQL`() async throws {
         try await HumonProcess.withDirectory { directory in
-            let environment = ["TB_APP_SECRET": "secret"]
+            let environment = ["TB_APP_SECRET": HumonProcess.secret]
             let killed = try HumonProcess(["serve"], in: directory, environment: environment)
             let port = try await killed.port()
-            let headers = [("tb-app-secret", "secret"), ("tb-device-token", "phone")]
+            let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
             killed.send(SIGKILL)
             _ = await killed.untilExit()
@@ -89,8 +89,14 @@ import Testing
 
     @Test(arguments: [
         (["DATABASE_URL": "postgres://nobody@127.0.0.1:1/x"], "TB_APP_SECRET is not set."),
-        (["DATABASE_URL": "postgres://u:p4ssw0rd@127.0.0.1:1/x", "TB_APP_SECRET": "s"], "no connection to PostgreSQL"),
-        (["DATABASE_URL": "postgres://u:p4ss%zzw0rd@x/", "TB_APP_SECRET": "s"], "not one that libpq understands"),
+        (
+            ["DATABASE_URL": "postgres://u:p4ssw0rd@127.0.0.1:1/x", "TB_APP_SECRET": HumonProcess.secret],
+            "no connection to PostgreSQL"
+        ),
+        (
+            ["DATABASE_URL": "postgres://u:p4ss%zzw0rd@x/", "TB_APP_SECRET": HumonProcess.secret],
+            "not one that libpq understands"
+        ),
         (["HUMON_PROT": "8080"], "HUMON_PROT is not a setting of humon"),
         (["HUMON_PORT": "http"], "HUMON_PORT must be a whole number from 0 to 65535."),
         (
@@ -99,6 +105,12 @@ import Testing
         ),
         (["HUMON_ADMIN_HOST": "127.0.0.1.example.org"], "HUMON_ADMIN_HOST is 127.0.0.1.example.org"),
         (["HUMON_ADMIN_TOKEN": "p4ss"], "HUMON_ADMIN_TOKEN must be 16 or more visible ASCII characters."),
+        (["TB_APP_SECRET": "p4ssp4s"], "TB_APP_SECRET must be 8 or more visible ASCII characters without a comma."),
+        (["TB_APP_SECRET": "p4ss-old,p4ss-new"], "TB_APP_SECRET must be 8 or more visible ASCII characters without a comma."),
+        (
+            ["HUMON_PREVIOUS_APP_SECRET": "p4ss old one"],
+            "HUMON_PREVIOUS_APP_SECRET must be 8 or more visible ASCII characters without a comma."
+        ),
         (["HUMON_READS": "friends"], "HUMON_READS must be one of public, devices."),
         (["HUMON_POSTGRES_BIN": "/nowhere"], "No PostgreSQL 15 or later found (in /nowhere)."),
     ])

@@ -43,7 +43,7 @@ import Testing
         try await TestDatabase.with(migrated: true) { database in
             try await HumonProcess.withDirectory { directory in
                 let path = directory.appending(path: "humon.sock").path
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret", "HUMON_SOCKET": path]
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_SOCKET": path]
                 for _ in 0..<3 {
                     let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory, environment: environment) }
                     let sentence = "Another program listens on HUMON_SOCKET (\(path))."

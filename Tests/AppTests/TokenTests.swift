@@ -8,7 +8,7 @@ import Testing
         let head = """
             \(method) \(path) HTTP/1.1\r
             host: humon\r
-            tb-app-secret: s3cret\r
+            tb-app-secret: s3cret-of-the-app\r
             content-type: application/json\r
             content-length: \(body.utf8.count)\r
             connection: close\r
@@ -23,7 +23,7 @@ import Testing
     /// The libraries of the server replace each invalid byte by U+FFFD, so different tokens would become equal.
     @Test func `such a token neither signs up nor writes`() async throws {
         try await HumonProcess.withDirectory { directory in
-            try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": "s3cret"]) { _, port in
+            try await HumonProcess.withServer(in: directory, environment: ["TB_APP_SECRET": "s3cret-of-the-app"]) { _, port in
                 for byte in [0xFE, 0xFF, 0x80] as [UInt8] {
                     let token = Array("phone-".utf8) + [byte]
                     let signUp = try await Self.status("POST", "/v1/users", token: token, body: "", port: port)

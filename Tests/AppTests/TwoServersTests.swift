@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct `Two servers on one database` {
     private struct Fleet: Sendable {
-        static let secret = "shared"
+        static let secret = HumonProcess.secret
         let ports: [Int]
         let directory: URL
         let environment: [String: String]

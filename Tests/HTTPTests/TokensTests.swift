@@ -160,20 +160,28 @@ import Testing
                 headerFields: [HTTPField.Name.appSecrets[0]: secret]))
     }
 
-    @Test func `each secret of a list is accepted, and no other text`() {
-        let secrets = AppSecret(" old,new ,,")
-        for secret in ["old", "new"] { #expect(Self.request(secret).carries(secrets)) }
-        for secret in ["", "ol", "old,new", ",", "old,", "OLD"] { #expect(!Self.request(secret).carries(secrets), "\(secret)") }
+    @Test func `the secret and the previous one are accepted, and no other text`() {
+        let secrets = AppSecret("new-secret", previous: "old-secret")
+        for secret in ["old-secret", "new-secret"] { #expect(Self.request(secret).carries(secrets)) }
+        for secret in ["", "old-secre", "old-secret,new-secret", ",", "old-secret,", "OLD-SECRET"] {
+            #expect(!Self.request(secret).carries(secrets), "\(secret)")
+        }
+        #expect(!Self.request("old-secret").carries(AppSecret("new-secret")))
     }
 
-    @Test(arguments: ["", ",", " , "]) func `a list without secrets is empty and accepts nothing`(list: String) {
-        #expect(AppSecret(list).isEmpty)
-        #expect(!Self.request("secret").carries(AppSecret(list)))
+    @Test(arguments: ["", "1234567", "12345678,", "1234 5678", "a,12345678", "geheimnöss", "12345678\u{7F}"])
+    func `a short secret, and one with a comma, a space or another character, is unusable`(secret: String) {
+        #expect(!AppSecret.isUsable(secret))
+    }
+
+    @Test(arguments: ["12345678", "s3cret-of-the-app", String(repeating: "f0", count: 32)])
+    func `a secret of eight visible characters or more is usable`(secret: String) {
+        #expect(AppSecret.isUsable(secret))
     }
 
     @Test func `a description of the secrets does not contain them`() {
-        #expect("\(AppSecret("old,new"))" == "AppSecret(redacted)")
-        #expect(String(reflecting: AppSecret("old,new")).contains("redacted"))
-        #expect(Mirror(reflecting: AppSecret("old,new")).children.isEmpty)
+        #expect("\(AppSecret("new", previous: "old"))" == "AppSecret(redacted)")
+        #expect(String(reflecting: AppSecret("new", previous: "old")).contains("redacted"))
+        #expect(Mirror(reflecting: AppSecret("new", previous: "old")).children.isEmpty)
     }
 }

@@ -16,7 +16,7 @@ public final class HumonProcess: Sendable {
     public struct NotStarted: Error { public var output: String }
 
     /// The application secret of a server with a database of its own.
-    public static let secret = "secret"
+    public static let secret = "secret-of-the-app"
 
     /// The executable beside the tests' own executable.
     public static var executable: URL {

@@ -42,7 +42,8 @@ struct Serve: AsyncParsableCommand {
             let api = API(
                 backend.modules,
                 settings: API.Settings(
-                    appSecret: AppSecret(secret), reads: settings.reads, bodyLimitBytes: settings.bodyLimitBytes,
+                    appSecret: AppSecret(secret, previous: settings.previousAppSecret), reads: settings.reads,
+                    bodyLimitBytes: settings.bodyLimitBytes,
                     targetLimitBytes: settings.targetLimitBytes, signUpsPerMinute: settings.signUpsPerMinute,
                     signInsPerMinute: settings.signInsPerMinute,
                     accountSignInsPerMinute: settings.accountSignInsPerMinute, writesPerMinute: settings.writesPerMinute),

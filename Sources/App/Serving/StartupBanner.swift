@@ -49,13 +49,11 @@ struct StartupBanner: Service {
 
     /// Never prints the secret itself: the printed command reads it from its place.
     private func say(port: Int, adminPort: Int, isLogEmpty: Bool) {
-        // While the secret changes, the command sends the first one.
-        let isList = settings.appSecret?.contains(",") == true
         let secret =
             switch secret {
-            case .environment: isList ? "${TB_APP_SECRET%%,*}" : "$TB_APP_SECRET"
-            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)'\(isList ? " | cut -d, -f1" : ""))"
-            case .secretFile(let path): "$(\(isList ? "cut -d, -f1" : "cat") '\(path)')"
+            case .environment: "$TB_APP_SECRET"
+            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)')"
+            case .secretFile(let path): "$(cat '\(path)')"
             }
         print(
             """

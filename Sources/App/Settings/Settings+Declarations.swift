@@ -18,12 +18,17 @@ extension Settings {
 
         let appSecret = Setting<String?>.optional(
             "TB_APP_SECRET",
-            "The secret that the app sends in tb-app-secret to prove its identity; while it changes, both secrets, separated by a comma.",
+            "The secret that the app sends in tb-app-secret to prove its identity.",
             documentedDefault: "generated and kept in .env on the private PostgreSQL; required with DATABASE_URL",
-            format: "a secret, or secrets separated by commas", isSecret: true, fileName: "TB_APP_SECRET_FILE",
-            isValid: { !AppSecret($0).isEmpty })
+            format: appSecretFormat, isSecret: true, fileName: "TB_APP_SECRET_FILE", isValid: AppSecret.isUsable)
         let appSecretFile = Setting<String?>.path(
             "TB_APP_SECRET_FILE", "A file with the app's secret, instead of TB_APP_SECRET.")
+        let previousAppSecret = Setting<String?>.optional(
+            "HUMON_PREVIOUS_APP_SECRET",
+            "The secret that older releases of the app send; humon accepts both while the secret changes.",
+            format: appSecretFormat, isSecret: true, fileName: "HUMON_PREVIOUS_APP_SECRET_FILE", isValid: AppSecret.isUsable)
+        let previousAppSecretFile = Setting<String?>.path(
+            "HUMON_PREVIOUS_APP_SECRET_FILE", "A file with that secret, instead of HUMON_PREVIOUS_APP_SECRET.")
         let databaseURL = Setting<String?>.optional(
             "DATABASE_URL", "The connection URL of the database; libpq defines its parameters, such as sslmode.",
             documentedDefault: "none: a private PostgreSQL", format: "a URL of PostgreSQL", isSecret: true,
@@ -187,6 +192,9 @@ extension Settings {
             "The ratio of requests that humon traces; a request that already belongs to a trace follows that trace's decision.",
             default: 1, text: "1", format: "a number from 0 to 1",
             parse: { Double($0).flatMap { (0...1).contains($0) ? $0 : nil } })
+
+        private static let appSecretFormat =
+            "\(AppSecret.minimumBytes) or more visible ASCII characters without a comma"
 
         /// A shorter token can be guessed; other characters do not fit into a header field.
         private static let tokenMinimumBytes = 16

@@ -49,18 +49,23 @@ extension Request {
     }
 }
 
-/// The secrets by which a caller proves to be our app: one, or several while the secret changes. It keeps digests only.
+/// The secret by which a caller proves to be our app, and the one before it while the secret changes. It keeps digests only.
 public struct AppSecret: Sendable {
+    /// A shorter secret can be guessed. The secret is in every installed app and changes slowly, so the limit is no higher.
+    public static let minimumBytes = 8
+
     private let digests: [SHA256.Digest]
 
-    /// - Parameter list: secrets separated by commas
-    public init(_ list: String) {
-        let secrets = list.split(separator: ",").map(\.trimmingSpaces).filter { !$0.isEmpty }
-        digests = secrets.map { SHA256.hash(data: Array($0.utf8)) }
+    /// - Parameter previous: the secret that older releases of the app still send; `nil` if there are none
+    public init(_ secret: String, previous: String? = nil) {
+        digests = [secret, previous].compactMap { $0.map { SHA256.hash(data: Array($0.utf8)) } }
     }
 
-    /// Whether the list has no secret, so that no caller is accepted.
-    public var isEmpty: Bool { digests.isEmpty }
+    /// Whether a text can be a secret. A comma is refused, because it once separated two secrets.
+    public static func isUsable(_ secret: String) -> Bool {
+        secret.utf8.count >= minimumBytes
+            && secret.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") }
+    }
 
     /// Compares digests in constant time, and always all of them: the time tells neither a part of a secret nor which one is right.
     func accepts(_ sent: String) -> Bool {
