@@ -158,6 +158,31 @@ extension AppendRequest {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `of two conflicting servers that start together, one ends and one serves`(isPooled: Bool) async throws {
+        try await TestDatabase.with { database in
+            for _ in 0..<10 {
+                try await Self.withRegistry(database, Soup.Old.self, isPooled: isPooled) { old, _ in
+                    try await Self.withRegistry(database, Soup.Writing.self, isPooled: isPooled) { writing, client in
+                        try await withThrowingTaskGroup(of: Void.self) { group in
+                            for registry in [old, writing] {
+                                group.addTask { try await FormatService(registry, logger: .quiet).run() }
+                            }
+                            defer { group.cancelAll() }
+                            await #expect(throws: FormatConflict.self) { try await group.next() }
+                            let visitor = FormatRegistry(ProgramFormats(of: [Counted.self]), client: client)
+                            try await eventually("one version that serves") { try await visitor.serving().count == 1 }
+                        }
+                    }
+                }
+                // PostgreSQL ends a session a moment after its client.
+                try await Self.withRegistry(database, Counted.self, isPooled: false) { visitor, _ in
+                    try await eventually("an end of both") { try await visitor.serving().isEmpty }
+                }
+            }
+        }
+    }
+
     @Test func `the refusal says which step of the deploy is missing`() {
         #expect(
             Self.readFirst.description == """

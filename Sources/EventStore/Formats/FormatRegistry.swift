@@ -6,6 +6,8 @@ public import Postgres
 public struct FormatRegistry: Sendable {
     /// The first key of the locks: "humf".
     private static let lockClass: Int32 = 0x6875_6D66
+    /// The second key of the lock that a server holds while it enters. No version has this key.
+    private static let entranceKey: Int32 = 0
 
     public let program: ProgramFormats
     private let client: PostgresClient
@@ -32,8 +34,10 @@ public struct FormatRegistry: Sendable {
 
     /// The versions that serve now, without this one.
     /// - Throws: `PostgresError`
-    func serving() async throws -> [ProgramFormats] {
-        let rows = try await client.query(
+    func serving() async throws -> [ProgramFormats] { try await serving(client) }
+
+    private func serving(_ database: some PostgresQuerying) async throws -> [ProgramFormats] {
+        let rows = try await database.query(
             """
             SELECT program, category, type, readable, written FROM log.program_formats
             WHERE program <> \(program.key) AND program IN (
@@ -67,12 +71,17 @@ public struct FormatRegistry: Sendable {
     }
 
     /// Holds the lock of this version while `body` runs, on the connection that `body` gets.
-    func whileServing(_ body: (LeasedConnection) async throws -> Void) async throws {
+    ///
+    /// One server enters at a time: it takes the lock of its version and looks for the others before the next server does either. So of
+    /// two versions in conflict the second sees the first, and the first does not see the second.
+    /// - Parameter body: also takes the first conflict with the versions that served before this one
+    func whileServing(_ body: (LeasedConnection, FormatConflict?) async throws -> Void) async throws {
         guard client.configuration.isPooled else {
             return try await client.withConnection { connection in
-                try await connection.query("SELECT pg_advisory_lock_shared(\(Self.lockClass), \(program.key))")
                 let result: Result<Void, any Error>
-                do { result = .success(try await body(connection)) } catch { result = .failure(error) }
+                do {
+                    result = .success(try await body(connection, try await enter(by: "pg_advisory_lock_shared", on: connection)))
+                } catch { result = .failure(error) }
                 // Where that fails the client closes the connection, and the lock ends with its session.
                 do { try await connection.query("SELECT pg_advisory_unlock_shared(\(Self.lockClass), \(program.key))") } catch {
                     try result.get()
@@ -83,11 +92,18 @@ public struct FormatRegistry: Sendable {
         }
         // A pooler in transaction mode keeps a session for one transaction only. This transaction has no snapshot while it is idle.
         try await client.withTransaction { connection in
-            try await connection.run([
-                "SET LOCAL idle_in_transaction_session_timeout = 0",
-                "SELECT pg_advisory_xact_lock_shared(\(Self.lockClass), \(program.key))",
-            ])
-            try await body(connection)
+            try await connection.query("SET LOCAL idle_in_transaction_session_timeout = 0")
+            try await body(connection, try await enter(by: "pg_advisory_xact_lock_shared", on: connection))
+        }
+    }
+
+    /// Takes the lock of this version, and then looks for a conflict, while no other server does so.
+    /// - Parameter function: takes the lock for the session, or for its transaction
+    private func enter(by function: SQL, on connection: LeasedConnection) async throws -> FormatConflict? {
+        try await client.withTransaction { entrance in
+            try await entrance.query("SELECT pg_advisory_xact_lock(\(Self.lockClass), \(Self.entranceKey))")
+            try await connection.query("SELECT \(function)(\(Self.lockClass), \(program.key))")
+            return FormatConflict(of: program, with: try await serving(entrance))
         }
     }
 }

@@ -24,8 +24,7 @@ public final class FormatService: Service {
             while !Task.isCancelled {
                 do {
                     try await registry.register()
-                    try await registry.whileServing { connection in
-                        let conflict = try await registry.conflict()
+                    try await registry.whileServing { connection, conflict in
                         if let conflict, !hasServed { throw conflict }
                         if let conflict, conflict != logged {
                             logger.critical("another version of the program serves", metadata: ["error": "\(conflict)"])
