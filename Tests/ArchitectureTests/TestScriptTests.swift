@@ -20,33 +20,35 @@ import Testing
 
         """
 
-    /// - Parameter swift: the lines of a shell script; `$*` has the arguments of `swift`
-    private static func started(_ swift: String) throws -> (process: Process, output: FileHandle, directory: URL) {
+    /// Runs the script to its end.
+    /// - Parameters:
+    ///   - swift: the lines of a shell script; `$*` has the arguments of `swift`
+    ///   - meanwhile: gets the script's process and a function that returns the output so far
+    private static func run(
+        _ swift: String, environment: [String: String] = [:],
+        meanwhile: (Process, () throws -> String) async throws -> Void = { _, _ in }
+    ) async throws -> (status: Int32, output: String) {
         let directory = FileManager.default.temporaryDirectory.appending(path: "humon-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let file = directory.appending(path: "swift")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let (file, output) = (directory.appending(path: "swift"), directory.appending(path: "output"))
         try Data("#!/bin/sh\n\(swift)\n".utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
-        let (process, pipe) = (Process(), Pipe())
+        try Data().write(to: output)
+        let process = Process()
         process.executableURL = Repository.root.appending(path: "scripts/test")
         process.environment = ProcessInfo.processInfo.environment.merging(
-            ["PATH": "\(directory.path):/usr/bin:/bin", "OUTPUT": output]
-        ) { $1 }
-        process.standardOutput = pipe
+            ["PATH": "\(directory.path):/usr/bin:/bin", "OUTPUT": Self.output]
+        ) { $1 }.merging(environment) { $1 }
+        process.standardOutput = try FileHandle(forWritingTo: output)
         try process.run()
-        return (process, pipe.fileHandleForReading, directory)
+        try await meanwhile(process) { try String(contentsOf: output, encoding: .utf8) }
+        let status = try await process.untilEnd()
+        return (status, try String(contentsOf: output, encoding: .utf8))
     }
 
-    private static func run(_ swift: String) throws -> (status: Int32, output: String) {
-        let (process, pipe, directory) = try started(swift)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let output = try pipe.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
-    }
-
-    @Test func `the output of a failed run ends with the issues and the names of its failed tests`() throws {
-        let (status, output) = try Self.run(
+    @Test func `the output of a failed run ends with the issues and the names of its failed tests`() async throws {
+        let (status, output) = try await Self.run(
             #"case "$*" in *--skip\ *) printf %s "$OUTPUT"; exit 3 ;; esac; echo fault injection"#)
         #expect(status == 3)
         #expect(
@@ -69,8 +71,8 @@ import Testing
                 """)
     }
 
-    @Test func `a failure of the fault injection is listed, and its exit status kept`() throws {
-        let (status, output) = try Self.run(#"case "$*" in *--filter\ *) printf %s "$OUTPUT"; exit 4 ;; esac"#)
+    @Test func `a failure of the fault injection is listed, and its exit status kept`() async throws {
+        let (status, output) = try await Self.run(#"case "$*" in *--filter\ *) printf %s "$OUTPUT"; exit 4 ;; esac"#)
         #expect(status == 4)
         #expect(
             output.hasSuffix(
@@ -84,14 +86,14 @@ import Testing
                 """))
     }
 
-    @Test func `two passed runs add nothing to their output`() throws {
-        let (status, output) = try Self.run("echo passed")
+    @Test func `two passed runs add nothing to their output`() async throws {
+        let (status, output) = try await Self.run("echo passed")
         #expect(status == 0)
         #expect(output == "passed\npassed\n")
     }
 
-    @Test func `the output of a crashed run ends with the crash and the tests that did not end`() throws {
-        let (status, output) = try Self.run(
+    @Test func `the output of a crashed run ends with the crash and the tests that did not end`() async throws {
+        let (status, output) = try await Self.run(
             #"""
             case "$*" in *--filter\ *) exit 0 ;; esac
             printf '%s\n' '◇ Test "a user signs up" started.' '◇ Test "a gap is an error" started.'
@@ -112,15 +114,42 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `a signal ends the run and the script`(signal: Int32) throws {
-        let (process, pipe, directory) = try Self.started("echo running; exec sleep 600")
-        defer { try? FileManager.default.removeItem(at: directory) }
-        #expect(try pipe.read(upToCount: 8) == Data("running\n".utf8))
-        kill(process.processIdentifier, signal)
-        let output = try pipe.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 128 + signal)
+    func `a signal ends the run and the script`(signal: Int32) async throws {
+        let (status, output) = try await Self.run("echo running; exec sleep 600") { process, output in
+            try await eventually("a run") { try output() == "running\n" }
+            kill(process.processIdentifier, signal)
+        }
+        #expect(status == 128 + signal)
+        #expect(output.contains("swift test --skip-build --skip FaultInjectionTests: exit status"))
+    }
+
+    @Test(arguments: [
+        ("TEST_SECONDS", #"Test "a gap is an error" takes longer than 2 s"#),
+        ("STANDSTILL_SECONDS", "no test began or ended for 2 s"),
+    ])
+    func `a run that stands still is ended, and the tests that did not end are listed`(limit: String, reason: String)
+        async throws
+    {
+        // The run ignores SIGTERM, and a process that it leaves behind holds its output.
+        let (status, output) = try await Self.run(
+            #"""
+            case "$*" in *--filter\ *) exit 0 ;; esac
+            printf '%s\n' '◇ Test "a user signs up" started.' '◇ Test "a gap is an error" started.'
+            printf '%s\n' '✔ Test "a user signs up" passed after 0.1 seconds.'
+            trap "" TERM
+            setsid sleep 60 &
+            while :; do sleep 1; done
+            """#, environment: [limit: "2"])
+        #expect(status == 128 + SIGKILL)
         #expect(
-            String(decoding: output, as: UTF8.self).contains("swift test --skip-build --skip FaultInjectionTests: exit status"))
+            output.hasSuffix(
+                """
+                \(reason)
+                swift test --skip-build --skip FaultInjectionTests: exit status 137
+                  did not end: Test "a gap is an error"
+
+                Failed: 0
+
+                """))
     }
 }
