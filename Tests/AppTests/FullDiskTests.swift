@@ -14,8 +14,8 @@ import Testing
             process.arguments = ["--mount", "sh", "-c", "mount -t tmpfs -o size=1m humon-tests /mnt"]
             process.standardError = FileHandle.nullDevice
             guard geteuid() == 0, (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
+            while process.endStatus == nil { usleep(10_000) }
+            return process.endStatus == 0
         }()
 
         let directory: URL

@@ -98,6 +98,8 @@ import Testing
         Sample(rule: .throwing, text: "    public subscript(id: Int) -> Row { get throws { row } }\n"),
         Sample(rule: .throwing, text: "public protocol Reader {\n    func read() async throws\n}\n"),
         Sample(rule: .throwing, text: "/// - Throws: `E`\npublic func a() throws {}\npublic func b() throws {}\n"),
+        Sample(rule: .ends, file: "Tests/AppTests/ServeTests.swift", text: "try process.run()\nprocess.waitUntilExit()\n"),
+        Sample(rule: .ends, file: "Tests/AppTests/ServeTests.swift", text: "process.terminationHandler = { _ in }\n"),
     ]
 
     static let kept = [
@@ -134,6 +136,7 @@ import Testing
         Sample(rule: .throwing, text: "/// - Throws: `E`\n@discardableResult\npublic func read() throws {}\n"),
         Sample(rule: .throwing, text: "    public func each(_ body: () throws -> Void) rethrows {}\n    func read() throws {}\n"),
         Sample(rule: .throwing, text: "public protocol Reader {\n    var name: String { get }\n}\nfunc read() throws {}\n"),
+        Sample(rule: .ends, file: "Tests/AppTests/ServeTests.swift", text: "#expect(try await process.untilEnd() == 0)\n"),
     ]
 
     @Test(arguments: broken)

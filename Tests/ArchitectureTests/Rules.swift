@@ -12,7 +12,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
     static let all = [
         imports, networking, clients, clocks, mutexes, tables, readModels, log, types, storedTypes, lines, nouns, unchecked,
-        throwing,
+        throwing, ends,
     ]
 }
 
@@ -135,6 +135,12 @@ extension Rule {
         return lines.indices.filter { index in
             lines[index].contains("@unchecked Sendable {") && (index == 0 || !lines[index - 1].contains("`@unchecked`:"))
         }.map { "line \($0 + 1)" }
+    }
+
+    /// Foundation may learn of the end of a process long afterwards: see `Process.endStatus`.
+    static let ends = Rule(name: "tests ask the kernel for the end of a process", folders: ["Tests"]) { file, text in
+        guard file != "Tests/ArchitectureTests/ArchitectureTests.swift" else { return [] }
+        return text.matches(of: /\.(?:waitUntilExit\(|terminationHandler\b)/).map { String($0.0) }
     }
 
     /// Without comments.

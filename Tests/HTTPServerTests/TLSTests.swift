@@ -28,8 +28,7 @@ import Testing
         ]
         openssl.standardError = FileHandle.nullDevice
         try openssl.run()
-        openssl.waitUntilExit()
-        try #require(openssl.terminationStatus == 0)
+        try #require(try await openssl.untilEnd() == 0)
         let own = try ServerCertificate(path: certificate, keyPath: key, logger: .silent)
         try await body(Wire.configuration { $0.certificate = own })
     }

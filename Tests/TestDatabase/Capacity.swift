@@ -15,6 +15,9 @@ public actor Capacity {
         public let description: String
     }
 
+    /// How long a test may hold one. It is far longer than a busy machine needs.
+    private static let limit = Duration.seconds(900)
+
     /// The capacity that the current task took last.
     @TaskLocal private static var held: Capacity?
 
@@ -32,7 +35,8 @@ public actor Capacity {
     }
 
     /// - Parameter count: taken together, since two tests that take one after the other could wait for each other
-    /// - Throws: `WrongOrder` if the task holds this or a later kind already; what the body throws
+    /// - Throws: `WrongOrder` if the task holds this or a later kind already; `TimeoutError` if the body takes longer than 15 minutes; what
+    ///   the body throws
     public nonisolated func use<Value>(_ count: Int = 1, _ body: () async throws -> Value) async throws -> Value {
         if let held = Self.held, held.rank >= rank {
             throw WrongOrder(description: "a test took \(name) while it held \(held.name): take \(name) first, and once")
@@ -40,13 +44,31 @@ public actor Capacity {
         precondition(count <= limit, "nobody could ever take \(count) of \(limit) \(name)")
         await take(count)
         do {
-            let value = try await Self.$held.withValue(self) { try await body() }
+            let value = try await Self.$held.withValue(self) { try await bounded(body) }
             await give(count)
             return value
         } catch {
             await give(count)
             throw error
         }
+    }
+
+    /// Cancels the test if the body does not end in time, so that the test fails under its own name.
+    private nonisolated func bounded<Value>(_ body: () async throws -> Value) async throws -> Value {
+        // The task lives while this function runs, and the watch ends before the function does.
+        nonisolated(unsafe) let task = withUnsafeCurrentTask { $0 }
+        let watch = Task {
+            guard (try? await Task.sleep(for: Self.limit)) != nil else { return false }
+            task?.cancel()
+            return true
+        }
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        watch.cancel()
+        if await watch.value {
+            throw TimeoutError(description: "the test held \(name) for \(Self.limit) and was cancelled")
+        }
+        return try result.get()
     }
 
     private func take(_ count: Int) async {

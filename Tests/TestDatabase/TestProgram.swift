@@ -7,7 +7,7 @@ public enum TestProgram {
     }
 
     /// - Parameter path: the program
-    /// - Throws: ``Failed`` with the program's errors if its status is not 0, `CocoaError` if it cannot be started
+    /// - Throws: ``Failed`` with the program's errors if its status is not 0, `TimeoutError`, `CocoaError` if it cannot be started
     public static func run(_ path: String, _ arguments: [String]) async throws {
         let errors = Pipe()
         let process = Process()
@@ -16,13 +16,9 @@ public enum TestProgram {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
-        let (exit, continuation) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = {
-            continuation.yield($0.terminationStatus)
-            continuation.finish()
-        }
         try process.run()
-        for await status in exit where status != 0 {
+        let status = try await process.untilEnd()
+        guard status == 0 else {
             let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
             throw Failed(description: "\(path) ended with \(status): \(text)")
         }

@@ -14,6 +14,8 @@ public final class HumonProcess: Sendable {
     }
 
     public struct NotStarted: Error { public var output: String }
+    /// The server went on after SIGTERM.
+    public struct NotEnded: Error { public var output: String }
 
     /// The application secret of a server with a database of its own.
     public static let secret = "secret-of-the-app"
@@ -45,7 +47,6 @@ public final class HumonProcess: Sendable {
     }
 
     private let process: Mutex<Process>
-    private let exit: AsyncStream<Int32>
     private let files: (output: URL, error: URL)
     public let identifier: Int32
 
@@ -67,15 +68,9 @@ public final class HumonProcess: Sendable {
         for file in [outputFile, errorFile] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
         process.standardOutput = try FileHandle(forWritingTo: outputFile)
         process.standardError = try FileHandle(forWritingTo: errorFile)
-        let (exit, continuation) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = { ended in
-            continuation.yield(ended.terminationStatus)
-            continuation.finish()
-        }
         try process.run()
         identifier = process.processIdentifier
         self.process = Mutex(process)
-        self.exit = exit
         files = (outputFile, errorFile)
     }
 
@@ -83,12 +78,20 @@ public final class HumonProcess: Sendable {
     public var error: String { (try? String(contentsOf: files.error, encoding: .utf8)) ?? "" }
 
     /// A process that has ended gets no signal, since its identifier may belong to another process by now.
-    public func send(_ signal: Int32) { process.withLock { if $0.isRunning { kill(identifier, signal) } } }
+    public func send(_ signal: Int32) { process.withLock { if $0.endStatus == nil { kill(identifier, signal) } } }
 
-    /// Await this value at most once.
+    /// Waits for the end of the process, which is killed after ten minutes.
+    /// - Returns: its exit status, or the number of the signal that ended it; -1 if it was killed here
     public func untilExit() async -> Int32 {
-        for await status in exit { return status }
-        return -1
+        // A cancelled test waits as well: its directory and database must outlive the process.
+        let wait = Task {
+            try await eventually("the end of \(identifier)", within: .seconds(600)) { process.withLock { $0.endStatus } != nil }
+        }
+        if case .failure = await wait.result {
+            send(SIGKILL)
+            return -1
+        }
+        return process.withLock { $0.endStatus } ?? -1
     }
 
     public func stop() async -> Int32 {
@@ -109,12 +112,10 @@ public final class HumonProcess: Sendable {
         let server = try HumonProcess(["serve"], in: directory, environment: environment, executable: executable)
         do {
             let value = try await body(server, try await server.port())
-            server.send(SIGTERM)
-            _ = await server.untilExit()
+            guard await server.stop() != -1 else { throw NotEnded(output: server.output + server.error) }
             return value
         } catch {
-            server.send(SIGTERM)
-            _ = await server.untilExit()
+            _ = await server.stop()
             throw error
         }
     }
@@ -141,7 +142,7 @@ public final class HumonProcess: Sendable {
             if let match = output.firstMatch(of: /humon serves on http:\/\/[^:]+:(\d+)\n(?s:.*)curl/), let port = Int(match.1) {
                 return port
             }
-            guard process.withLock({ $0.isRunning }) else { break }
+            guard process.withLock({ $0.endStatus }) == nil else { break }
             try await Task.sleep(for: .milliseconds(50))
         }
         throw NotStarted(output: output + error)

@@ -98,10 +98,9 @@ final class DevToolsPipe: Sendable {
 
     /// Ends the browser, in the end by force.
     func stop() async {
-        guard browser.process.isRunning else { return }
+        guard browser.process.endStatus == nil else { return }
         browser.process.terminate()
-        try? await eventually("the browser to end", within: .seconds(Self.endSeconds)) { !browser.process.isRunning }
-        if browser.process.isRunning { kill(browser.process.processIdentifier, SIGKILL) }
+        _ = try? await browser.process.untilEnd(within: .seconds(Self.endSeconds))
     }
 
     private func received(_ bytes: Data) {
