@@ -203,7 +203,7 @@ def main():
             file.writelines(f"GET /v1/events/{number}\n" for number in range(1, EVENTS + 1))
         if not os.path.exists(place + "/data"):
             nodes.fill(place, EVENTS)
-        node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS))
+        node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS), HUMON_STREAMS_PER_ADDRESS="0", HUMON_STREAM_OPENINGS_PER_MINUTE="0")
         try:
             measure(place, node)
         finally:

@@ -13,15 +13,21 @@ import Testing
 @testable import HTTPServer
 
 /// Keeps the writers of a route's streams until they end.
-private final class Producer: Sendable {
+final class Producer: Sendable {
     private let writers = Mutex<[ResponseWriter]>([])
     private let ended = Atomic(0)
 
     var open: [ResponseWriter] { writers.withLock { $0 } }
     var endedCount: Int { ended.load(ordering: .relaxed) }
 
+    /// The field `user` names the user of a stream.
+    private static let user = HTTPField.Name("user")
+
     var router: Router {
-        let stream = Route.immediate(.get, "/stream") { [self] _, _ in Response(stream: ResponseStream(keep)) }
+        let stream = Route.immediate(.get, "/stream") { [self] request, _ in
+            let user = Self.user.flatMap { request.headers[$0] }
+            return Response(stream: ResponseStream(user: user, keep))
+        }
         return Router(routes: Wire.routes.filter { $0.path != "/stream" } + [stream], logger: .silent)
     }
 
@@ -121,7 +127,8 @@ private final class Producer: Sendable {
             // The socket buffers of both sides take the first blocks.
             try await eventually("the end of the slow reader") {
                 writer.write(block)
-                #expect(server.state.budget.usedBytes <= ResponseWriter.unsentLimitBytes + 2 * BufferBudget.trackedBytes)
+                let limit = ResponseWriter.unsentLimitBytes + block.count + 2 * BufferBudget.trackedBytes
+                #expect(server.state.budget.usedBytes <= limit)
                 return producer.endedCount == 1
             }
             #expect(server.state.streams[.slow] == 1)
@@ -175,7 +182,7 @@ private final class Producer: Sendable {
     @Test func `streams beyond the limit get 503, and other requests are served`() async throws {
         let producer = Producer()
         let configuration = Wire.configuration {
-            ($0.streams, $0.inFlight) = (OpenStreams(limit: 1), InFlightRequests(waitingLimit: 1))
+            ($0.streams, $0.inFlight) = (OpenStreams(StreamLimits(total: 1)), InFlightRequests(waitingLimit: 1))
         }
         try await producer.router.withServer(configuration) { server, port in
             let first = try RawConnection(port: port)

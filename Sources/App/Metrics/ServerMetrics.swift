@@ -20,9 +20,10 @@ extension ServerConfiguration {
                 "Connections closed because the client read no bytes while the buffers were nearly full.",
                 Double(budget.closedConnections)),
             .gauge("humon_http_streams", "Open streams.", Double(streams.count)),
-            .gauge("humon_http_streams_limit", "Maximum number of open streams.", Double(streams.limit)),
+            .gauge("humon_http_streams_limit", "Maximum number of open streams.", Double(streams.limits.total)),
             .counter(
-                "humon_http_streams_refused_total", "Streams refused with 503: too many were open, or the node drains.",
+                "humon_http_streams_refused_total",
+                "Streams refused: too many were open or were opened by one client, or the node drains.",
                 Double(streams.refusals)),
             .counter(
                 "humon_http_streams_ended_total",

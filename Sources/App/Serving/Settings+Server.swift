@@ -19,7 +19,10 @@ extension Settings {
         configuration.trustedProxies = self.trustedProxies
         configuration.inFlight = InFlightRequests(waitingLimit: self.requests)
         configuration.budget = BufferBudget(limitBytes: self.bufferMegabytes * 1_000_000)
-        configuration.streams = OpenStreams(limit: self.streams)
+        configuration.streams = OpenStreams(
+            StreamLimits(
+                total: self.streams, perAddress: self.streamsPerAddress, perUser: self.streamsPerUser,
+                openingsPerMinute: self.streamOpeningsPerMinute))
         configuration.drain = drain
         return configuration
     }

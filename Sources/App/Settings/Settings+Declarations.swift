@@ -129,6 +129,18 @@ extension Settings {
             "HUMON_STREAMS",
             "The maximum number of open streams of changes, further ones get 503; each takes one of HUMON_CONNECTIONS, or a part of one over HTTP/2.",
             default: 10_000, in: 0...1_000_000)
+        let streamsPerAddress = Setting<Int>.number(
+            "HUMON_STREAMS_PER_ADDRESS",
+            "The maximum number of open streams of changes per client address (one /64 in IPv6), further ones get 429; 0 means no limit.",
+            default: 100, in: 0...1_000_000)
+        let streamsPerUser = Setting<Int>.number(
+            "HUMON_STREAMS_PER_USER",
+            "The maximum number of open streams of changes per user, if HUMON_READS is devices, further ones get 429; 0 means no limit.",
+            default: 20, in: 0...1_000_000)
+        let streamOpeningsPerMinute = Setting<Int>.number(
+            "HUMON_STREAM_OPENINGS_PER_MINUTE",
+            "The maximum number of streams of changes that a client address opens per minute, further ones get 429; 0 means no limit.",
+            default: 600, in: 0...1_000_000)
         let requests = Setting<Int>.number(
             "HUMON_REQUESTS", "The maximum number of requests that wait for PostgreSQL; further ones get 503 immediately.",
             default: 256, in: 1...100_000)

@@ -8,7 +8,7 @@ final class UnsentBytes {
 
     private static let checkInterval = TimeAmount.seconds(1)
 
-    private let budget: BufferBudget
+    let budget: BufferBudget
     /// The bytes written since the last promise.
     private var uncounted = 0
     /// The bytes that the budget counts for this channel.

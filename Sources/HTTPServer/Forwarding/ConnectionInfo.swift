@@ -58,12 +58,11 @@ public final class ConnectionInfo: Sendable {
     /// Whether the server's budget of unsent bytes has room for the response.
     func admits(_ response: Response) -> Bool { budget?.admits(response.body) ?? true }
 
-    /// Counts the stream of a response, unless the limit of open streams is reached.
-    /// - Returns: whether the response may be sent
-    func permitStream(of response: inout Response) -> Bool {
-        guard response.stream != nil, let streams else { return true }
-        guard let permit = streams.permit() else { return false }
-        response.permitStream(permit)
-        return true
+    /// Counts the stream of a response to a request with these header fields.
+    /// - Throws: what `OpenStreams.permit(for:)` throws
+    func permitStream(of response: inout Response, to headers: HTTPFields) throws(HTTPError) {
+        guard let stream = response.stream, let streams else { return }
+        let client = StreamClient(address: sender(headers).address?.subscriber, user: stream.user)
+        response.permitStream(try streams.permit(for: client))
     }
 }

@@ -5,8 +5,9 @@ internal import Synchronization
 /// requests that have not arrived as a whole.
 ///
 /// From half of the limit on, the server closes connections to clients that have read no byte for ``slowReaderSeconds``. At the
-/// limit, a 503 replaces responses of ``trackedBytes`` or more, and requests with a body are refused. Smaller responses are
-/// always sent: a connection has less than ``trackedBytes`` that are not counted.
+/// limit, a 503 replaces responses of ``trackedBytes`` or more, requests with a body are refused, and a stream ends instead of
+/// writing ``trackedBytes`` or more at once. Smaller responses are always sent: a connection has less than ``trackedBytes`` that
+/// are not counted.
 public final class BufferBudget: Sendable {
     /// The granularity of counting: unsent bytes of one connection are counted in steps of this size.
     public static let trackedBytes = 16 * 1024
@@ -45,6 +46,13 @@ public final class BufferBudget: Sendable {
         remove(bytes)
         refused.add(1, ordering: .relaxed)
         return false
+    }
+
+    /// Counts a part of a stream, if it is small or there is room for it. Counts a refusal if there is none.
+    func takeForStream(_ bytes: Int) -> Bool {
+        guard bytes < Self.trackedBytes else { return takeForBody(bytes) }
+        add(bytes)
+        return true
     }
 
     func countClosedConnection() { closed.add(1, ordering: .relaxed) }

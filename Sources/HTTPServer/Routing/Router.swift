@@ -194,8 +194,12 @@ extension Router {
     private func end(_ response: consuming Response, _ request: Request, _ context: RequestContext) -> Response {
         var response = response
         if request.method == .head { response.removeStream() }
-        let isAdmitted = context.connection.admits(response) && context.connection.permitStream(of: &response)
-        if !isAdmitted { response = self.response(to: request, HTTPError.overloaded, context) }
+        do throws(HTTPError) {
+            guard context.connection.admits(response) else { throw .overloaded }
+            try context.connection.permitStream(of: &response, to: request.headers)
+        } catch {
+            response = self.response(to: request, error, context)
+        }
         for middleware in reversedMiddleware { middleware.finish(&response, for: request, context) }
         if request.method == .head { response.removeBody() }
         for observer in observers.reversed() { observer.requestEnded(request, context, response) }

@@ -13,6 +13,7 @@ struct HTTP1StreamOutlet: StreamOutlet {
     let end: () -> Void
 
     var eventLoop: any EventLoop { context.eventLoop }
+    var budget: BufferBudget { unsent.budget }
     var unsentBytes: Int { unsent.counted }
 
     func write(_ bytes: ByteBuffer) {

@@ -9,6 +9,7 @@ struct HTTP2StreamOutlet: StreamOutlet {
     let end: () -> Void
 
     var eventLoop: any EventLoop { context.eventLoop }
+    var budget: BufferBudget { unsent.budget }
     var unsentBytes: Int { unsent.counted }
 
     func write(_ bytes: ByteBuffer) {

@@ -17,52 +17,74 @@ public enum StreamEnd: Int, Sendable, CaseIterable {
 public final class OpenStreams: Sendable {
     private struct State {
         var count = 0
+        var addresses: [NetworkAddress: Int] = [:]
+        var users: [String: Int] = [:]
         var writers: [ObjectIdentifier: ResponseWriter] = [:]
         /// Whether no more streams may begin.
         var isClosed = false
+
+        /// Clients without a stream have no entry.
+        mutating func add(_ number: Int, for client: StreamClient) {
+            count += number
+            if let address = client.address { addresses.add(number, for: address) }
+            if let user = client.user { users.add(number, for: user) }
+        }
     }
 
-    /// Maximum number of open streams.
-    public let limit: Int
+    /// Maximum numbers of open streams.
+    public let limits: StreamLimits
+    private let openings: RateLimiter?
     private let state = Mutex(State())
     private let ends = Counter(count: StreamEnd.allCases.count)
     private let refused = Atomic(0)
 
-    /// - Parameter limit: maximum number of open streams; 0 for none
-    public init(limit: Int = 1_000) { self.limit = limit }
+    public init(_ limits: StreamLimits = StreamLimits()) {
+        self.limits = limits
+        openings = RateLimiter("streams", perMinute: limits.openingsPerMinute)
+    }
 
     public var count: Int { state.withLock { $0.count } }
-    /// The number of streams refused because of the limit, or because the server drains.
+    /// The number of streams refused because of a limit, or because the server drains.
     public var refusals: Int { refused.load(ordering: .relaxed) }
 
     /// The number of streams that have ended for a reason.
     public subscript(end: StreamEnd) -> Int { ends[end.rawValue] }
 
     /// Counts a stream until the permit leaves memory or the stream ends.
-    /// - Returns: `nil` if the limit is reached, or if the server drains
-    func permit() -> StreamPermit? {
-        let isPermitted = state.withLock { state in
-            guard !state.isClosed, state.count < limit else { return false }
-            state.count += 1
-            return true
-        }
-        guard isPermitted else {
+    /// - Throws: `HTTPError.overloaded` if all streams are taken or the server drains; `HTTPError.tooManyStreams` or
+    ///   `HTTPError.tooManyRequests(_:)` if the client has or opens too many
+    func permit(for client: StreamClient) throws(HTTPError) -> StreamPermit {
+        do throws(HTTPError) {
+            try state.withLock { state throws(HTTPError) in
+                guard !state.isClosed, state.count < limits.total else { throw .overloaded }
+                try client.address.map { address throws(HTTPError) in
+                    try Self.check(state.addresses[address], limits.perAddress)
+                }
+                try client.user.map { user throws(HTTPError) in try Self.check(state.users[user], limits.perUser) }
+                if let address = client.address { _ = try openings?.take(address) }
+                state.add(1, for: client)
+            }
+        } catch {
             refused.add(1, ordering: .relaxed)
-            return nil
+            throw error
         }
-        return StreamPermit(self)
+        return StreamPermit(self, client)
     }
 
-    /// Ends every stream properly. No further stream begins.
+    private static func check(_ count: Int?, _ limit: Int) throws(HTTPError) {
+        guard limit == 0 || count ?? 0 < limit else { throw .tooManyStreams }
+    }
+
+    /// Ends every stream properly. No further stream begins. A second call ends the streams that their producers did not end in time.
     func finishAll() {
         let writers = state.withLock { state in
             state.isClosed = true
             return Array(state.writers.values)
         }
-        for writer in writers { writer.finish(as: .drained) }
+        for writer in writers { writer.drain() }
     }
 
-    fileprivate func end() { state.withLock { $0.count -= 1 } }
+    fileprivate func end(_ client: StreamClient) { state.withLock { $0.add(-1, for: client) } }
 
     func add(_ writer: ResponseWriter) {
         let isClosed = state.withLock { state in
@@ -78,11 +100,22 @@ public final class OpenStreams: Sendable {
     }
 }
 
+extension Dictionary where Value == Int {
+    fileprivate mutating func add(_ number: Int, for key: Key) {
+        let sum = self[key, default: 0] + number
+        self[key] = sum > 0 ? sum : nil
+    }
+}
+
 /// The permission for one stream. The stream counts while the permit is in memory.
 final class StreamPermit: Sendable {
     let streams: OpenStreams
+    private let client: StreamClient
 
-    init(_ streams: OpenStreams) { self.streams = streams }
+    init(_ streams: OpenStreams, _ client: StreamClient) {
+        self.streams = streams
+        self.client = client
+    }
 
-    deinit { streams.end() }
+    deinit { streams.end(client) }
 }

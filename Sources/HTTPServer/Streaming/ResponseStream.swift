@@ -6,12 +6,19 @@ internal import Synchronization
 /// Over HTTP/1.1 a stream is the last response of its connection.
 public struct ResponseStream: Sendable {
     private let produce: @Sendable (ResponseWriter) -> Void
+    /// The user whose streams the limits count together.
+    let user: String?
     /// Counts the stream. `nil` without a server.
     var permit: StreamPermit?
 
-    /// - Parameter produce: called once, on the event loop, after the head is written; not called for HEAD and for a client that
-    ///   has disconnected. It must not wait. It keeps the writer for as long as it writes.
-    public init(_ produce: @escaping @Sendable (ResponseWriter) -> Void) { self.produce = produce }
+    /// - Parameters:
+    ///   - user: the user whose streams the limits count together; `nil` if it is unknown
+    ///   - produce: called once, on the event loop, after the head is written; not called for HEAD and for a client that has
+    ///     disconnected. It must not wait. It keeps the writer for as long as it writes.
+    public init(user: String? = nil, _ produce: @escaping @Sendable (ResponseWriter) -> Void) {
+        self.user = user
+        self.produce = produce
+    }
 
     fileprivate func open(_ outlet: any StreamOutlet, onClose: @escaping @Sendable () -> Void) -> ResponseWriter {
         let writer = ResponseWriter(outlet, permit)
@@ -39,6 +46,7 @@ final class ConnectionStreams: Sendable {
 /// The way of a stream into its channel. Belongs to the event loop of the channel.
 protocol StreamOutlet {
     var eventLoop: any EventLoop { get }
+    var budget: BufferBudget { get }
     /// The bytes that the channel holds because the client has not read them, less at most ``BufferBudget/trackedBytes``.
     var unsentBytes: Int { get }
 

@@ -4,47 +4,78 @@ internal import Synchronization
 /// Writes the body of a ``ResponseStream``, from any thread.
 ///
 /// The writer collects bytes under a lock, and passes them to the channel in one task of its event loop. It never waits: a client
-/// that leaves more than ``unsentLimitBytes`` unread is disconnected.
+/// that leaves more than ``unsentLimitBytes`` unread is disconnected. So is a client if the server's ``BufferBudget`` has no room.
 public final class ResponseWriter: Sendable {
     /// Maximum number of bytes that wait for one client.
     public static let unsentLimitBytes = 1_048_576
+    /// The time that a producer has to end its stream after the drain has begun.
+    private static let drainPatience = Duration.seconds(1)
 
     private struct State {
+        /// The budget counts these bytes.
         var pending = ByteBuffer()
         /// Whether the event loop will pass the pending bytes on.
         var isFlushDue = false
         /// The reason to end the stream after the pending bytes.
         var end: StreamEnd?
         var isClosed = false
+        /// Ends the stream when the server drains.
+        var onDrain: (@Sendable () -> Void)?
+        /// The time at which the drain began.
+        var drainsSince: ContinuousClock.Instant?
         var onClose: [@Sendable () -> Void] = []
         var permit: StreamPermit?
     }
 
     private let state: Mutex<State>
     private let eventLoop: any EventLoop
+    private let budget: BufferBudget
     /// `nil` once the stream is closed, so that the writer keeps no connection in memory.
     private let outlet: NIOLoopBoundBox<(any StreamOutlet)?>
 
     init(_ outlet: any StreamOutlet, _ permit: StreamPermit?) {
         state = Mutex(State(permit: permit))
         eventLoop = outlet.eventLoop
+        budget = outlet.budget
         self.outlet = NIOLoopBoundBox(outlet, eventLoop: eventLoop)
     }
 
     /// Writes bytes that the client gets in the order of the calls. Does nothing after the end.
     public func write(_ bytes: some Sequence<UInt8>) {
         flushSoon { state in
+            let counted = state.pending.readableBytes
             state.pending.writeBytes(bytes)
-            guard state.pending.readableBytes > Self.unsentLimitBytes else { return }
+            let isSmall = state.pending.readableBytes <= Self.unsentLimitBytes
+            guard !isSmall || !budget.takeForStream(state.pending.readableBytes - counted) else { return }
+            budget.remove(counted)
             state.pending = ByteBuffer()
             state.end = .slow
         }
     }
 
     /// Ends the stream after the bytes that were written.
-    public func finish() { finish(as: .finished) }
+    public func finish() {
+        flushSoon { $0.end = $0.drainsSince == nil ? .finished : .drained }
+    }
 
     func finish(as end: StreamEnd) { flushSoon { $0.end = end } }
+
+    /// Sets an action that ends the stream when the server drains, within ``drainPatience``. Without it the stream just ends.
+    public func onDrain(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { if !$0.isClosed { $0.onDrain = action } }
+    }
+
+    /// Lets the producer end the stream, and ends it if the producer had its time.
+    func drain() {
+        let (action, isDue) = state.withLock { state in
+            let (action, isFirst) = (state.onDrain, state.drainsSince == nil)
+            let since = state.drainsSince ?? .now
+            state.drainsSince = since
+            return (isFirst ? action : nil, action == nil || .now - since > Self.drainPatience)
+        }
+        action?()
+        if isDue { finish(as: .drained) }
+    }
 
     /// Calls the action once, when the stream has ended for any reason; immediately if it has ended already.
     public func onClose(_ action: @escaping @Sendable () -> Void) {
@@ -74,6 +105,8 @@ public final class ResponseWriter: Sendable {
             defer { state.pending = ByteBuffer() }
             return (state.pending, state.end)
         }
+        // From here on the channel counts them.
+        defer { budget.remove(bytes.readableBytes) }
         guard let outlet = outlet.value else { return }
         guard end != .slow, outlet.unsentBytes + bytes.readableBytes <= Self.unsentLimitBytes else {
             close(.slow)
@@ -93,6 +126,7 @@ public final class ResponseWriter: Sendable {
         }
         guard let closed else { return }
         outlet.value = nil
+        budget.remove(closed.pending.readableBytes)
         closed.permit?.streams.remove(self, end)
         for action in closed.onClose { action() }
     }
