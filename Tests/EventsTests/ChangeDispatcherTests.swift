@@ -4,6 +4,7 @@ import SpatialIndex
 import Synchronization
 import TestChance
 import Testing
+import Users
 
 @testable import Events
 
@@ -20,37 +21,54 @@ final class LineSink: ChangeSink {
     var blocks: [String] { text.components(separatedBy: "\n\n").dropFirst().filter { !$0.isEmpty } }
 }
 
+/// The events that lists show now.
+final class ShownEvents: Sendable {
+    private let events = Mutex<[EventID: HeldEvent]>([:])
+
+    func apply(_ change: EventChange) {
+        events.withLock { events in
+            events[change.id] = change.after.map { place in
+                HeldEvent(owner: UserID(rawValue: 1), version: 1, place: place, json: change.json)
+            }
+        }
+    }
+
+    subscript(id: EventID) -> HeldEvent? { events.withLock { $0[id] } }
+    var all: [EventID: HeldEvent] { events.withLock { $0 } }
+}
+
 extension ChangeSearch {
     /// The box from -10 to 10 in both directions.
     static let square = ChangeSearch(area: .box(DegreeBox(south: -10, west: -10, north: 10, east: 10)))
 }
 
 @Suite struct `Dispatching changes` {
-    private static let inside = place(1, 2)
-    private static let outside = place(50, 2)
+    static let inside = place(1, 2)
+    static let outside = place(50, 2)
 
-    private static func place(_ lat: Double, _ lon: Double) -> EventPlace {
+    static func place(_ lat: Double, _ lon: Double) -> EventPlace {
         EventPlace(coordinates: Coordinates(lat: lat, lon: lon), startedAt: .startOfPicnic, endsAt: .endOfPicnic)
     }
 
-    private static func change(
+    static func change(
         _ position: Int64, _ id: Int64 = 7, from before: EventPlace? = nil, to after: EventPlace? = nil
     ) -> EventChange {
         let json = after == nil ? [] : Array(#"{"id":\#(id),"at":\#(position)}"#.utf8)
         return EventChange(position: position, id: EventID(rawValue: id), before: before, after: after, json: json)
     }
 
-    private static func applied(_ changes: EventChange..., through: Int64? = nil) -> ChangeDispatcher.Item {
+    static func applied(_ changes: EventChange..., through: Int64? = nil) -> ChangeDispatcher.Item {
         .applied(changes, through: through ?? changes.last?.position ?? 0)
     }
 
-    private static func join(
-        _ number: Int = 1, _ search: ChangeSearch = .square, after: Int64?, _ sink: LineSink
+    static func join(
+        _ number: Int = 1, _ search: ChangeSearch = .square, after: Int64?, _ sink: LineSink,
+        _ shown: ShownEvents = ShownEvents()
     ) -> ChangeDispatcher.Item {
-        .join(ChangeSubscription(number, search, after: after, sink: sink))
+        .join(ChangeSubscription(number, search, after: after, sink: sink) { shown[$0] })
     }
 
-    private static func dispatch(_ items: ChangeDispatcher.Item...) -> ChangeDispatcher {
+    static func dispatch(_ items: ChangeDispatcher.Item...) -> ChangeDispatcher {
         items.reduce(into: ChangeDispatcher()) { $0.handle($1) }
     }
 
@@ -100,32 +118,6 @@ extension ChangeSearch {
         #expect(dispatcher.sent == 3)
     }
 
-    @Test func `a stream that joins later gets the same lines from the ring`() {
-        var generator = SeededGenerator(seed: 3)
-        var places: [Int64: EventPlace] = [:]
-        let live = LineSink()
-        var dispatcher = Self.dispatch(.loaded(position: 10), Self.join(0, after: 10, live))
-        var late: [(sink: LineSink, after: Int64)] = []
-        for position in Int64(11)...500 {
-            if position % 20 == 0 {
-                let after = Int64.random(in: 10...position + 5, using: &generator)
-                let sink = LineSink()
-                late.append((sink, after))
-                dispatcher.handle(Self.join(Int(position), after: after, sink))
-            }
-            let id = Int64.random(in: 1...20, using: &generator)
-            let after = Bool.random(using: &generator) ? Self.place(Double.random(in: -20...20, using: &generator), 0) : nil
-            dispatcher.handle(Self.applied(Self.change(position, id, from: places[id], to: after)))
-            places[id] = after
-        }
-        #expect(live.blocks.count > 100)
-        for (sink, after) in late {
-            let expected = live.blocks.filter { Int64($0.dropFirst(4).prefix(while: \.isNumber)) ?? 0 > after }
-            #expect(sink.blocks == expected, "after \(after)")
-            #expect(sink.text.hasPrefix("retry: 2000\nid: \(after)\n\n"))
-        }
-    }
-
     @Test func `a client from before the ring, from another log or from a loading node gets a reset`() {
         var dispatcher = Self.dispatch(.loaded(position: 100))
         let (early, foreign, present) = (LineSink(), LineSink(), LineSink())
@@ -173,32 +165,17 @@ extension ChangeSearch {
         #expect(sink.blocks.isEmpty && !sink.hasEnded)
     }
 
-    @Test func `a client that lacks more than the limit of a replay gets a reset`() {
-        let (all, some) = (LineSink(), LineSink())
-        var dispatcher = Self.dispatch(.loaded(position: 0))
-        let json = [UInt8](repeating: UInt8(ascii: "x"), count: 1_000)
-        for position in 1...Int64(ChangeDispatcher.replayLimitBytes / 1_000) {
-            let change = EventChange(
-                position: position, id: EventID(rawValue: 1), before: nil, after: Self.inside, json: json)
-            dispatcher.handle(Self.applied(change))
-        }
-        dispatcher.handle(Self.join(after: 0, all))
-        dispatcher.handle(Self.join(after: 100, some))
-        #expect(all.hasEnded && all.text.hasPrefix("event: reset\n"))
-        #expect(!some.hasEnded && some.blocks.count > 100)
-    }
-
-    @Test func `the ring forgets the oldest changes at its limits of number and bytes`() {
-        for (limit, limitBytes) in [(10, 1_000_000), (1_000, 3_000)] {
-            var ring = ChangeRing(at: 0, limit: limit, limitBytes: limitBytes)
-            for position in Int64(1)...100 { ring.append(Self.change(position * 2, to: Self.inside)) }
-            ring.reached(205)
-            #expect((5...10).contains(ring.count) && ring.through == 205)
-            #expect(ring.floor == 200 - Int64(ring.count) * 2)
-            #expect(ring.changes(after: ring.floor - 1) == nil)
-            #expect(ring.changes(after: ring.floor)?.count == ring.count)
-            #expect(ring.changes(after: 199)?.map(\.position) == [200])
-            #expect(ring.changes(after: 205)?.isEmpty == true)
-        }
+    @Test func `a stream that ends for a drain gets the changes so far and its last position`() {
+        let (near, ahead, other) = (LineSink(), LineSink(), LineSink())
+        var dispatcher = Self.dispatch(.loaded(position: 10), Self.join(1, after: 10, near))
+        dispatcher.handle(Self.join(2, after: 90, ahead))
+        dispatcher.handle(Self.join(3, after: 10, other))
+        dispatcher.handle(Self.applied(Self.change(11, to: Self.outside), through: 12))
+        for number in 1...2 { dispatcher.handle(.end(number: number)) }
+        #expect(near.blocks == ["id: 12"] && near.hasEnded)
+        #expect(ahead.blocks == [] && ahead.hasEnded)
+        #expect(!other.hasEnded && dispatcher.subscriptions.count == 1)
+        dispatcher.endAll()
+        #expect(other.blocks == ["id: 12"] && other.hasEnded)
     }
 }

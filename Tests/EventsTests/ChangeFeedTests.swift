@@ -4,6 +4,7 @@ import SpatialIndex
 import TestChance
 import TestDatabase
 import Testing
+import Users
 
 @testable import Events
 
@@ -143,7 +144,9 @@ private struct Follower {
             try await eventually { feed.status.lastPosition == 11 }
             feed.indexApplied(changes(12...12), through: 12)
             let sink = LineSink()
-            let number = feed.join(.square, after: 10, sink: sink)
+            let number = feed.join(.square, after: 10, sink: sink) { _ in
+                HeldEvent(owner: UserID(rawValue: 1), version: 1, place: place, json: [0x30])
+            }
             try await eventually { sink.blocks.count == 2 }
             feed.indexApplied(changes(13...13), through: 13)
             try await eventually { sink.blocks.count == 3 }
@@ -152,6 +155,28 @@ private struct Follower {
             feed.indexApplied(changes(14...1_014), through: 1_014)
             try await eventually { feed.status.lastPosition == 1_014 }
             #expect(sink.blocks.count == 3)
+        }
+    }
+
+    @Test func `a stream that leaves before its turn gives its room to another`() async throws {
+        let feed = ChangeFeed(heartbeatSeconds: 86_400)
+        let sinks = (0..<2_000).map { _ in LineSink() }
+        let numbers = sinks.map { feed.join(.square, after: 0, sink: $0) { _ in nil } }
+        #expect(!feed.hasRoom)
+        feed.leave(numbers[0])
+        feed.end(numbers[1])
+        #expect(feed.hasRoom && sinks[1].hasEnded)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await feed.run() }
+            defer { group.cancelAll() }
+            feed.indexLoaded(at: 0)
+            // The streams that joined before the index was loaded get a reset.
+            try await eventually { feed.status.resets == 1_998 }
+            #expect(sinks[0].text.isEmpty && sinks[1].text.isEmpty && sinks[2].hasEnded)
+            let sink = LineSink()
+            _ = feed.join(.square, after: 0, sink: sink) { _ in nil }
+            try await eventually { feed.status.streams == 1 }
+            #expect(sink.text == "retry: 2000\nid: 0\n\n")
         }
     }
 

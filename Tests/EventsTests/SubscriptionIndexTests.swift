@@ -13,7 +13,7 @@ import Testing
     }
 
     private static func subscription(_ number: Int, _ area: ChangeArea) -> ChangeSubscription {
-        ChangeSubscription(number, ChangeSearch(area: area), after: 0, sink: NoSink())
+        ChangeSubscription(number, ChangeSearch(area: area), after: 0, sink: NoSink()) { _ in nil }
     }
 
     /// Small and large areas, also at the date line, at the poles and on the edges of cells.

@@ -7,14 +7,14 @@ struct ChangeDispatcher {
         case closed
         case join(ChangeSubscription)
         case leave(number: Int)
+        /// Ends a stream, whose client continues at another node.
+        case end(number: Int)
         /// The next slot of heartbeats is due.
         case tick
     }
 
     /// Number of groups of streams that get their heartbeats one after another.
     static let slots = 15
-    /// Maximum number of bytes that a joining stream gets from the ring. A client that lacks more reads the list again.
-    static let replayLimitBytes = 524_288
 
     /// `nil` while the index is out of use.
     private(set) var ring: ChangeRing?
@@ -36,6 +36,7 @@ struct ChangeDispatcher {
             ring = nil
         case .join(let subscription): join(subscription)
         case .leave(let number): _ = subscriptions.remove(number)
+        case .end(let number): if let subscription = subscriptions.remove(number) { end(subscription) }
         case .tick: beat()
         }
     }
@@ -44,8 +45,8 @@ struct ChangeDispatcher {
         guard let through = ring?.through, change.position > through else { return }
         ring?.append(change)
         // Rendered at the first stream that gets them, and shared by all streams.
-        lazy var put = ChangeLines.put(change)
-        lazy var gone = ChangeLines.gone(change)
+        lazy var put = ChangeLines.put(change.position, change.json)
+        lazy var gone = ChangeLines.gone(change.position, change.id)
         var sent = 0
         func send(_ lines: [UInt8], to subscription: ChangeSubscription) {
             guard subscription.after ?? .max < change.position else { return }
@@ -67,16 +68,10 @@ struct ChangeDispatcher {
     }
 
     private mutating func join(_ subscription: ChangeSubscription) {
-        guard let after = subscription.after, let missed = ring?.changes(after: after) else { return reset(subscription) }
-        let lines = missed.lazy.compactMap { ChangeLines.lines(of: $0, for: subscription.filter) }
-        var (replayed, count) = (ChangeLines.opening(at: after), 0)
-        for line in lines {
-            replayed += line
-            count += 1
-            guard replayed.count <= Self.replayLimitBytes else { return reset(subscription) }
-        }
-        subscription.sink.send(replayed)
-        sent += count
+        guard let after = subscription.after, let ring, let replay = ChangeReplay(of: ring, for: subscription, after: after)
+        else { return reset(subscription) }
+        subscription.sink.send(replay.lines)
+        sent += replay.count
         subscriptions.insert(subscription)
     }
 
@@ -98,14 +93,25 @@ struct ChangeDispatcher {
         guard let position = ring?.through else { return }
         let heartbeat = ChangeLines.heartbeat(at: position)
         for subscription in subscriptions.all where subscription.number % Self.slots == slot {
-            let isAhead = subscription.after ?? 0 > position
-            subscription.sink.send(isAhead ? ChangeLines.waiting : heartbeat)
+            subscription.sink.send(subscription.isAhead(of: position) ? ChangeLines.waiting : heartbeat)
         }
     }
 
     /// Ends every stream, without a reset: its client continues at another node.
     mutating func endAll() {
-        for subscription in subscriptions.all { subscription.sink.end() }
+        for subscription in subscriptions.all { end(subscription) }
         subscriptions = SubscriptionIndex()
     }
+
+    /// The last line has the position that the client has reached, so that another node can continue from there.
+    private func end(_ subscription: ChangeSubscription) {
+        if let position = ring?.through, !subscription.isAhead(of: position) {
+            subscription.sink.send(ChangeLines.heartbeat(at: position))
+        }
+        subscription.sink.end()
+    }
+}
+
+extension ChangeSubscription {
+    fileprivate func isAhead(of position: Int64) -> Bool { after ?? 0 > position }
 }

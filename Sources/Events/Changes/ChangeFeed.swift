@@ -12,15 +12,32 @@ package final class ChangeFeed: Service {
     private static let queueLimit = 20_000
     /// Maximum number of changes that wait for the next tick while no stream is open.
     private static let restLimit = 1_000
+    /// Number of streams that wait for their first lines above which the node has no room for more.
+    private static let joinLimit = 2_000
 
     private struct Queue {
         var items: [ChangeDispatcher.Item] = []
+        /// The streams that wait for their first lines, by number. They stand apart so that a stream that leaves while it waits costs
+        /// nothing, and that changes need not wait for all of them.
+        var joins: [Int: ChangeSubscription] = [:]
+        /// The number of the next stream to join. No stream with a lower number waits.
+        var nextJoin = 1
         var changes = 0
         /// The position of the index; `nil` while it loads.
         var position: Int64?
         var subscriptions = 0
         /// Whether a stream is open or joins. Without one the changes wait for the next tick, so that a commit wakes no task.
         var hasStreams = false
+
+        /// Everything that happened, and the next stream to join after it.
+        mutating func next() -> [ChangeDispatcher.Item] {
+            defer { (items, changes) = ([], 0) }
+            while nextJoin <= subscriptions {
+                defer { nextJoin += 1 }
+                if let subscription = joins.removeValue(forKey: nextJoin) { return items + [.join(subscription)] }
+            }
+            return items
+        }
     }
 
     private let queue = Mutex(Queue())
@@ -39,21 +56,40 @@ package final class ChangeFeed: Service {
     /// The position up to which streams have or will get every change; `nil` while the index loads.
     var position: Int64? { queue.withLock { $0.position } }
 
+    /// Whether few enough streams wait for their first lines.
+    var hasRoom: Bool { queue.withLock { $0.joins.count < Self.joinLimit } }
+
     /// Opens a stream: the sink gets the changes after a position, and then each later change, once and in order.
-    /// - Parameter position: `nil` if the client's position is not one of this log
-    /// - Returns: the number of the stream, for ``leave(_:)``
-    func join(_ search: ChangeSearch, after position: Int64?, sink: any ChangeSink) -> Int {
+    /// - Parameters:
+    ///   - position: `nil` if the client's position is not one of this log
+    ///   - present: returns an event of the present index
+    /// - Returns: the number of the stream, for ``leave(_:)`` and ``end(_:)``
+    func join(
+        _ search: ChangeSearch, after position: Int64?, sink: any ChangeSink, present: @escaping ChangeSubscription.Lookup
+    ) -> Int {
         append { queue in
             queue.hasStreams = true
             queue.subscriptions += 1
-            let subscription = ChangeSubscription(queue.subscriptions, search, after: position, sink: sink)
-            queue.items.append(.join(subscription))
-            return queue.subscriptions
+            let number = queue.subscriptions
+            queue.joins[number] = ChangeSubscription(number, search, after: position, sink: sink, present: present)
+            return number
         }
     }
 
     /// Closes a stream. Its sink gets no further lines.
-    func leave(_ number: Int) { append { $0.items.append(.leave(number: number)) } }
+    func leave(_ number: Int) {
+        append { if $0.joins.removeValue(forKey: number) == nil { $0.items.append(.leave(number: number)) } }
+    }
+
+    /// Ends a stream after the changes so far and a last position, from which its client continues at another node.
+    func end(_ number: Int) {
+        let waiting = append { queue in
+            let waiting = queue.joins.removeValue(forKey: number)
+            if waiting == nil { queue.items.append(.end(number: number)) }
+            return waiting
+        }
+        waiting?.sink.end()
+    }
 
     /// Sends the heartbeats that are due.
     func tick() { append { $0.items.append(.tick) } }
@@ -81,17 +117,26 @@ package final class ChangeFeed: Service {
     private func dispatch() async {
         var dispatcher = ChangeDispatcher()
         for await _ in wakes {
-            let items = queue.withLock { queue in
-                defer { (queue.items, queue.changes) = ([], 0) }
-                return queue.items
+            var items = queue.withLock { $0.next() }
+            while !items.isEmpty {
+                for item in items { dispatcher.handle(item) }
+                let status = ChangeFeedStatus(dispatcher)
+                published.withLock { $0 = status }
+                // Many streams may join in turn.
+                await Task.yield()
+                items = queue.withLock { queue in
+                    let items = queue.next()
+                    if items.isEmpty { queue.hasStreams = status.streams > 0 }
+                    return items
+                }
             }
-            for item in items { dispatcher.handle(item) }
-            let status = ChangeFeedStatus(dispatcher)
-            published.withLock { $0 = status }
-            // A stream that joined meanwhile is in the queue.
-            queue.withLock { if $0.items.isEmpty { $0.hasStreams = status.streams > 0 } }
         }
         dispatcher.endAll()
+        let waiting = queue.withLock { queue in
+            defer { queue.joins = [:] }
+            return queue.joins.values
+        }
+        for subscription in waiting { subscription.sink.end() }
     }
 }
 

@@ -13,28 +13,22 @@ enum ChangeLines {
         }
     }
 
-    /// The lines for a stream with this filter; `nil` if the change does not concern it.
-    static func lines(of change: EventChange, for filter: ChangeFilter) -> [UInt8]? {
-        if let after = change.after, filter.shows(after) { return put(change) }
-        if let before = change.before, filter.shows(before) { return gone(change) }
-        return nil
-    }
-
     /// The lines for a client that shows the event from now on.
-    static func put(_ change: EventChange) -> [UInt8] {
+    /// - Parameter json: the event as `GET` answers it
+    static func put(_ position: Int64, _ json: [UInt8]) -> [UInt8] {
         lines { bytes in
-            bytes.append("id", change.position)
+            bytes.append("id", position)
             bytes.append(contentsOf: "event: put\ndata: ".utf8)
-            bytes.append(contentsOf: change.json)
+            bytes.append(contentsOf: json)
             bytes.append(UInt8(ascii: "\n"))
         }
     }
 
     /// The lines for a client that shows the event no longer.
-    static func gone(_ change: EventChange) -> [UInt8] {
+    static func gone(_ position: Int64, _ id: EventID) -> [UInt8] {
         lines { bytes in
-            bytes.append("id", change.position)
-            bytes.append(contentsOf: "event: gone\ndata: {\"id\":\(change.id.rawValue)}\n".utf8)
+            bytes.append("id", position)
+            bytes.append(contentsOf: "event: gone\ndata: {\"id\":\(id.rawValue)}\n".utf8)
         }
     }
 

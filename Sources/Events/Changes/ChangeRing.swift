@@ -1,37 +1,68 @@
 internal import DequeModule
 
 /// The last changes of the log in memory, so that a client continues after a reconnect.
+///
+/// The ring keeps where and when events took place, and nothing else of them. The content of an event comes from the index, so that
+/// no client gets content that was changed, cancelled or hidden since.
 struct ChangeRing: Sendable {
-    /// Maximum number of changes.
-    static let limit = 50_000
-    /// Maximum memory of all changes, in bytes.
-    static let limitBytes = 67_108_864
-    /// Maximum memory of a change besides its JSON, in bytes: its place, as much unused capacity, and the header of the JSON.
-    private static let changeBytes = 256
+    /// A change, linked with earlier changes in the same cells.
+    private struct Entry: Sendable {
+        var position: Int64
+        var id: EventID
+        var before: EventPlace?
+        var after: EventPlace?
+        /// The number of the previous change in the cell of `before`; -1 for none.
+        var previousBefore = -1
+        /// The number of the previous change in the cell of `after`; -1 for none, and if the two cells are one.
+        var previousAfter = -1
+    }
+
+    /// A change that a client must learn.
+    struct Missed: Hashable {
+        var position: Int64
+        var id: EventID
+        /// Whether a list with the filter shows the event before and after the change.
+        var before: Bool
+        var after: Bool
+    }
+
+    /// Maximum number of changes: 28 seconds of 14,000 changes a second, in 45 MB. Heartbeats renew the positions of clients more often.
+    static let limit = 400_000
+    /// Maximum number of changes that one client's replay reads, so that its time is bounded.
+    static let visitLimit = 8_192
+    /// The cells of this level have 0.35 degrees of latitude, or 39 km. The ring remembers one number for each cell, 262,144 at most.
+    private static let cellLevel = 9
+    /// Maximum number of cells that one client's replay reads.
+    private static let cellLimit = 4_096
 
     /// The ring has every change after this position.
     private(set) var floor: Int64
     /// The ring has every change up to this position.
     private(set) var through: Int64
-    private var changes: Deque<EventChange> = []
-    private var bytes = 0
+    private var entries: Deque<Entry> = []
+    /// The number of the first entry. The next one has the next number.
+    private var firstNumber = 0
+    /// The number of the last change in each cell. It may be that of a change that the ring has forgotten.
+    private var heads: [GridCell: Int] = [:]
     private let limit: Int
-    private let limitBytes: Int
 
-    init(at position: Int64, limit: Int = Self.limit, limitBytes: Int = Self.limitBytes) {
+    init(at position: Int64, limit: Int = Self.limit) {
         (floor, through) = (position, position)
         self.limit = limit
-        self.limitBytes = limitBytes
     }
 
-    var count: Int { changes.count }
+    var count: Int { entries.count }
 
     mutating func append(_ change: EventChange) {
-        changes.append(change)
-        bytes += Self.changeBytes + change.json.count
+        let number = firstNumber + entries.count
+        var entry = Entry(position: change.position, id: change.id, before: change.before, after: change.after)
+        let (before, after) = (Self.cell(of: change.before), Self.cell(of: change.after))
+        if let before { entry.previousBefore = heads.updateValue(number, forKey: before) ?? -1 }
+        if let after, after != before { entry.previousAfter = heads.updateValue(number, forKey: after) ?? -1 }
+        entries.append(entry)
         through = change.position
-        while changes.count > limit || bytes > limitBytes, let oldest = changes.popFirst() {
-            bytes -= Self.changeBytes + oldest.json.count
+        while entries.count > limit, let oldest = entries.popFirst() {
+            firstNumber += 1
             floor = oldest.position
         }
     }
@@ -39,14 +70,47 @@ struct ChangeRing: Sendable {
     /// The log has no further change up to this position.
     mutating func reached(_ position: Int64) { through = max(through, position) }
 
-    /// The changes after a position, in order; `nil` if the ring does not have all of them any longer.
-    func changes(after position: Int64) -> Deque<EventChange>.SubSequence? {
-        guard position >= floor else { return nil }
-        var (low, high) = (changes.startIndex, changes.endIndex)
+    /// The changes after a position that concern the lists with an area and a filter, in order; `nil` if the ring does not have all of
+    /// them any longer, or if more must be read than the limits allow.
+    func missed(after position: Int64, in area: ChangeArea, _ filter: ChangeFilter) -> [Missed]? {
+        guard position >= floor, let numbers = numbers(after: position, in: area) else { return nil }
+        return numbers.compactMap { number in
+            let entry = entries[number - firstNumber]
+            let (before, after) = (entry.before.map(filter.shows) == true, entry.after.map(filter.shows) == true)
+            return before || after ? Missed(position: entry.position, id: entry.id, before: before, after: after) : nil
+        }
+    }
+
+    /// The numbers of all changes after a position, or of those in the cells of an area.
+    private func numbers(after position: Int64, in area: ChangeArea) -> [Int]? {
+        let missed = firstIndex(after: position)..<entries.endIndex
+        guard missed.count > Self.visitLimit else { return missed.map { $0 + firstNumber } }
+        guard let cells = GridCell.cells(of: area, level: Self.cellLevel, limit: Self.cellLimit) else { return nil }
+        let first = firstNumber + missed.lowerBound
+        var numbers: Set<Int> = []
+        for cell in cells {
+            var number = heads[cell] ?? -1
+            while number >= first {
+                // A change may be in two of the cells.
+                guard numbers.count < Self.visitLimit else { return nil }
+                numbers.insert(number)
+                let entry = entries[number - firstNumber]
+                number = Self.cell(of: entry.before) == cell ? entry.previousBefore : entry.previousAfter
+            }
+        }
+        return numbers.sorted()
+    }
+
+    private func firstIndex(after position: Int64) -> Int {
+        var (low, high) = (entries.startIndex, entries.endIndex)
         while low < high {
             let middle = low + (high - low) / 2
-            if changes[middle].position <= position { low = middle + 1 } else { high = middle }
+            if entries[middle].position <= position { low = middle + 1 } else { high = middle }
         }
-        return changes[low...]
+        return low
+    }
+
+    private static func cell(of place: EventPlace?) -> GridCell? {
+        place.map { GridCell(level: cellLevel, $0.coordinates) }
     }
 }

@@ -8,18 +8,23 @@ public protocol ChangeSink: Sendable {
 
 /// One open stream of changes.
 final class ChangeSubscription: Sendable {
+    /// Returns an event as lists show it now; `nil` if they do not show it.
+    typealias Lookup = @Sendable (EventID) -> HeldEvent?
+
     let number: Int
     let area: ChangeArea
     let filter: ChangeFilter
     /// The client has everything up to this position; `nil` if its position is not one of this log.
     let after: Int64?
     let sink: any ChangeSink
+    let present: Lookup
 
-    init(_ number: Int, _ search: ChangeSearch, after: Int64?, sink: any ChangeSink) {
+    init(_ number: Int, _ search: ChangeSearch, after: Int64?, sink: any ChangeSink, present: @escaping Lookup) {
         self.number = number
         area = search.area
         filter = ChangeFilter(search)
         self.after = after
         self.sink = sink
+        self.present = present
     }
 }

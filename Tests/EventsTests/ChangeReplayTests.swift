@@ -1,0 +1,188 @@
+import Encoding
+import SpatialIndex
+import TestChance
+import Testing
+
+@testable import Events
+
+@Suite struct `Continuing from the ring of changes` {
+    private typealias Make = `Dispatching changes`
+
+    /// A client that keeps a list, and loses its connection at any line.
+    private struct Client {
+        var events: [EventID: String] = [:]
+        var position: Int64
+
+        /// Takes the first lines of a stream.
+        mutating func take(_ count: Int, of sink: LineSink) {
+            for block in sink.blocks.prefix(count) {
+                let fields = block.split(separator: "\n").map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }
+                let values = Dictionary(fields.map { ($0[0], $0[1]) }) { $1 }
+                guard let id = values["id"].flatMap({ Int64($0) }) else { continue }
+                #expect(id >= position, "the ids of a stream rise")
+                position = id
+                guard let data = values["data"], let number = data.firstMatch(of: /"id":(\d+)/).flatMap({ Int64($0.1) })
+                else { continue }
+                events[EventID(rawValue: number)] = values["event"] == "put" ? data : nil
+            }
+        }
+    }
+
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func `a client that loses its connections at any line has the list at the end`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var places: [EventID: EventPlace] = [:]
+        let shown = ShownEvents()
+        var (dispatcher, client) = (Make.dispatch(.loaded(position: 10)), Client(position: 10))
+        var (sink, number) = (LineSink(), 0)
+        for position in Int64(11)...1_000 {
+            if Int.random(in: 0..<10, using: &generator) == 0 {
+                // The client may have read none, some or all of the lines.
+                client.take(Int.random(in: 0...sink.blocks.count, using: &generator), of: sink)
+                dispatcher.handle(.leave(number: number))
+                (sink, number) = (LineSink(), number + 1)
+                if Bool.random(using: &generator) { dispatcher.handle(Make.join(number, after: client.position, sink, shown)) }
+            }
+            let id = EventID(rawValue: .random(in: 1...9, using: &generator))
+            let after =
+                Int.random(in: 0..<3, using: &generator) == 0
+                ? nil : Make.place(Double.random(in: -20...20, using: &generator), 0)
+            let change = Make.change(position, id.rawValue, from: places[id], to: after)
+            places[id] = after
+            shown.apply(change)
+            dispatcher.handle(Make.applied(change))
+        }
+        sink = LineSink()
+        dispatcher.handle(Make.join(0, after: client.position, sink, shown))
+        client.take(.max, of: sink)
+        let filter = ChangeFilter(.square)
+        let list = shown.all.filter { filter.shows($0.value.place) }.mapValues { String(decoding: $0.json, as: UTF8.self) }
+        #expect(client.events == list && client.position == 1_000)
+        #expect(dispatcher.resets == 0)
+    }
+
+    @Test func `a client gets the last state of each event, and nothing of what was changed, cancelled or hidden`() {
+        let (sink, shown) = (LineSink(), ShownEvents())
+        var dispatcher = Make.dispatch(.loaded(position: 0))
+        let changes = [
+            Make.change(1, 1, to: Make.inside), Make.change(2, 2, to: Make.inside), Make.change(3, 1, from: Make.inside),
+            Make.change(4, 2, from: Make.inside, to: Make.inside), Make.change(5, 3, from: Make.inside),
+            Make.change(6, 4, from: Make.inside, to: Make.outside), Make.change(7, 4, from: Make.outside, to: Make.inside),
+        ]
+        for change in changes {
+            shown.apply(change)
+            dispatcher.handle(Make.applied(change))
+        }
+        dispatcher.handle(Make.join(after: 0, sink, shown))
+        // The event 1 was created and hidden since. The client may show the events 3 and 4.
+        #expect(
+            sink.blocks == [
+                "id: 4\nevent: put\ndata: {\"id\":2,\"at\":4}", "id: 5\nevent: gone\ndata: {\"id\":3}",
+                "id: 6\nevent: gone\ndata: {\"id\":4}", "id: 7\nevent: put\ndata: {\"id\":4,\"at\":7}",
+            ])
+    }
+
+    @Test func `an event that the index has withdrawn already is not sent, although the ring does not know that yet`() {
+        let (sink, shown) = (LineSink(), ShownEvents())
+        var dispatcher = Make.dispatch(.loaded(position: 0), Make.applied(Make.change(1, to: Make.inside)))
+        dispatcher.handle(Make.join(after: 0, sink, shown))
+        #expect(sink.blocks == ["id: 1"])
+        dispatcher.handle(Make.applied(Make.change(2, from: Make.inside)))
+        #expect(sink.blocks.last == "id: 2\nevent: gone\ndata: {\"id\":7}")
+    }
+
+    @Test func `a replay ends with the position that it reaches`() {
+        let sink = LineSink()
+        let dispatcher = Make.dispatch(
+            .loaded(position: 0), Make.applied(Make.change(3, to: Make.outside), through: 9), Make.join(after: 1, sink))
+        #expect(sink.text == "retry: 2000\nid: 1\n\nid: 9\n\n")
+        #expect(dispatcher.sent == 0)
+    }
+
+    @Test func `a client that lacks more bytes than the limit of a replay gets a reset`() {
+        let (all, some, shown) = (LineSink(), LineSink(), ShownEvents())
+        var dispatcher = Make.dispatch(.loaded(position: 0))
+        let json = [UInt8](repeating: UInt8(ascii: "x"), count: 1_000)
+        for position in 1...Int64(ChangeReplay.limitBytes / 1_000) {
+            let change = EventChange(
+                position: position, id: EventID(rawValue: position), before: nil, after: Make.inside, json: json)
+            shown.apply(change)
+            dispatcher.handle(Make.applied(change))
+        }
+        dispatcher.handle(Make.join(1, after: 0, all, shown))
+        dispatcher.handle(Make.join(2, after: 100, some, shown))
+        #expect(all.hasEnded && all.text.hasPrefix("event: reset\n"))
+        #expect(!some.hasEnded && some.blocks.count > 100)
+    }
+
+    // MARK: The ring
+
+    private static func missed(_ ring: ChangeRing, after position: Int64, in search: ChangeSearch = .square) -> [Int64]? {
+        ring.missed(after: position, in: search.area, ChangeFilter(search))?.map(\.position)
+    }
+
+    @Test func `the ring forgets the oldest changes at its limit`() {
+        var ring = ChangeRing(at: 0, limit: 10)
+        for position in Int64(1)...100 { ring.append(Make.change(position * 2, to: Make.inside)) }
+        ring.reached(205)
+        #expect((ring.count, ring.floor, ring.through) == (10, 180, 205))
+        #expect(Self.missed(ring, after: 179) == nil)
+        #expect(Self.missed(ring, after: 180)?.count == 10)
+        #expect(Self.missed(ring, after: 199) == [200])
+        #expect(Self.missed(ring, after: 205) == [])
+    }
+
+    @Test func `a client that lacks very many changes of other areas gets those of its area`() {
+        var ring = ChangeRing(at: 0)
+        let many = Int64(ChangeRing.visitLimit)
+        for position in 1...many * 2 {
+            // The square lies on both sides of the zero meridian and of the equator, in many cells.
+            let place = Make.place(Double(position % 7) - 3, Double(position % 5) - 2)
+            let change =
+                switch position % 1_000 {
+                case 0: Make.change(position, to: place)
+                case 1: Make.change(position, from: place, to: Make.outside)
+                default: Make.change(position, from: Make.outside, to: Make.outside)
+                }
+            ring.append(change)
+        }
+        let expected = (1...many * 2).filter { $0 % 1_000 < 2 }
+        #expect(Self.missed(ring, after: 0) == expected)
+        #expect(Self.missed(ring, after: many) == expected.filter { $0 > many })
+        let world = ChangeSearch(area: .box(DegreeBox(south: -90, west: -180, north: 90, east: 180)))
+        #expect(Self.missed(ring, after: 0, in: world) == nil)
+        #expect(Self.missed(ring, after: many * 2 - 10, in: world)?.count == 10)
+    }
+
+    @Test func `a replay reads a bounded number of changes, also in a small area`() {
+        var ring = ChangeRing(at: 0)
+        let many = Int64(ChangeRing.visitLimit)
+        for position in 1...many + 1 { ring.append(Make.change(position, from: Make.inside, to: Make.inside)) }
+        #expect(Self.missed(ring, after: 0) == nil)
+        #expect(Self.missed(ring, after: 1)?.count == Int(many))
+    }
+
+    @Test func `the changes of an area are the same by cells and by a scan`() {
+        var generator = SeededGenerator(seed: 7)
+        let area = ChangeSearch(area: .circle(centre: Coordinates(lat: 1, lon: 179.9), radius: 300))
+        var (whole, recent) = (ChangeRing(at: 0), ChangeRing(at: 20_000 - Int64(ChangeRing.visitLimit)))
+        func place() -> EventPlace? {
+            switch Int.random(in: 0..<8, using: &generator) {
+            case 0: nil
+            case 1: Make.place(Double.random(in: -3...5, using: &generator), Double.random(in: 175...180, using: &generator))
+            case 2: Make.place(Double.random(in: -3...5, using: &generator), Double.random(in: -180 ... -175, using: &generator))
+            default: Make.outside
+            }
+        }
+        for position in Int64(1)...20_000 {
+            let change = Make.change(position, from: place(), to: place())
+            whole.append(change)
+            if position > recent.floor { recent.append(change) }
+        }
+        // The ring that has only recent changes reads them all.
+        let scanned = Self.missed(recent, after: recent.floor, in: area)
+        let byCells = Self.missed(whole, after: recent.floor - 1, in: area)
+        #expect(scanned?.isEmpty == false)
+        #expect(byCells?.filter { $0 > recent.floor } == scanned)
+    }
+}
