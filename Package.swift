@@ -76,7 +76,9 @@ let package = Package(
             ],
             resources: [.embedInCode("db")]
         ),
-        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", .crypto, .tracing]),
+        .target(
+            name: "Users",
+            dependencies: ["EventStore", "Postgres", "Encoding", .crypto, .logging, .serviceLifecycle, .tracing]),
         .target(
             name: "SpatialIndex",
             dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],

@@ -84,6 +84,7 @@ public struct API: Sendable {
         self.isUnavailability = isUnavailability
         database = DatabaseCheck(checkHealth)
         moduleMetrics = modules.metrics
+        if settings.reads == .devices { users.tokenEndings?.start() }
         routes = modules.routes.flatMap { $0(self) } + serviceRoutes
     }
 }

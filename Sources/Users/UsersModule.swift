@@ -1,6 +1,7 @@
 public import EventStore
 internal import Foundation
 internal import Postgres
+package import ServiceLifecycle
 
 extension Module {
     /// People, each known by the token of a device.
@@ -19,6 +20,8 @@ public struct UsersModule: Sendable {
     private let ids: IDAllocator
     private let lookup: TokenLookup
     private let recent = RecentUsers()
+    /// `nil` in a process that follows no log.
+    public let tokenEndings: TokenEndings?
 
     package init(_ context: ModuleContext) {
         log = context.log
@@ -27,8 +30,14 @@ public struct UsersModule: Sendable {
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
         let table = UsersTable(client: context.database)
         self.table = table
+        tokenEndings = context.notifier.map {
+            TokenEndings(client: context.database, notifier: $0, logger: context.logger)
+        }
         lookup = TokenLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) { try await table.users(of: $0) }
     }
+
+    /// The services that must run with the module.
+    package var services: [any Service] { tokenEndings.map { [$0] } ?? [] }
 
     /// Returns the user of a device, whom it creates if the device is new. Without a token it issues one, for a new user.
     /// - Returns: a position from which on the user is in the log

@@ -1,10 +1,13 @@
 import Encoding
 import EventStore
+import Events
+import Foundation
 import HTTPTypes
 import TestDatabase
 import TestHTTP
 import TestServer
 import Testing
+import Users
 
 @testable import HTTP
 
@@ -118,6 +121,51 @@ import Testing
             #expect(try await api.send(.get, "/v1/events/changes?\(Self.near)").status == 401)
             let stream = try Self.open(api, Self.near, "tb-device-token: owner\r\n")
             #expect(try await stream.receive { $0.hasSuffix("\n\n") && $0.contains("retry") }.text.hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test func `a stream has nothing of an event that was changed, hidden or cancelled after its first position`() async throws {
+        try await TestAPI.with(.live) { api in
+            let kept = try await api.createEvent("owner", name: "Kept")
+            let position = try #require(try await api.send(.get, "/v1/events/nearests?\(Self.near)").header("humon-position"))
+            let changed = try await api.createEvent("owner", name: "Private words")
+            let body = #"{"name":"Other words"}"#
+            #expect(try await api.send(.patch, "/v1/events/\(changed)", token: "owner", type: mergePatch, body).status == 200)
+            let hidden = try await api.createEvent("owner", name: "Private words")
+            _ = try await api.events.hide(
+                try HideEvent(id: EventID(rawValue: hidden), reason: "spam"), context: CommandContext(requestID: "test"))
+            let cancelled = try await api.createEvent("owner", name: "Private words")
+            #expect(try await api.send(.delete, "/v1/events/\(cancelled)", token: "owner").status == 200)
+            #expect(try await api.send(.delete, "/v1/events/\(kept)", token: "owner").status == 200)
+            let last = (Int64(position) ?? 0) + 7
+            let text = try await Self.open(api, "\(Self.near)&since=\(position)")
+                .receive { $0.contains("id: \(last)\n") && $0.hasSuffix("\n\n") }.text
+            let lines = text.components(separatedBy: "\n\n").dropFirst().joined(separator: "\n")
+            #expect(!text.contains("Private"), "\(text)")
+            #expect(lines.matches(of: /event: put/).count == 1 && lines.contains("Other words"), "\(text)")
+            #expect(lines.contains("event: gone\ndata: {\"id\":\(kept)}"), "\(text)")
+            #expect(!lines.contains("{\"id\":\(hidden)}") && !lines.contains("{\"id\":\(cancelled)}"), "\(text)")
+        }
+    }
+
+    @Test func `a token that is replaced or revoked ends its user's streams, and no other user's`() async throws {
+        try await TestAPI.with(.live, reads: .devices) { api in
+            for token in ["first", "second"] { #expect(try await api.signUp(token).status == 200) }
+            func open(_ token: String) async throws -> RawConnection {
+                let stream = try Self.open(api, Self.near, "tb-device-token: \(token)\r\n")
+                _ = try await stream.receive { $0.contains("retry: 2000\n") && $0.hasSuffix("\n\n") }
+                return stream
+            }
+            let streams = [try await open("first"), try await open("first")]
+            let other = try await open("second")
+            let body = #"{"device_token":"third"}"#
+            #expect(try await api.send(.post, "/v1/users/me/token", token: "first", body).status == 200)
+            for stream in streams { #expect(try await stream.receive().isEnded) }
+            #expect(try await api.send(.get, "/v1/events/changes?\(Self.near)", token: "first").status == 401)
+            let renewed = try await open("third")
+            _ = try await api.users.revokeToken(of: UserID(rawValue: 1), context: CommandContext(requestID: "test"))
+            #expect(try await renewed.receive().isEnded)
+            #expect(try await other.receive(within: .milliseconds(200)).isEnded == false)
         }
     }
 

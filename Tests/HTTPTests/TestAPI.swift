@@ -11,6 +11,7 @@ import ServiceLifecycle
 import TestDatabase
 import TestHTTP
 import Testing
+import Users
 
 @testable import HTTP
 @testable import HTTPServer
@@ -26,6 +27,7 @@ struct TestAPI: Sendable {
     let log: LogReader
     /// Carries out the commands of operators, which no route has.
     let events: EventsModule
+    let users: UsersModule
     let routes: [Route]
     let router: Router
     /// A second instance that gives the same responses. No test reads its counters.
@@ -125,7 +127,8 @@ struct TestAPI: Sendable {
                     try await body(
                         TestAPI(
                             client: client, operators: .router(admin.router), database: database,
-                            log: LogReader(client: readers), events: api.events, routes: api.routes, router: requests.router,
+                            log: LogReader(client: readers), events: api.events, users: api.users, routes: api.routes,
+                            router: requests.router,
                             twin: APIRouter(makeAPI(twins), allowing: cors, logger: .quiet).router))
                 }
             }

@@ -1,6 +1,7 @@
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
+internal import Users
 
 /// The changes of an area as a stream of server-sent events.
 struct EventChangeRoutes: Sendable {
@@ -21,13 +22,34 @@ struct EventChangeRoutes: Sendable {
     }
 
     private func follow(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await api.requireReader(request)
+        let reader = try await reader(request)
         let search = try search(request)
         let since = try search.since ?? position()
         // A position beyond the end of the log belongs to a history that was lost, for example in a fail-over.
         var isOfThisLog = since <= (try position())
         if !isOfThisLog { isOfThisLog = try await events.logReaches(since) }
-        return stream(search, after: isOfThisLog ? since : nil, try position())
+        return stream(search, after: isOfThisLog ? since : nil, try position(), of: reader)
+    }
+
+    /// The user whose token a stream needs.
+    private struct Reader {
+        var user: UserID
+        /// A moment before the token was looked up.
+        var mark: TokenEndings.Mark
+        var endings: TokenEndings
+    }
+
+    /// - Returns: `nil` if everyone may read
+    /// - Throws: `HTTPError.unauthorized`, `HTTPError.unavailable(_:)`, `PostgresError`
+    private func reader(_ request: Request) async throws -> Reader? {
+        switch api.settings.reads {
+        case .everyone: return nil
+        case .devices:
+            let (endings, mark) = (api.users.tokenEndings, api.users.tokenEndings?.mark)
+            let user = try await api.caller(request.deviceToken)
+            guard let endings, let mark else { throw HTTPError.unavailable(.indexNotInUse) }
+            return Reader(user: user, mark: mark, endings: endings)
+        }
     }
 
     /// - Throws: `HTTPError.badRequest(_:code:)`, `EventRejection`
@@ -43,17 +65,24 @@ struct EventChangeRoutes: Sendable {
         return search
     }
 
-    /// - Throws: `HTTPError.unavailable(_:)` while the node drains, and without an index in use
+    /// - Throws: `HTTPError.unavailable(_:)` while the node drains, without an index in use, and while too many streams begin
     private func position() throws(HTTPError) -> Int64 {
         guard !api.drain.hasBegun else { throw .unavailable(.stopping) }
         guard let position = events.changesPosition else { throw .unavailable(.indexNotInUse) }
+        guard events.hasRoomForChanges else { throw .overloaded }
         return position
     }
 
-    private func stream(_ search: ChangeSearch, after: Int64?, _ position: Int64) -> Response {
-        let stream = ResponseStream { [events] writer in
+    private func stream(
+        _ search: ChangeSearch, after: Int64?, _ position: Int64, of reader: Reader? = nil
+    ) -> Response {
+        let stream = ResponseStream(user: reader.map { String($0.user.rawValue) }) { [events] writer in
             let number = events.openChanges(search, after: after, sink: ClientSink(writer: writer))
+            writer.onDrain { events.endChanges(number) }
             writer.onClose { events.closeChanges(number) }
+            guard let reader else { return }
+            let ending = reader.endings.onEnd(of: reader.user, since: reader.mark) { writer.finish() }
+            writer.onClose { reader.endings.forget(ending, of: reader.user) }
         }
         return Response(
             headers: [

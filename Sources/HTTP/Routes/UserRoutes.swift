@@ -5,7 +5,8 @@ internal import HTTPTypes
 internal import Users
 
 extension APIModule {
-    public static let users = APIModule(.users, make: { UsersModule($0) }, routes: { UserRoutes($0, $1).all })
+    public static let users = APIModule(
+        .users, make: { UsersModule($0) }, services: { $0.services }, routes: { UserRoutes($0, $1).all })
 }
 
 private struct UserRoutes: Sendable {
