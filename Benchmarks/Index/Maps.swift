@@ -21,6 +21,7 @@ struct Maps {
 
     func measure() {
         measureNearest()
+        measureParts()
         print("clusters of the whole Earth:")
         for zoom in 0...4 {
             for (name, window) in windows {
@@ -54,16 +55,56 @@ struct Maps {
         }
     }
 
+    /// The parts of the longest searches, which an event loop or a task carries out at a time.
+    private func measureParts() {
+        print("parts of searches of the whole Earth, µs of processor time:")
+        let moment = Timestamp(milliseconds: ClusteredWorld.now.milliseconds + 86_400_000)
+        let windows: [(String, ClosedRange<Int64>?)] = [
+            ("of any time", nil), ("of a millisecond", moment.milliseconds...moment.milliseconds),
+        ]
+        for (name, window) in windows {
+            parts("nearest 1,000, \(name)") { number in
+                let centre = centres[number % centres.count]
+                return snapshot.search(
+                    NearestQuery(
+                        centre: UnitVector(latitude: centre.lat, longitude: centre.lon), window: window, limit: 1_000))
+            }
+            let earth = DegreeBox(south: -90, west: -180, north: 90, east: 180)
+            parts("box, page of 1,000, \(name)") { _ in snapshot.search(BoxQuery(box: earth, window: window, limit: 1_000)) }
+            let degrees = (1..<64).map { Double($0) * 180 / 64 - 90 }
+            parts("clusters in 4,096 cells, \(name)") { _ in
+                snapshot.search(
+                    ClusterQuery(box: earth, window: window, latitudes: degrees, longitudes: degrees.map { 2 * $0 }))
+            }
+        }
+    }
+
+    private func parts<Search: PointSearch>(_ name: String, _ search: (Int) -> Search) {
+        var times: [Double] = []
+        for number in 0..<20 {
+            var search = search(number)
+            var result: Search.Result?
+            while result == nil {
+                let clock = ThreadClock()
+                result = search.part(visits: LongSearches.visitsOfPart)
+                times.append(clock.seconds * 1e6)
+            }
+        }
+        times.sort()
+        let some = [50, 99, 100].map { Int(times[min(times.count * $0 / 100, times.count - 1)]) }
+        print("  \(name): \(times.count / 20) parts, median \(some[0]), p99 \(some[1]), longest \(some[2])")
+    }
+
     private func clusters(_ box: String, zoom: Int, _ window: TimeWindow) -> [EventCluster]? {
         let query = "bbox=\(box)&zoom=\(zoom)" + (window.from.map { "&from=\($0)" } ?? "")
         guard let json = try? JSON(query: query.utf8), let search = try? ClusterSearch(json) else { return nil }
-        return search.clusters(in: snapshot, visits: .max)
+        return search.clusters(in: snapshot)
     }
 
     private func events(_ box: String, limit: Int, _ window: TimeWindow) -> Int {
         let degrees = box.split(separator: ",").compactMap { Double($0) }
         let box = DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2])
-        return snapshot.events(in: BoxSearch(box: box, window: window, limit: limit), visits: .max)?.count ?? 0
+        return snapshot.events(in: BoxSearch(box: box, window: window, limit: limit)).count
     }
 
     /// - Parameter search: gets a number that grows, and returns the number of events

@@ -19,6 +19,7 @@ public final class EventsModule: Sendable {
     let changes: ChangeFeed?
     let render: EventRendering
     let reads = ReadCounts()
+    let longSearches = LongSearches()
     private let log: EventLog
     private let ids: IDAllocator
     private let idempotency: IdempotencyStore

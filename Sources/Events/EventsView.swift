@@ -34,50 +34,45 @@ public struct EventsView: Sendable {
         snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .index($0)) }
     }
 
-    /// - Throws: ``PostgresError``, or `CancellationError`
+    /// Finds the events near a point.
+    /// - Throws: `PostgresError`, `FormatError`, `CancellationError`, and ``SearchesBusyError`` if the search is long
     public func nearest(_ search: NearbySearch) async throws -> RenderedEvents {
-        if let held = indexedNearest(search) { return held }
+        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(search))) }
         let page = try await module.nearest(search)
         let (json, ends) = module.rendered(page.events)
         return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
     }
 
-    /// `nil` if the view reads PostgreSQL.
-    public func indexedNearest(_ search: NearbySearch) -> RenderedEvents? {
-        snapshot.map { RenderedEvents(source: .index($0.nearest(search))) }
-    }
-
-    /// Maximum number of leaves of the index that a search reads on an event loop. They take about 400 µs.
-    public static let immediateVisits = 1_500
-
     /// Finds the events in a box.
-    /// - Throws: `PostgresError`, `FormatError`, or `CancellationError`
+    /// - Throws: what ``nearest(_:)`` throws
     public func events(in search: BoxSearch) async throws -> RenderedEvents {
-        if let held = indexedEvents(in: search, visits: .max) { return held }
+        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(search))) }
         let page = try search.page(await module.database.query(search.query))
         let (json, ends) = module.rendered(page.events)
         return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
     }
 
-    /// Finds the events in a box in the index.
-    /// - Parameter visits: the largest number of leaves of the index that the search may read
-    /// - Returns: `nil` if the view reads PostgreSQL, or if the search needs more visits
-    public func indexedEvents(in search: BoxSearch, visits: Int = immediateVisits) -> RenderedEvents? {
-        snapshot?.events(in: search, visits: visits).map { RenderedEvents(source: .index($0)) }
-    }
-
     /// Counts the events in each cell of a map's view: the cells with events, from south to north, and then from west to east.
-    /// - Throws: `PostgresError`, or `CancellationError`
+    /// - Throws: what ``nearest(_:)`` throws
     public func clusters(_ search: ClusterSearch) async throws -> [EventCluster] {
-        if let held = indexedClusters(search, visits: .max) { return held }
+        if let snapshot { return try await module.longSearches.finish(EventClusterSearch(search, snapshot)) }
         return try search.clusters(await module.database.query(search.query))
     }
+}
 
-    /// Counts the events in each cell in the index.
-    /// - Parameter visits: the largest number of leaves of the index that the search may read
-    /// - Returns: `nil` if the view reads PostgreSQL, or if the search needs more visits
-    public func indexedClusters(_ search: ClusterSearch, visits: Int = immediateVisits) -> [EventCluster]? {
-        snapshot.flatMap { search.clusters(in: $0, visits: visits) }
+/// Short searches of the index, for an event loop. Each returns `nil` if the view reads PostgreSQL, or if the search takes more than
+/// one part of ``LongSearches/visitsOfPart`` visits.
+extension EventsView {
+    public func indexedNearest(_ search: NearbySearch) -> RenderedEvents? {
+        snapshot?.search(search).firstPart().map(RenderedEvents.init)
+    }
+
+    public func indexedEvents(in search: BoxSearch) -> RenderedEvents? {
+        snapshot?.search(search).firstPart().map(RenderedEvents.init)
+    }
+
+    public func indexedClusters(_ search: ClusterSearch) -> [EventCluster]? {
+        snapshot.flatMap { EventClusterSearch(search, $0).firstPart() }
     }
 }
 
@@ -116,6 +111,10 @@ public struct RenderedEvents: Sendable {
     }
 
     let source: Source
+
+    fileprivate init(source: Source) { self.source = source }
+
+    fileprivate init(_ page: EventIndex.Page) { source = .index(page) }
 
     public var count: Int {
         switch source {

@@ -38,7 +38,8 @@ extension Route {
         if let respondImmediately {
             immediately = { request, context in
                 do {
-                    guard case .response(var response) = try respondImmediately(request, context) else { return .needsTask }
+                    let result = try respondImmediately(request, context)
+                    guard case .response(var response) = result else { return result }
                     fields.add(to: &response.headers)
                     return .response(response)
                 } catch var error as HTTPError {

@@ -38,6 +38,7 @@ import Testing
                 return Response(text: "late")
             },
             Route(.get, "/compute", limit: .computing) { _, _ in Response(text: "computed") },
+            Route(.get, "/search", immediately: { _, _ in .needsLongTask }) { _, _ in Response(text: "found") },
             Route(.get, "/health", limit: .unlimited) { _, _ in Response(text: "ok") },
             Route.immediate(.get, "/list") { _, _ in Response(text: String(repeating: "list ", count: 60_000)) },
         ]
@@ -47,7 +48,7 @@ import Testing
                 for _ in 0..<20 { waiting.addTask { try await client.send(.get, "/database").status } }
                 // The requests beyond the limit are refused immediately; two wait.
                 for _ in 0..<18 { #expect(try await waiting.next() == .serviceUnavailable) }
-                for path in ["/compute", "/health", "/list"] {
+                for path in ["/compute", "/search", "/health", "/list"] {
                     for coding in ["identity", "gzip", "zstd"] {
                         let response = try await client.send(.get, path, headers: [.acceptEncoding: coding])
                         #expect(response.status == .ok, "\(path)")

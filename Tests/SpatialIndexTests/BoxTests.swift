@@ -105,18 +105,6 @@ import Testing
         #expect(found(0, -180, 0, -180) == [7])
     }
 
-    @Test func `a search gives up when it needs more visits than it may have`() {
-        var world = PointWorld(.uniform, seed: 94)
-        let index = PointIndex()
-        index.apply(world.batch(of: 5_000, ids: 5_000, removalPercent: 0), position: 1)
-        let query = BoxQuery(box: DegreeBox(south: -60, west: -170, north: 60, east: 170), limit: 1_000)
-        #expect(index.snapshot.points(in: query, visits: 3) == nil)
-        #expect(index.snapshot.points(in: query, visits: 5_000)?.ids == index.snapshot.points(in: query).ids)
-        let clusters = ClusterQuery(box: query.box, latitudes: [0], longitudes: [0])
-        #expect(index.snapshot.clusters(clusters, visits: 3) == nil)
-        #expect(index.snapshot.clusters(clusters, visits: 5_000) == index.snapshot.clusters(clusters))
-    }
-
     @Test(arguments: PointWorld.Spread.allCases)
     func `the counts of cells are those of a full scan`(spread: PointWorld.Spread) throws {
         var world = PointWorld(spread, seed: 95)

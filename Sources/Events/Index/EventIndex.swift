@@ -39,26 +39,28 @@ extension EventIndex.Snapshot {
     /// The event with an id.
     public func event(_ id: EventID) -> EventIndex.Entry? { entry(id.rawValue) }
 
-    /// Finds the same events as ``EventsModule/nearest(_:)`` finds in the read model at the same position, in the same order.
-    public func nearest(_ search: NearbySearch) -> EventIndex.Page {
-        nearest(
+    /// Begins a search that finds the same events as ``EventsModule/nearest(_:)`` finds in the read model at the same position, in
+    /// the same order.
+    func search(_ search: NearbySearch) -> OutwardSearch {
+        self.search(
             NearestQuery(
                 centre: UnitVector(search.centre), squaredChord: Sphere.squaredChord(kilometres: search.radius),
                 window: search.window.milliseconds, limit: search.limit,
                 after: search.after.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id.rawValue) }))
     }
-}
 
-extension EventIndex.Snapshot {
-    /// Finds the same events as ``BoxSearch/query`` finds in the read model at the same position, in the same order.
-    /// - Parameter visits: the largest number of leaves that the search may read
-    /// - Returns: `nil` if the search needs more visits
-    package func events(in search: BoxSearch, visits: Int) -> EventIndex.Page? {
-        points(
-            in: BoxQuery(
-                box: search.box, window: search.window.milliseconds, limit: search.limit, after: search.after?.rawValue),
-            visits: visits)
+    /// Begins a search that finds the same events as ``BoxSearch/query`` finds in the read model at the same position, in the same
+    /// order.
+    func search(_ search: BoxSearch) -> BoxedSearch {
+        self.search(
+            BoxQuery(box: search.box, window: search.window.milliseconds, limit: search.limit, after: search.after?.rawValue))
     }
+
+    /// Finds the events near a point, in one go.
+    public func nearest(_ search: NearbySearch) -> EventIndex.Page { self.search(search).result() }
+
+    /// Finds the events in a box, in one go.
+    package func events(in search: BoxSearch) -> EventIndex.Page { self.search(search).result() }
 }
 
 extension EventIndex.Entry {

@@ -69,19 +69,36 @@ extension ClusterSearch {
         }
     }
 
-    /// - Parameter visits: the largest number of leaves that the search may read
-    /// - Returns: `nil` if the search needs more visits
-    package func clusters(in snapshot: EventIndex.Snapshot, visits: Int) -> [EventCluster]? {
-        var found: [(row: Int, column: Int, cluster: EventCluster)] = []
-        var firstColumn = 0
-        for part in grid.parts {
-            let query = ClusterQuery(
-                box: part.box, window: window.milliseconds, latitudes: grid.latitudes, longitudes: part.longitudes)
-            guard let clusters = snapshot.clusters(query, visits: visits) else { return nil }
-            found += clusters.map { ($0.row, firstColumn + $0.column, EventCluster(count: $0.count, box: $0.box)) }
-            firstColumn += part.longitudes.count + 1
+    /// Counts the same events in the index as ``query`` counts in the read model, in one go.
+    package func clusters(in snapshot: EventIndex.Snapshot) -> [EventCluster] { EventClusterSearch(self, snapshot).result() }
+}
+
+/// A search for clusters in the index: one search for each part of the view.
+struct EventClusterSearch: PointSearch {
+    private var rest: [CellSearch]
+    /// Number of columns of each part.
+    private let columns: [Int]
+    private var found: [(row: Int, column: Int, cluster: EventCluster)] = []
+
+    init(_ search: ClusterSearch, _ snapshot: EventIndex.Snapshot) {
+        rest = search.grid.parts.map { part in
+            snapshot.search(
+                ClusterQuery(
+                    box: part.box, window: search.window.milliseconds, latitudes: search.grid.latitudes,
+                    longitudes: part.longitudes))
         }
-        if grid.parts.count > 1 { found.sort { ($0.row, $0.column) < ($1.row, $1.column) } }
+        columns = search.grid.parts.map { $0.longitudes.count + 1 }
+    }
+
+    mutating func part(visits: Int) -> [EventCluster]? {
+        let share = max(1, visits / columns.count)
+        while !rest.isEmpty {
+            guard let clusters = rest[0].part(visits: share) else { return nil }
+            let firstColumn = columns.dropLast(rest.count).reduce(0, +)
+            found += clusters.map { ($0.row, firstColumn + $0.column, EventCluster(count: $0.count, box: $0.box)) }
+            rest.removeFirst()
+        }
+        if columns.count > 1 { found.sort { ($0.row, $0.column) < ($1.row, $1.column) } }
         return found.map(\.cluster)
     }
 }

@@ -52,15 +52,14 @@ struct EventSearchRoutes: Sendable {
         return response(try await find(reading, search), reading)
     }
 
-    /// - Parameter find: returns `nil` if the search needs a task
+    /// - Parameter find: returns `nil` if the search takes too long for an event loop
     private func respondFromIndex<Search>(
         _ request: Request, _ read: (JSON) throws -> Search, _ find: (EventsView, Search) -> Response?
     ) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let search = try read(request.queryFields())
-        guard let reading = events.indexView(atLeast: try request.position()),
-            let found = notModified(reading, request) ?? find(reading, search)
-        else { return .needsTask }
+        guard let reading = events.indexView(atLeast: try request.position()) else { return .needsTask }
+        guard let found = notModified(reading, request) ?? find(reading, search) else { return .needsLongTask }
         events.countIndexRead()
         return .response(response(found, reading))
     }

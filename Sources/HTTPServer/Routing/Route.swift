@@ -52,4 +52,6 @@ public enum ImmediateResponse: Sendable {
     case response(Response)
     /// The request needs ``Route/respond``. The immediate handler has had no side effect.
     case needsTask
+    /// As ``needsTask``. The task only computes, and counts against that limit.
+    case needsLongTask
 }

@@ -86,6 +86,7 @@ extension Router {
                 switch try routes.immediateHandler(of: match)?(request, context) ?? .needsTask {
                 case .response(let immediate): response = immediate
                 case .needsTask: return .needsTask(task(request, context, routes[match]))
+                case .needsLongTask: return .needsTask(task(request, context, routes[match], limit: .computing))
                 }
             }
         } catch {
@@ -133,8 +134,11 @@ extension Router {
 
     private static let unreadable = HTTPRequest(method: .unreadable, scheme: nil, authority: nil, path: nil)
 
-    private func task(_ request: Request, _ context: RequestContext, _ route: Route) -> RequestTask {
-        RequestTask(limit: route.limit) {
+    /// - Parameter limit: `nil` for the limit of the route
+    private func task(
+        _ request: Request, _ context: RequestContext, _ route: Route, limit: InFlightRequests.Limit? = nil
+    ) -> RequestTask {
+        RequestTask(limit: limit ?? route.limit) {
             var context = context
             begin(request, &context)
             let response: Response

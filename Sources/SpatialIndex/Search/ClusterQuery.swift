@@ -34,38 +34,42 @@ extension PointIndex {
 extension PointIndex.Snapshot {
     /// Counts the points in each cell.
     /// - Returns: the cells with points, from south to north, and then from west to east
-    public func clusters(_ query: ClusterQuery) -> [PointIndex.Cluster] {
-        var search = ClusterSearch(query, visits: .max)
-        withExtendedLifetime(self) { root.accept(&search) }
-        return search.clusters
+    public func clusters(_ query: ClusterQuery) -> [PointIndex.Cluster] { search(query).result() }
+
+    /// Begins a search for the numbers of points in the cells of a grid.
+    public func search(_ query: ClusterQuery) -> CellSearch { CellSearch(query, self) }
+}
+
+/// A search for the numbers of points in the cells of a grid: the cells with points, from south to north, and then from west to east.
+public struct CellSearch: PointSearch {
+    private let snapshot: PointIndex.Snapshot
+    private var walk = TreeWalk()
+    private var cells: CellCounts
+
+    init(_ query: ClusterQuery, _ snapshot: PointIndex.Snapshot) {
+        self.snapshot = snapshot
+        cells = CellCounts(query)
     }
 
-    /// Counts the points in each cell.
-    /// - Parameter visits: the largest number of leaves that the search may read
-    /// - Returns: nil if the search needs more visits. Its work is proportional to `visits`
-    public func clusters(_ query: ClusterQuery, visits: Int) -> [PointIndex.Cluster]? {
-        var search = ClusterSearch(query, visits: visits)
-        withExtendedLifetime(self) { root.accept(&search) }
-        return search.isStopped ? nil : search.clusters
+    public mutating func part(visits: Int) -> [PointIndex.Cluster]? {
+        var work = VisitBudget(visits: visits)
+        let isOver = withExtendedLifetime(snapshot) { walk.advance(through: snapshot.root, &cells, &work) }
+        return isOver ? cells.clusters : nil
     }
 }
 
-/// The state of one search. The search counts a node without reading its points if all of them pass the filter and are in one cell.
-private struct ClusterSearch: TreeVisitor {
+/// Counts a node without reading its points if all of them pass the filter and are in one cell.
+private struct CellCounts: TreeVisitor, Sendable {
     private let filter: PointFilter
     private let latitudes: [Double]
     private let longitudes: [Double]
-    private var visits: Int
     private var cells: [(count: Int, box: DegreeBox)]
 
-    init(_ query: ClusterQuery, visits: Int) {
+    init(_ query: ClusterQuery) {
         filter = PointFilter(box: query.box, window: query.window ?? .min ... .max)
         (latitudes, longitudes) = (query.latitudes, query.longitudes)
-        self.visits = visits
         cells = Array(repeating: (0, .empty), count: (latitudes.count + 1) * (longitudes.count + 1))
     }
-
-    var isStopped: Bool { visits < 0 }
 
     var clusters: [PointIndex.Cluster] {
         cells.enumerated().compactMap { index, cell in
@@ -84,13 +88,15 @@ private struct ClusterSearch: TreeVisitor {
         return .skip
     }
 
-    mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep) {
-        visits -= 1
+    mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep) -> Int {
+        var points = 0
         filter.forEachRow(of: leaf, count, step) { row in
             let (latitude, longitude) = leaf.degrees(row, of: count)
             let degrees = DegreeBox(south: latitude, west: longitude, north: latitude, east: longitude)
             add(1, degrees, to: cell(latitude, longitude))
+            points += 1
         }
+        return points
     }
 
     private func cell(_ latitude: Double, _ longitude: Double) -> Int {

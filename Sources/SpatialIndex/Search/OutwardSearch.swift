@@ -2,18 +2,18 @@ internal import HeapModule
 
 extension PointIndex.Snapshot {
     /// Finds the points nearest to a centre.
-    ///
-    /// The search goes outwards: it always visits the node whose box is nearest, until no further node can hold a result.
-    public func nearest(_ query: NearestQuery) -> PointIndex.Page {
-        var search = OutwardSearch(query)
-        return withExtendedLifetime(self) { search.page(of: self) }
-    }
+    public func nearest(_ query: NearestQuery) -> PointIndex.Page { search(query).result() }
+
+    /// Begins a search for the points nearest to a centre.
+    public func search(_ query: NearestQuery) -> OutwardSearch { OutwardSearch(query, self) }
 }
 
-/// The state of one search.
-private struct OutwardSearch {
+/// A search for the points nearest to a centre.
+///
+/// The search goes outwards: it always visits the node whose box is nearest, until no further node can hold a result.
+public struct OutwardSearch: PointSearch {
     /// A node that may hold results, and the squared chord to the nearest point of its box.
-    private struct Candidate: Comparable {
+    private struct Candidate: Comparable, Sendable {
         enum Node {
             case outer(OuterNode)
             case inner(InnerNode)
@@ -30,6 +30,7 @@ private struct OutwardSearch {
         static func < (left: Self, right: Self) -> Bool { left.nearest < right.nearest }
     }
 
+    private let snapshot: PointIndex.Snapshot
     private let centre: UnitVector
     private let window: ClosedRange<Int64>?
     private let limit: Int
@@ -40,13 +41,16 @@ private struct OutwardSearch {
     private var selectAt: Int
     /// Results come after this place. No point has a squared chord below 0.
     private let after: (squaredChord: Double, id: Int64)
-    /// The largest squared chord that a result can still have.
+    /// The largest squared chord that a result can still have, and the largest id at that chord.
     private var bound: Double
+    private var lastID = Int64.max
+    private var hasBegun = false
     private var candidates = Heap<Candidate>(minimumCapacity: 64)
     private var hits: [PointIndex.Page.Hit] = []
     private var leaves: [Leaf] = []
 
-    init(_ query: NearestQuery) {
+    init(_ query: NearestQuery, _ snapshot: PointIndex.Snapshot) {
+        self.snapshot = snapshot
         centre = query.centre
         window = query.window
         limit = query.limit
@@ -59,29 +63,43 @@ private struct OutwardSearch {
         leaves.reserveCapacity(16)
     }
 
-    mutating func page(of snapshot: PointIndex.Snapshot) -> PointIndex.Page {
-        let room = max(snapshot.root.count, OuterNode.capacity, InnerNode.capacity, Leaf.capacity)
-        withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
-            consider(snapshot.root, chords) { node, _, _ in .outer(node) }
+    public mutating func part(visits: Int) -> PointIndex.Page? {
+        let snapshot = snapshot
+        let isOver = withExtendedLifetime(snapshot) { visit(snapshot.root, VisitBudget(visits: visits)) }
+        return isOver ? PointIndex.Page(snapshot: snapshot, hits: hits, leaves: leaves, limit: limit) : nil
+    }
+
+    /// - Returns: whether no further node can hold a result
+    private mutating func visit(_ root: Children<OuterNode>, _ work: VisitBudget) -> Bool {
+        var work = work
+        let room = max(root.count, OuterNode.capacity, InnerNode.capacity, Leaf.capacity)
+        return withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
+            if !hasBegun {
+                hasBegun = true
+                consider(root, chords, &work) { node, _, _ in .outer(node) }
+            }
             while let next = candidates.popMin(), next.nearest <= bound {
                 switch next.node {
-                case .outer(let outer): consider(outer, chords) { node, _, _ in .inner(node) }
+                case .outer(let outer): consider(outer, chords, &work) { node, _, _ in .inner(node) }
                 case .inner(let inner):
-                    consider(inner, chords) { leaf, isMixed, index in
+                    consider(inner, chords, &work) { leaf, isMixed, index in
                         isMixed ? .mixedLeaf(leaf, count: Int32(inner.count(index))) : .leaf(leaf)
                     }
-                case .leaf(let leaf): look(into: leaf, chords)
-                case .mixedLeaf(let leaf, let count): look(intoMixed: leaf, count: Int(count))
+                case .leaf(let leaf): look(into: leaf, chords, &work)
+                case .mixedLeaf(let leaf, let count): look(intoMixed: leaf, count: Int(count), &work)
                 }
+                if work.isUsedUp { return candidates.min.map { $0.nearest > bound } ?? true }
             }
+            return true
         }
-        return PointIndex.Page(snapshot: snapshot, hits: hits, leaves: leaves, limit: limit)
     }
 
     /// - Parameter candidate: gets a node, and whether it may have points outside of the window
     private mutating func consider<Node>(
-        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ candidate: (Node, Bool, Int) -> Candidate.Node
+        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ work: inout VisitBudget,
+        _ candidate: (Node, Bool, Int) -> Candidate.Node
     ) {
+        work.looked(atChildren: children.count)
         children.nearest(to: centre, into: chords)
         for index in 0..<children.count where chords[index] <= bound {
             if after.squaredChord > 0, children.farthest(index, from: centre) < after.squaredChord { continue }
@@ -94,38 +112,44 @@ private struct OutwardSearch {
         }
     }
 
-    private mutating func look(into leaf: Leaf, _ chords: UnsafeMutableBufferPointer<Double>) {
+    private mutating func look(
+        into leaf: Leaf, _ chords: UnsafeMutableBufferPointer<Double>, _ work: inout VisitBudget
+    ) {
+        work.read(leaves: 1)
         leaf.squaredChords(to: centre, into: chords)
         let before = hits.count
         for row in 0..<leaf.count where chords[row] <= bound && chords[row] >= after.squaredChord {
             add(row, of: leaf, chords[row])
         }
-        if hits.count > before { keep(leaf) }
+        keep(leaf, hits.count - before, &work)
     }
 
     /// Computes chords only for the rows that overlap the window, because often these are few.
-    private mutating func look(intoMixed leaf: Leaf, count: Int) {
+    private mutating func look(intoMixed leaf: Leaf, count: Int, _ work: inout VisitBudget) {
+        work.read(leaves: 1)
         guard let window else { return }
         let before = hits.count
         leaf.forEachRow(of: count, overlapping: window) { row in
             let chord = leaf.vector(row, of: count).squaredChord(to: centre)
             if chord <= bound && chord >= after.squaredChord { add(row, of: leaf, chord) }
         }
-        if hits.count > before { keep(leaf) }
+        keep(leaf, hits.count - before, &work)
     }
 
     private mutating func add(_ row: Int, of leaf: Leaf, _ chord: Double) {
         let hit = PointIndex.Page.Hit(rank: chord, id: leaf.id(row), leaf: Int32(leaves.count), row: Int32(row))
+        if hit.rank == bound, hit.id > lastID { return }
         if (hit.rank, hit.id) > after { hits.append(hit) }
     }
 
     /// Keeps a leaf with hits, and drops the hits that are surely behind the page.
-    private mutating func keep(_ leaf: Leaf) {
+    private mutating func keep(_ leaf: Leaf, _ found: Int, _ work: inout VisitBudget) {
+        guard found > 0 else { return }
+        work.took(points: found)
         leaves.append(leaf)
-        if hits.count >= selectAt {
-            hits.keepSmallest(enough)
-            bound = hits.reduce(0) { max($0, $1.rank) }
-            selectAt = enough + enough / 2
-        }
+        guard hits.count >= selectAt else { return }
+        hits.keepSmallest(enough)
+        if let last = hits.max() { (bound, lastID) = (last.rank, last.id) }
+        selectAt = enough + enough / 2
     }
 }

@@ -4,10 +4,8 @@ protocol TreeVisitor {
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep
 
     /// - Parameter count: the leaf's number of rows
-    mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep)
-
-    /// Whether the search is over before the walk is.
-    var isStopped: Bool { get }
+    /// - Returns: the number of points that the search takes from the leaf
+    mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep) -> Int
 }
 
 enum TreeStep {
@@ -43,19 +41,55 @@ struct PointFilter {
     }
 }
 
-extension Children {
-    /// Visits the leaves of the node, in the order of their keys.
-    func accept(_ visitor: inout some TreeVisitor) {
-        for index in 0..<count {
-            if visitor.isStopped { return }
-            let step = visitor.step(self, index)
-            if step != .skip { node(index).accept(&visitor, count(index), step) }
+/// A walk down the tree to the leaves, in the order of their keys, which can pause and go on later.
+struct TreeWalk: Sendable {
+    private var outer = 0
+    /// The next child of the outer node; `nil` before the walk enters that node.
+    private var inner: Int?
+    /// The next child of the inner node; `nil` before the walk enters that node.
+    private var leaf: Int?
+
+    /// Walks on until the end, or until the work is used up.
+    /// - Returns: whether the walk is at its end
+    mutating func advance(
+        through root: Children<OuterNode>, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
+    ) -> Bool {
+        while outer < root.count {
+            if work.isUsedUp { return false }
+            if inner == nil, visitor.step(root, outer) != .skip { inner = 0 }
+            work.looked(atChildren: 1)
+            if inner != nil, !advance(through: root.node(outer), &visitor, &work) { return false }
+            (outer, inner) = (outer + 1, nil)
         }
+        return true
     }
 
-    func accept(_ visitor: inout some TreeVisitor, _: Int, _: TreeStep) { accept(&visitor) }
-}
+    private mutating func advance(
+        through node: OuterNode, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
+    ) -> Bool {
+        while let index = inner, index < node.count {
+            if work.isUsedUp { return false }
+            if leaf == nil, visitor.step(node, index) != .skip { leaf = 0 }
+            work.looked(atChildren: 1)
+            if leaf != nil, !advance(through: node.node(index), &visitor, &work) { return false }
+            (inner, leaf) = (index + 1, nil)
+        }
+        return true
+    }
 
-extension Leaf {
-    func accept(_ visitor: inout some TreeVisitor, _ count: Int, _ step: TreeStep) { visitor.visit(self, of: count, step) }
+    private mutating func advance(
+        through node: InnerNode, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
+    ) -> Bool {
+        while let index = leaf, index < node.count {
+            if work.isUsedUp { return false }
+            let step = visitor.step(node, index)
+            work.looked(atChildren: 1)
+            if step != .skip {
+                work.read(leaves: 1)
+                work.took(points: visitor.visit(node.node(index), of: node.count(index), step))
+            }
+            leaf = index + 1
+        }
+        return true
+    }
 }

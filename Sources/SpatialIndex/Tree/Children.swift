@@ -11,12 +11,6 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
     /// Makes the nodes that replace this one: none, one or several. The edits are ordered by key.
     func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Self>]
 
-    /// Continues a walk in this node.
-    /// - Parameters:
-    ///   - count: number of points of this node
-    ///   - step: what the visitor chose for it
-    func accept(_ visitor: inout some TreeVisitor, _ count: Int, _ step: TreeStep)
-
     /// Joins this node and the next one to one node.
     func joined(with next: Self, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Self>
 }

@@ -1,0 +1,119 @@
+import Encoding
+import EventStore
+import SpatialIndex
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Events
+
+@Suite struct `Long searches of the index` {
+    /// A search that ends when it is told to, or after a number of parts.
+    private struct Endless: PointSearch {
+        final class End: Sendable {
+            let isReached = Atomic(false)
+            let parts = Atomic(0)
+        }
+
+        let end: End
+        var rest = Int.max
+
+        mutating func part(visits: Int) -> Int? {
+            rest -= 1
+            end.parts.add(1, ordering: .relaxed)
+            return rest <= 0 || end.isReached.load(ordering: .relaxed) ? visits : nil
+        }
+    }
+
+    @Test func `a long search is refused while as many as the limit are under way, and a short one is not`() async throws {
+        let (searches, end) = (LongSearches(lanes: 1), Endless.End())
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<LongSearches.limit { group.addTask { try await searches.finish(Endless(end: end)) } }
+            // Each has had its first part and one turn.
+            try await eventually { end.parts.load(ordering: .relaxed) > 2 * LongSearches.limit }
+            await #expect(throws: SearchesBusyError()) { try await searches.finish(Endless(end: end)) }
+            #expect(try await searches.finish(Endless(end: Endless.End(), rest: 1)) == LongSearches.visitsOfPart)
+            end.isReached.store(true, ordering: .relaxed)
+            for try await visits in group { #expect(visits == LongSearches.visitsOfPart) }
+        }
+        #expect(try await searches.finish(Endless(end: Endless.End(), rest: 3)) == LongSearches.visitsOfPart)
+    }
+
+    @Test func `a search of some parts ends while longer searches go on`() async throws {
+        let (searches, end) = (LongSearches(lanes: 1), Endless.End())
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 { group.addTask { try await searches.finish(Endless(end: end)) } }
+            try await eventually { end.parts.load(ordering: .relaxed) > 16 }
+            _ = try await searches.finish(Endless(end: Endless.End(), rest: 20))
+            end.isReached.store(true, ordering: .relaxed)
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `a cancelled search ends`() async throws {
+        let (searches, end) = (LongSearches(lanes: 1), Endless.End())
+        let task = Task { try await searches.finish(Endless(end: end)) }
+        try await eventually { end.parts.load(ordering: .relaxed) > 2 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `searches that are too long for an event loop find the same events in a task, page by page`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { node in
+                let (index, window) = (EventIndex(), Self.fill)
+                index.apply(window.batch, position: 1)
+                let snapshot = index.snapshot
+                let view = EventsView(snapshot: snapshot, staleFor: nil, module: node.module)
+                var near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
+                var box = BoxSearch(box: .everywhere, window: window.narrow, limit: 60)
+                for count in [60, 41] {
+                    #expect(view.indexedNearest(near) == nil)
+                    let page = try await view.nearest(near)
+                    #expect(page.texts == texts(of: snapshot.nearest(near)))
+                    #expect(page.count == count)
+                    near.after = page.next
+                    #expect(view.indexedEvents(in: box) == nil)
+                    let boxed = try await view.events(in: box)
+                    #expect(boxed.texts == texts(of: snapshot.events(in: box)))
+                    #expect(boxed.count == count)
+                    box.after = boxed.nextID
+                }
+                let across = "bbox=-10,-90,-20,90&zoom=2"
+                let clusters = try ClusterSearch(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
+                #expect(view.indexedClusters(clusters) == nil)
+                let counted = try await view.clusters(clusters)
+                #expect(counted == clusters.clusters(in: snapshot) && !counted.isEmpty)
+                // Most searches are short.
+                near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
+                #expect(view.indexedNearest(near)?.count == 100)
+            }
+        }
+    }
+
+    /// Events of a moment each, at different times, and a window that overlaps a few of them in each leaf.
+    private static var fill: (batch: EventIndex.Batch, narrow: TimeWindow, from: Timestamp, to: Timestamp) {
+        var batch = EventIndex.Batch()
+        let first = EventDetails.picnic.startedAt.milliseconds
+        for number in 1...60_000 {
+            var details = EventDetails.at(number)
+            // A prime: neighbours are far apart in time.
+            details.startedAt = Timestamp(milliseconds: first + Int64(number * 7_919 % 60_000) * 1_000)
+            details.endedAt = nil
+            batch.put(
+                EventID(rawValue: Int64(number)), owner: .ann, version: 1, place: details.place, json: "\(number)".utf8)
+        }
+        let (from, to) = (Timestamp(milliseconds: first + 30_000_000), Timestamp(milliseconds: first + 30_100_000))
+        return (batch, TimeWindow(from: from, to: to), from, to)
+    }
+
+    private func texts(of page: EventIndex.Page) -> [String] {
+        var texts: [String] = []
+        page.forEachPayload { texts.append(String(decoding: $0, as: UTF8.self)) }
+        return texts
+    }
+}
+
+extension DegreeBox {
+    fileprivate static let everywhere = DegreeBox(south: -90, west: -180, north: 90, east: 180)
+}
