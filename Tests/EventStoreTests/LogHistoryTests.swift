@@ -38,11 +38,34 @@ import Testing
         #expect(history.generation == LogGeneration(number: 1))
     }
 
-    @Test func `more cursors than the limit begin a new log generation`() {
-        for position in 1...LogHistory.cursorLimit { history.committed(commit(at: Int64(position))) }
+    /// A database that is too busy for checks has lost nothing.
+    @Test func `any number of commits without a check keeps the log generation`() {
+        for position in 1...(2 * LogHistory.cursorLimit + 10) { history.committed(commit(at: Int64(position))) }
         #expect(history.generation == LogGeneration())
-        history.committed(commit(at: Int64(LogHistory.cursorLimit) + 1))
+        // The newest cursor is still evidence.
+        history.committed(commit(at: Int64(2 * LogHistory.cursorLimit + 10)))
         #expect(history.generation == LogGeneration(number: 1))
+    }
+
+    /// - Parameter since: the number of events that are recorded after the loss
+    @Test(arguments: [0, 1, 9]) func `a check after more cursors than the limit notices a loss, and only a loss`(since: Int)
+        async throws
+    {
+        try await TestStore.with { store in
+            let history = LogHistory(cursorLimit: 8, logger: .quiet)
+            try await store.count(40, counters: 3)
+            for position in Int64(1)...40 { history.saw(try await store.reader.cursor(at: position)) }
+            #expect(try await history.check(store.client) == 40)
+            #expect(history.generation == LogGeneration())
+            try await store.count(from: 40, 20, counters: 99)
+            for position in Int64(41)...60 { history.saw(try await store.reader.cursor(at: position)) }
+            try await store.database.loseEndOfLog(after: 59)
+            try await TestStore.withLog(store.client, projections: []) { log in
+                for number in 0..<since { _ = try await log.append(.counting("other", after: Int32(number))) }
+            }
+            _ = try await history.check(store.client)
+            #expect(history.generation == LogGeneration(number: 1))
+        }
     }
 
     /// Holds for every kind of observation, and for any number of events that are recorded afterwards.

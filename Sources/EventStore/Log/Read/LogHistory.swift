@@ -30,9 +30,16 @@ public final class LogHistory: Sendable {
     private struct State: Sendable {
         /// Ordered by position. The last check found the first of these cursors.
         var cursors: [LogCursor] = []
+
+        /// Drops every other cursor. A busy database may answer no check for minutes, which is no evidence of a loss. The cursors
+        /// that stay are evidence of each loss that removes one of them, and the newest one of each loss that ends the log.
+        mutating func thinOut() {
+            let last = cursors.count - 1
+            cursors = cursors.indices.filter { (last - $0).isMultiple(of: 2) }.map { cursors[$0] }
+        }
     }
 
-    /// Maximum number of cursors between two checks. With more, the generation changes, since a loss could not be detected.
+    /// Maximum number of cursors between two checks. Beyond it every other one is dropped, and never the newest.
     static let cursorLimit = 10_000
     /// Number of cursors above which a check is due before the next poll.
     private static let fewCursors = 128
@@ -42,9 +49,13 @@ public final class LogHistory: Sendable {
     private let checkIsDue: AsyncStream<Void>.Continuation
     private let number = Atomic(0)
     private let state = Mutex(State())
+    private let cursorLimit: Int
     private let logger: Logger
 
-    public init(logger: Logger) {
+    public convenience init(logger: Logger) { self.init(cursorLimit: Self.cursorLimit, logger: logger) }
+
+    init(cursorLimit: Int, logger: Logger) {
+        self.cursorLimit = cursorLimit
         self.logger = logger
         (dueChecks, checkIsDue) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
@@ -73,7 +84,7 @@ public final class LogHistory: Sendable {
         let newest = try answers[1].decodeCursors().first
         state.withLock { state in
             guard before == generation else { return }
-            if !asked.allSatisfy(found.contains) { lose(&state) } else { state.cursors.removeFirst(asked.count) }
+            if !found.isSuperset(of: asked) { lose(&state) } else { state.cursors.removeAll(where: found.contains) }
             if let newest { saw(newest, &state, isChecked: true) }
         }
         return newest?.position ?? 0
@@ -92,7 +103,7 @@ public final class LogHistory: Sendable {
             lose(&state)
         }
         state.cursors.append(cursor)
-        if state.cursors.count > Self.cursorLimit { lose(&state) }
+        if state.cursors.count > cursorLimit { state.thinOut() }
         if state.cursors.count > Self.fewCursors { checkIsDue.yield() }
     }
 
