@@ -33,7 +33,7 @@ public struct AttendanceCursor: Sendable, Hashable, CustomStringConvertible {
 
     /// `nil` for a text that is no cursor.
     public init?(_ text: String) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let parts = text.parts(separatedBy: "-")
         guard parts.count == 2, let milliseconds = Int64(parts[0]), let event = Int64(parts[1]) else { return nil }
         guard Self.milliseconds.contains(milliseconds) else { return nil }
         self.init(attendedAt: Timestamp(milliseconds: milliseconds), event: EventID(rawValue: event))

@@ -21,7 +21,8 @@ struct FormTree {
 
     private struct Place: Hashable {
         var parent: Int
-        var name: String
+        /// In UTF-8, because a client sent it.
+        var name: [UInt8]
     }
 
     /// The root is the first.
@@ -55,7 +56,7 @@ struct FormTree {
         case .array where name.isEmpty: break
         case .value, .object, .array: return nil
         }
-        let place = Place(parent: parent, name: name)
+        let place = Place(parent: parent, name: Array(name.utf8))
         if !name.isEmpty, let child = children[place] { return child }
         let child = nodes.count
         nodes.append(Node(name: name))

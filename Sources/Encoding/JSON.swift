@@ -1,7 +1,7 @@
 /// A JSON text (RFC 8259) as a value.
 ///
 /// Members keep their order and numbers keep their digits. So the same value always gives the same bytes, and reading loses no
-/// information.
+/// information. Values are equal if their bytes are.
 public enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -31,6 +31,11 @@ public enum JSON: Sendable, Hashable {
     }
 }
 
+extension JSON {
+    public static func == (left: JSON, right: JSON) -> Bool { left.utf8 == right.utf8 }
+    public func hash(into hasher: inout Hasher) { hasher.combine(utf8) }
+}
+
 extension JSON: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     public init(stringLiteral value: String) { self = .string(value) }
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
@@ -49,6 +54,11 @@ public struct JSONObject: Sendable, Hashable {
             self.name = name
             self.value = value
         }
+
+        public static func == (left: Member, right: Member) -> Bool {
+            left.name.hasSameBytes(as: right.name) && left.value == right.value
+        }
+        public func hash(into hasher: inout Hasher) { hasher.combine(JSON.object(JSONObject(members: [self]))) }
     }
 
     public private(set) var members: [Member]
@@ -67,9 +77,9 @@ public struct JSONObject: Sendable, Hashable {
 
     /// The value of a name; of several members with one name the last counts, as with most readers.
     public subscript(name: String) -> JSON? {
-        get { members.last { $0.name == name }?.value }
+        get { members.last { $0.name.hasSameBytes(as: name) }?.value }
         set {
-            members.removeAll { $0.name == name }
+            members.removeAll { $0.name.hasSameBytes(as: name) }
             if let newValue { append(name: name, value: newValue) }
         }
     }

@@ -114,7 +114,7 @@ struct EventFields {
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
         case .string(let text):
-            let degrees = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double(parsing: String($0)) }
+            let degrees = text.parts(separatedBy: ",").compactMap { Double(parsing: String($0)) }
             guard degrees.count == 4, text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == 3,
                 Self.longitudes.contains(degrees[0]), Self.longitudes.contains(degrees[2]),
                 Self.latitudes.contains(degrees[1]), Self.latitudes.contains(degrees[3]), degrees[1] <= degrees[3]

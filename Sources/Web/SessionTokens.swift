@@ -13,7 +13,7 @@ struct SessionTokens: Middleware {
 
     func prepare(_ request: inout Request, _ context: RequestContext) -> Response? {
         // Most requests have no cookie.
-        guard request.headers.contains(.cookie), request.path.hasPrefix(Self.prefix) else { return nil }
+        guard request.headers.contains(.cookie), request.path.utf8.starts(with: Self.prefix.utf8) else { return nil }
         defer { request.head.headerFields[.cookie] = nil }
         guard let header = tokenHeaders.first, !tokenHeaders.contains(where: request.headers.contains),
             let token = SessionCookie.token(in: request, context.sender(of: request).scheme), origins.isFromPage(request, context)

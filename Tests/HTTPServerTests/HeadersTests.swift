@@ -3,6 +3,22 @@ import Testing
 
 @testable import HTTPServer
 
+@Suite struct `The characters of a request's head` {
+    @Test(arguments: ["", "a b", String(repeating: "a", count: 1_000), String(repeating: "\u{E9}", count: 128)])
+    func `an ASCII value and a short one stay as they are`(value: String) {
+        #expect(Array(value.asFieldValue.utf8) == Array(value.utf8))
+    }
+
+    @Test func `in a long value U+FFFD stands for each character beyond ASCII`() {
+        let value = String(repeating: "a", count: 300) + "\u{E9}, e\u{301}"
+        #expect(value.asFieldValue == String(repeating: "a", count: 300) + "\u{FFFD}, e\u{FFFD}")
+        var fields: HTTPFields = [.cookie: value, .accept: "\u{E9}"]
+        fields.limitValues()
+        #expect(fields[.cookie] == value.asFieldValue)
+        #expect(fields[.accept] == "\u{E9}")
+    }
+}
+
 @Suite struct `Reading a header field` {
     private static let name = HTTPField.Name.ifNoneMatch
 

@@ -40,8 +40,8 @@ public struct NearbySearch: Sendable, Hashable {
         public var description: String { "\(String(squaredChord.bitPattern, radix: 16))-\(id.rawValue)" }
 
         /// `nil` for a text that is no cursor.
-        public init?(_ text: some StringProtocol) {
-            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        public init?(_ text: String) {
+            let parts = text.parts(separatedBy: "-")
             guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), let id = Int64(parts[1]) else { return nil }
             self.init(squaredChord: Double(bitPattern: bits), id: EventID(rawValue: id))
             guard (0...4.1).contains(squaredChord) else { return nil }

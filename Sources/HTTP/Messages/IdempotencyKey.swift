@@ -23,7 +23,7 @@ extension Request {
     /// Reads a quoted string without its parameters, as the draft defines it (RFC 8941, section 3.3.3). Many clients send a bare
     /// key, which is read too.
     private static func key(in header: String) -> String? {
-        guard header.first == "\"" else {
+        guard header.utf8.first == UInt8(ascii: "\"") else {
             return header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") } ? header : nil
         }
         var key: [UInt8] = []

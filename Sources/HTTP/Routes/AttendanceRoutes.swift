@@ -69,7 +69,8 @@ private struct AttendanceRoutes: Sendable {
         let pointer = "/event/id"
         switch id {
         case nil, .null: throw .invalid(errors: [.blank("event", at: pointer)])
-        case .string(let text) where text.allSatisfy(\.isWhitespace): throw .invalid(errors: [.blank("event", at: pointer)])
+        case .string(let text) where text.unicodeScalars.allSatisfy(\.properties.isWhitespace):
+            throw .invalid(errors: [.blank("event", at: pointer)])
         case .string(let text), .number(let text):
             if let number = Int64(parsing: text) { return EventID(rawValue: number) }
             guard let number = Double(parsing: text), number.isInfinite || number.rounded() == number else {

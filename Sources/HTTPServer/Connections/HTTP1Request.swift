@@ -111,7 +111,7 @@ private struct HTTP1Fields {
             if value.lowercased() == "100-continue" { expectsContinue = true } else { error = error ?? .expectationFailed }
         default: break
         }
-        others.append(HTTPField(name: name, value: value))
+        others.append(HTTPField(name: name, value: value.asFieldValue))
     }
 
     /// Whether the body is chunked. No other coding is known. Source: RFC 9112, sections 6.1 and 6.3.

@@ -71,6 +71,12 @@ final class HTTP2Stream: ChannelInboundHandler {
 
     private func take(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
         phase.headEnds(at: .now())
+        guard head.path?.isASCII != false else {
+            phase.bodyIsCutOff()
+            return refuse(.malformed("The target is not ASCII"), context)
+        }
+        var head = head
+        head.headerFields.limitValues()
         request = head
         // Source: RFC 9113, section 8.3.1.
         guard let authority = head.authority ?? head.headerFields[Self.host], authority.isHost else {

@@ -27,9 +27,10 @@ extension HTTPFields {
 extension Substring {
     /// Without spaces and tabs at both ends: OWS in RFC 9110, section 5.6.3.
     public var trimmingSpaces: Substring {
-        var trimmed = self
-        while trimmed.first == " " || trimmed.first == "\t" { trimmed.removeFirst() }
-        while trimmed.last == " " || trimmed.last == "\t" { trimmed.removeLast() }
-        return trimmed
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) }) else {
+            return self[endIndex...]
+        }
+        return self[first..<utf8.index(after: last)]
     }
 }

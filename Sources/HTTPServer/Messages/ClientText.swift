@@ -1,0 +1,31 @@
+internal import HTTPTypes
+
+// Comparing, hashing or splitting a `String` sorts the combining marks of each character. The time grows with the square of their
+// number: a field of 32 KB of marks would hold an event loop for a tenth of a second, once for each comparison. So no such text passes
+// from a connection to the router.
+
+extension String {
+    /// The longest field value, in bytes, that keeps its characters beyond ASCII.
+    static let fieldValueLimit = 256
+
+    /// The field value as handlers see it: U+FFFD stands for each character beyond ASCII in a long one. No field that this server reads
+    /// has such characters.
+    var asFieldValue: String {
+        guard utf8.count > Self.fieldValueLimit, !isASCII else { return self }
+        var value = String.UnicodeScalarView()
+        for scalar in unicodeScalars { value.append(scalar.isASCII ? scalar : "\u{FFFD}") }
+        return String(value)
+    }
+
+    /// A request target has no other characters. Source: RFC 3986, section 2.
+    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+}
+
+extension HTTPFields {
+    /// Replaces the values by ``Swift/String/asFieldValue``.
+    mutating func limitValues() {
+        for index in indices where self[index].value.utf8.count > String.fieldValueLimit {
+            self[index].value = self[index].value.asFieldValue
+        }
+    }
+}
