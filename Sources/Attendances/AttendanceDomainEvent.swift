@@ -50,6 +50,15 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
         }
     }
 
+    package var state: JSON {
+        let isAttending =
+            switch self {
+            case .added: true
+            case .removed: false
+            }
+        return ["event": JSON(key.event.rawValue), "user": JSON(key.user.rawValue), "attending": .bool(isAttending)]
+    }
+
     var key: AttendanceKey {
         switch self {
         case .added(let added): AttendanceKey(event: added.event, user: added.user)

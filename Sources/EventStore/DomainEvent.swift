@@ -32,6 +32,10 @@ public protocol DomainEvent: Sendable {
 
     /// The type's name and the data in the format that the type is written in.
     var stored: (type: String, data: JSON) { get }
+
+    /// The members that this domain event gives to the state of its stream, as operators see it: an object. By default the data. A
+    /// domain event whose type says more than its data, such as a cancellation, has a member for that.
+    var state: JSON { get }
 }
 
 /// A name under which domain events are stored, and the way from its old formats to the current one.
@@ -85,6 +89,8 @@ extension DomainEvent {
     public static var uniqueMembers: Set<String> { [] }
 
     public func check(in stream: StreamName, version: Int32) {}
+
+    public var state: JSON { stored.data }
 
     /// Reads a domain event where the log has it.
     /// - Throws: ``FormatError`` with type, format and field

@@ -71,6 +71,16 @@ package enum EventDomainEvent: DomainEvent, Hashable {
         case .unhidden: return ("EventUnhidden", [:])
         }
     }
+
+    /// The operator's reason is no property of the event; `humon streams show` has it.
+    package var state: JSON {
+        switch self {
+        case .created, .updated: stored.data
+        case .cancelled: ["cancelled": .bool(true)]
+        case .hidden: ["hidden": .bool(true)]
+        case .unhidden: ["hidden": .bool(false)]
+        }
+    }
 }
 
 extension EventDetails {

@@ -60,6 +60,15 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
         case .deleted: ("TaskDeleted", [:])
         }
     }
+
+    package var state: JSON {
+        switch self {
+        case .created, .renamed: stored.data
+        case .completed: ["completed": .bool(true)]
+        case .reopened: ["completed": .bool(false)]
+        case .deleted: ["deleted": .bool(true)]
+        }
+    }
 }
 
 extension JSON {

@@ -54,6 +54,13 @@ package enum UserDomainEvent: DomainEvent, Hashable {
         case .revoked: ("TokenRevoked", [:])
         }
     }
+
+    package var state: JSON {
+        switch self {
+        case .created, .rotated: stored.data
+        case .revoked: ["device": .null]
+        }
+    }
 }
 
 extension UserID {

@@ -73,6 +73,10 @@ import Testing
             #expect(concealed.output.contains(#""actor":null"#))
             #expect(!concealed.output.contains("Bob"))
             #expect(try await humon("log", "show", "3", "--reveal").output.contains("Bob complained"))
+            let state = try await humon("streams", "state", "event-\(id)", "--reveal", "--json")
+            #expect(state.output.contains(#""hidden":true"#) && !state.output.contains("Bob"), "\(state.output)")
+            let difference = try await humon("streams", "diff", "event-\(id)", "1", "2", "--json")
+            #expect(difference.output == #"{"member":"hidden","old":null,"new":true}"# + "\n")
             #expect(try await humon("log", "verify").status == 0)
             #expect(try await humon("projections", "verify", "--all").status == 0)
         }

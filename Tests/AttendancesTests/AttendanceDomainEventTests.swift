@@ -83,6 +83,14 @@ import Users
         }
     }
 
+    @Test func `operators see in the state whether the user attends`() {
+        let (event, user) = (EventID(rawValue: 12), UserID(rawValue: 1))
+        let added = AttendanceDomainEvent.added(AttendanceAdded(event: event, user: user))
+        let removed = AttendanceDomainEvent.removed(AttendanceRemoved(event: event, user: user))
+        #expect(added.state == ["event": JSON(12), "user": JSON(1), "attending": .bool(true)])
+        #expect(removed.state == ["event": JSON(12), "user": JSON(1), "attending": .bool(false)])
+    }
+
     @Test func `the key of an attendance stream is the event number, then the user number`() {
         let key = AttendanceKey(event: EventID(rawValue: 12), user: UserID(rawValue: 1))
         #expect(key.stream.description == "attendance-12-1")

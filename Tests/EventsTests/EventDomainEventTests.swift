@@ -159,6 +159,14 @@ import Users
 }
 
 @Suite struct `The stream of an event` {
+    @Test func `operators see in the state whether an event is cancelled or hidden, and no reason`() {
+        #expect(EventDomainEvent.cancelled.state == ["cancelled": .bool(true)])
+        #expect(EventDomainEvent.hidden(.fraud).state == ["hidden": .bool(true)])
+        #expect(EventDomainEvent.unhidden.state == ["hidden": .bool(false)])
+        let updated = EventDomainEvent.updated(EventUpdated(details: .picnic))
+        #expect(updated.state == updated.stored.data)
+    }
+
     @Test func `the key of an event stream is the event number`() {
         #expect(EventID(rawValue: 12).stream.description == "event-12")
         #expect(EventID(stream: StreamName("event-12")) == EventID(rawValue: 12))

@@ -6,7 +6,7 @@ public struct StreamState: Sendable, Hashable {
     public var version: Int32
     public var position: Int64
     public var recordedAt: Timestamp
-    /// Every member of any of the domain events, with its last value.
+    /// Every member that any of the domain events gave to the state, with its last value.
     public var members: JSONObject
 
     /// Computes the state after all of these recorded events.
@@ -22,7 +22,7 @@ public struct StreamState: Sendable, Hashable {
         recordedAt = last.envelope.recordedAt
         var members: [JSONObject.Member] = []
         for recorded in recorded {
-            for member in try recorded.currentData(decodedBy: domainEvents) {
+            for member in try recorded.state(decodedBy: domainEvents) {
                 if let index = members.firstIndex(where: { $0.name == member.name }) {
                     members[index] = member
                 } else {
@@ -57,8 +57,8 @@ extension [RecordedEvent] {
 }
 
 extension RecordedEvent {
-    /// Returns the data in the current format, even if an older format is stored.
-    fileprivate func currentData(decodedBy domainEvents: [any DomainEvent.Type]) throws -> [JSONObject.Member] {
+    /// Returns the members of the current format, even if an older format is stored.
+    fileprivate func state(decodedBy domainEvents: [any DomainEvent.Type]) throws -> [JSONObject.Member] {
         let (category, stored) = (envelope.stream.category, envelope.event)
         guard let domainEvent = domainEvents.first(where: { $0.category == category }) else {
             throw FormatError("no module has streams of category \(category)")
@@ -67,7 +67,7 @@ extension RecordedEvent {
         do { event = try domainEvent.decode(stored, in: envelope.stream, version: envelope.version) } catch {
             throw FormatError("position \(position): \(error)")
         }
-        guard case .object(let object) = event.stored.data else { return [] }
+        guard case .object(let object) = event.state else { return [] }
         return object.members
     }
 }

@@ -10,7 +10,7 @@ extension Streams {
         static let configuration = CommandConfiguration(
             abstract: "Show the changes between two versions of a stream.",
             discussion: """
-                Prints a row for each member of the data whose value differs. Exits with 2 if the stream has no such version.
+                Prints a row for each member of the state whose value differs. Exits with 2 if the stream has no such version.
 
                 EXAMPLE: humon streams diff event-12 3 5
                 """
@@ -34,7 +34,7 @@ extension Streams {
                 let found = Table(
                     columns: Self.columns,
                     rows: changes.map { [.text($0.name), shown($0.name, $0.old), shown($0.name, $0.new)] })
-                try output.write(found, whenEmpty: "The versions \(from) and \(to) of \(stream.stream) are equal.")
+                try output.write(found, whenEmpty: "\(stream.stream) has the same state at the versions \(from) and \(to).")
             }
         }
 

@@ -8,8 +8,8 @@ extension Streams {
         static let configuration = CommandConfiguration(
             abstract: "Show the state of a stream, now or at an earlier moment.",
             discussion: """
-                The state has the last value that a domain event gave to each member of the data. Exits with 2 if the stream did \
-                not exist.
+                The state has the last value that a domain event gave to each member of the data, and tells whether an event is \
+                cancelled or hidden, a task completed or deleted, and a user attending. Exits with 2 if the stream did not exist.
 
                 EXAMPLE: humon streams state event-12 --at 2h
                 """
