@@ -25,6 +25,16 @@ import Testing
         #expect(state(database: 1, free: Self.gigabyte / 10) == .bad)
     }
 
+    @Test func `without a private database the disk is looked at, and a full one comes first`() {
+        #expect(ServerChecks.disk(withoutDatabase: "/")?.name == "disk")
+        #expect(ServerChecks.disk(withoutDatabase: "/nowhere") == nil)
+        let full = DoctorReport.notReached("pg_ctl start failed", isPrivate: true, isDiskFull: true)
+        #expect(full.state == .bad)
+        #expect(full.hint == "Free space on the disk of HUMON_DATA first: PostgreSQL does not work without it.")
+        let free = DoctorReport.notReached("pg_ctl start failed", isPrivate: true, isDiskFull: false)
+        #expect(free.hint == "Start humon serve, or name another directory in HUMON_DATA.")
+    }
+
     @Test func `a standby must have the log of the primary, and hold its end in time`() {
         #expect(StandbyCheck.check(.inStep(after: .milliseconds(8))).state == .ok)
         #expect(StandbyCheck.check(.inStep(after: .seconds(1))).state == .warn)

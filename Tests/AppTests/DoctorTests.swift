@@ -219,6 +219,10 @@ import Testing
                 let none = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
                 #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)
 
+                try FileManager.default.createDirectory(at: directory.appending(path: "data"), withIntermediateDirectories: false)
+                let empty = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
+                #expect(empty.lines["disk"]?["result"]?.word.contains("the size of the database is unknown") == true)
+
                 let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
                 #expect(unusable.lines["settings"]?["result"] == "HUMON_PORT must be a whole number from 0 to 65535.")
                 #expect(Set(unusable.lines.keys) == Set(Self.names))

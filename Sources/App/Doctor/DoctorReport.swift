@@ -33,13 +33,22 @@ enum DoctorReport {
             }
         } catch {
             guard !isReached.withLock(\.self) else { throw error }
-            let hint =
-                settings.databaseURL == nil
-                ? "Start humon serve, or name another directory in HUMON_DATA."
-                : "Check that PostgreSQL runs, and that DATABASE_URL and the network lead to it."
-            try show(Check("database", .bad, "\(error)", hint: hint))
-            try notLookedAt("no database was reached", from: StandbyCheck.name).forEach(show)
+            let disk = settings.databaseURL == nil ? ServerChecks.disk(withoutDatabase: settings.data) : nil
+            try show(notReached("\(error)", isPrivate: settings.databaseURL == nil, isDiskFull: disk?.state == .bad))
+            for check in notLookedAt("no database was reached", from: StandbyCheck.name) {
+                try show(check.name == disk?.name ? disk ?? check : check)
+            }
         }
+    }
+
+    static func notReached(_ error: String, isPrivate: Bool, isDiskFull: Bool) -> Check {
+        let hint =
+            switch (isPrivate, isDiskFull) {
+            case (true, true): "Free space on the disk of HUMON_DATA first: PostgreSQL does not work without it."
+            case (true, false): "Start humon serve, or name another directory in HUMON_DATA."
+            case (false, _): "Check that PostgreSQL runs, and that DATABASE_URL and the network lead to it."
+            }
+        return Check("database", .bad, error, hint: hint)
     }
 
     private static func look(

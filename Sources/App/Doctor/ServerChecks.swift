@@ -61,10 +61,19 @@ struct ServerChecks: Sendable {
         return Self.disk(databaseBytes: size, logBytes: logSize, freeBytes: try directory.map(Self.freeBytes))
     }
 
+    /// The check without a database, whose reason may be a full disk; `nil` if the directory cannot be read.
+    static func disk(withoutDatabase directory: String) -> Check? {
+        guard let freeBytes = try? freeBytes(in: directory) else { return nil }
+        return disk("\(Field.size(bytes: freeBytes)) free; the size of the database is unknown", freeBytes: freeBytes)
+    }
+
     static func disk(databaseBytes: Int64, logBytes: Int64, freeBytes: Int64?) -> Check {
         let sizes = "the database has \(Field.size(bytes: databaseBytes)), \(Field.size(bytes: logBytes)) of it the log"
         guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space is visible only on its machine") }
-        let result = "\(Field.size(bytes: freeBytes)) free; \(sizes)"
+        return disk("\(Field.size(bytes: freeBytes)) free; \(sizes)", databaseBytes: databaseBytes, freeBytes: freeBytes)
+    }
+
+    private static func disk(_ result: String, databaseBytes: Int64 = 0, freeBytes: Int64) -> Check {
         let hint = "Free space on the disk of HUMON_DATA, or move the directory to a larger disk."
         if freeBytes < leastFreeBytes { return Check("disk", .bad, result, hint: hint) }
         guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, result) }

@@ -73,14 +73,15 @@ extension IndexUpdater {
 extension EventsProjection {
     /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another
     /// processor may compute another last bit.
+    /// - Parameter percent: copies about this part of the events, chosen at random; `nil` copies all
     static func copyRows(
-        _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
+        _ connection: LeasedConnection, percent: Double? = nil, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         let columns = [
             "id", "version", "owner_id", "name", "address", "lat", "lon", "started_at", "ended_at", "is_cancelled", "is_hidden",
             "x", "y", "z",
         ]
-        try await connection.copyRows(of: "events", in: schema, columns: columns, atOnce: 1_000, body)
+        try await connection.copyRows(of: "events", in: schema, columns: columns, percent: percent, atOnce: 1_000, body)
     }
 }
 

@@ -54,11 +54,13 @@ extension EventsModule {
         for await _ in index.state.beginning {}
     }
 
-    /// Compares every event of the index with the read model.
-    /// - Throws: ``IndexNotInUseError``, `VerificationRunningError`, `ReadModelBehindError`, `PostgresError`
-    public func verifyIndex() async throws -> IndexVerification {
+    /// Compares the events of the index with the read model.
+    /// - Parameter sample: compares about this number of events, chosen at random; `nil` compares all. With a sample, events that the read
+    ///   model lacks are not found
+    /// - Throws: ``IndexNotInUseError``, `ReadModelBehindError`, `PostgresError`, `CancellationError`
+    public func verifyIndex(sample: Int? = nil) async throws -> IndexVerification {
         guard let index else { throw IndexNotInUseError() }
-        return try await index.examine()
+        return try await index.examine(sample: sample)
     }
 }
 

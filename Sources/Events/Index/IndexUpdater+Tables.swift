@@ -17,8 +17,6 @@ extension IndexUpdater {
                 where error.isUnavailability
             {
                 // The content stays valid, and the tables can be checked later.
-            } catch is VerificationRunningError {
-                // An operator's comparison may have begun with the tables before.
             }
         }
     }
@@ -26,7 +24,7 @@ extension IndexUpdater {
     /// Compares the index with the tables of the read model if they are not the ones that it knows. A rebuild corrects a wrong read
     /// model, and the index may have the same errors. It stays in use meanwhile, because a load would send all reads to PostgreSQL.
     /// - Returns: the table generation that the index agrees with
-    /// - Throws: ``ReadModelReplacedError`` if the index must be loaded again; `VerificationRunningError`, `PostgresError`
+    /// - Throws: ``ReadModelReplacedError`` if the index must be loaded again; `PostgresError`, `CancellationError`
     func checkTables(_ known: String) async throws -> String {
         let current = try await ReadModelState.of(EventsProjection.self, client).tableGeneration
         guard current != known else { return known }

@@ -8,6 +8,8 @@ internal import Synchronization
 public struct IndexVerification: Sendable, Hashable {
     /// The position at which both were compared.
     public let position: Int64
+    /// Whether only some events were compared, which were chosen at random.
+    public fileprivate(set) var isSample = false
     /// Number of compared events: the events of the read model that are neither cancelled nor hidden, or became so meanwhile.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
@@ -28,11 +30,6 @@ public struct IndexNotInUseError: Error, Hashable, CustomStringConvertible {
     public var description: String { "the index is not in use" }
 }
 
-/// Another comparison runs. A node runs one at a time, because each one holds a snapshot and a connection.
-struct VerificationRunningError: Error, Hashable, CustomStringConvertible {
-    var description: String { "a comparison is under way" }
-}
-
 /// The read model did not reach the position of the index in time.
 struct ReadModelBehindError: Error, Hashable, CustomStringConvertible {
     var position: Int64
@@ -43,20 +40,24 @@ extension IndexUpdater {
     private static let attempts = 50
     private static let attemptSeconds = 0.1
 
-    /// Compares every event while the index changes. It takes the index's present content and the later changes in the log, and
-    /// compares both with the read model in one transaction.
-    /// - Throws: ``IndexNotInUseError``, `VerificationRunningError`, `ReadModelBehindError`, `PostgresError`
-    func examine() async throws -> IndexVerification {
-        let isFirst = examining.withLock { isUnderWay in
-            defer { isUnderWay = true }
-            return !isUnderWay
+    /// Compares events while the index changes. It takes the index's present content and the later changes in the log, and compares
+    /// both with the read model in one transaction. A node makes one comparison at a time, because each one holds a snapshot and a
+    /// connection; another one waits for its turn.
+    /// - Throws: ``IndexNotInUseError``, `ReadModelBehindError`, `PostgresError`, `CancellationError`
+    func examine(sample: Int? = nil) async throws -> IndexVerification {
+        while true {
+            let isOurTurn = examining.withLock { isUnderWay in
+                defer { isUnderWay = true }
+                return !isUnderWay
+            }
+            if isOurTurn { break }
+            try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
-        guard isFirst else { throw VerificationRunningError() }
         defer { examining.withLock { $0 = false } }
         guard state.isInUse else { throw IndexNotInUseError() }
         let held = held
         for _ in 0..<Self.attempts {
-            if let verification = try await examine(held) { return verification }
+            if let verification = try await examine(held, sample: sample) { return verification }
             // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
@@ -64,7 +65,8 @@ extension IndexUpdater {
     }
 
     /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
-    private func examine(_ held: HeldEvents) async throws -> IndexVerification? {
+    private func examine(_ held: HeldEvents, sample: Int?) async throws -> IndexVerification? {
+        let percent = sample.flatMap { $0 < held.snapshot.count ? 100 * Double($0) / Double(held.snapshot.count) : nil }
         let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
@@ -72,14 +74,16 @@ extension IndexUpdater {
             let changed = try await changes(after: held.snapshot.position, through: state.position, connection)
             let comparison = RowComparison(with: held, changed: changed, at: state.position, render: render)
             try await connection.withoutTimeout { connection in
-                try await EventsProjection.copyRows(connection) { rows in try rows.forEach { try comparison.take(&$0) } }
+                try await EventsProjection.copyRows(connection, percent: percent) { rows in
+                    try rows.forEach { try comparison.take(&$0) }
+                }
             }
             return (state, comparison)
         }
         guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == state.tableGeneration else {
             return nil
         }
-        return comparison?.result()
+        return comparison?.result(isComplete: percent == nil)
     }
 
     /// Finds the events that changed in a range of the log.
@@ -191,8 +195,13 @@ private final class RowComparison: Sendable {
         }
     }
 
-    func result() -> IndexVerification {
+    /// - Parameter isComplete: whether the comparison got every row of the read model
+    func result(isComplete: Bool) -> IndexVerification {
         state.withLock { state in
+            guard isComplete else {
+                state.verification.isSample = true
+                return state.verification
+            }
             let surplus = snapshot.count - state.held + hidden.count - state.hidden
             if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }
             return state.verification

@@ -23,8 +23,11 @@ public struct AdminResponder: Sendable {
                 let text = await Exposition.text(of: metrics() + api.metrics)
                 return Response(headers: [.contentType: Exposition.contentType], body: ByteBuffer(string: text))
             },
-            Route(.get, "/index/check") { _, _ in
-                do { return Response(json: try await api.events.verifyIndex().json) } catch {
+            Route(.get, "/index/check") { request, _ in
+                do {
+                    let sample = (request.query?.wholeMatch(of: /sample=(\d{1,9})/)?.1).flatMap { Int($0) }
+                    return Response(json: try await api.events.verifyIndex(sample: sample).json)
+                } catch {
                     logger.warning("the index could not be compared", metadata: ["error": "\(error)"])
                     return Response(
                         status: .serviceUnavailable,
@@ -39,9 +42,11 @@ public struct AdminResponder: Sendable {
 
 extension IndexVerification {
     fileprivate var json: JSON {
-        [
+        let verification: JSON = [
             "position": JSON(position), "events": JSON(events), "differing": JSON(differing),
             "differences": .array(differences.map(JSON.string)),
         ]
+        guard isSample, case .object(let object) = verification else { return verification }
+        return .object(JSONObject(members: object.members + [.init(name: "sample", value: .bool(true))]))
     }
 }
