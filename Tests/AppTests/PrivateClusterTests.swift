@@ -26,7 +26,7 @@ import Testing
     @Test func `no command and no server stops or restarts a PostgreSQL that another server uses`() async throws {
         try await HumonProcess.withDirectory { directory in
             let place = Place(directory: directory)
-            let environment = ["TB_APP_SECRET": "secret"]
+            let environment = ["TB_APP_SECRET": HumonProcess.secret]
             let owner = try HumonProcess(["serve"], in: directory, environment: environment)
             _ = try await owner.port()
             let process = try #require(place.postmaster)
@@ -34,7 +34,7 @@ import Testing
                 in: place.visitor(), environment: environment.merging(["DATABASE_URL": place.url]) { $1 }
             ) { _, port in
                 let users = "http://127.0.0.1:\(port)/v1/users"
-                let headers = [("tb-app-secret", "secret")]
+                let headers = [("tb-app-secret", HumonProcess.secret)]
                 #expect(try await exchange("POST", users, headers: headers).status == 200)
                 owner.send(SIGKILL)
                 _ = await owner.untilExit()
