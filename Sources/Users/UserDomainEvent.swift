@@ -16,7 +16,7 @@ package struct TokenRotated: Sendable, Hashable {
 package enum UserDomainEvent: DomainEvent, Hashable {
     case created(UserCreated)
     case rotated(TokenRotated)
-    /// An operator ended the user's token. The user has no token from then on.
+    /// The user or an operator ended the token. The user has no token from then on.
     case revoked
 
     package static let category = "user"

@@ -52,18 +52,29 @@ extension UsersModule {
             guard let revoked = try decideRevocation(of: user), let user else {
                 return (try await LogReader(client: database).tail(), false)
             }
-            let appended = try await log.append(
-                AppendRequest(
-                    id: dependencies.newDomainEventID,
-                    stream: id.stream,
-                    expectedVersion: user.version,
-                    recordedAt: dependencies.now(),
-                    metadata: context.metadata(actor: nil),
-                    event: revoked
-                )
-            )
-            return (appended.position, true)
+            return (try await append(revoked, to: user, by: nil, context: context), true)
         }
+    }
+
+    /// Ends a token for its holder. The user has no token from then on. A repetition changes nothing.
+    /// - Returns: the position from which on the token is dead; `nil` if it is no user's present token
+    /// - Throws: `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
+    public func revoke(_ token: DeviceToken, context: CommandContext) async throws -> Int64? {
+        guard token.isWellFormed else { return nil }
+        return try await ConflictRetry(dependencies: dependencies).run { _ in
+            guard let user = try await table.user(of: token) else { return nil }
+            return try await append(.revoked, to: user, by: user.id, context: context)
+        }
+    }
+
+    private func append(
+        _ event: UserDomainEvent, to user: User, by actor: UserID?, context: CommandContext
+    ) async throws -> Int64 {
+        try await log.append(
+            AppendRequest(
+                id: dependencies.newDomainEventID, stream: user.id.stream, expectedVersion: user.version,
+                recordedAt: dependencies.now(), metadata: context.metadata(actor: actor?.rawValue), event: event)
+        ).position
     }
 
     /// Whether a user has a token.

@@ -22,7 +22,7 @@ struct SessionRoutes: Sendable {
         [
             Route(.get, "/session", "getSession", getSession),
             Route(.post, "/session", "createSession", createSession),
-            Route.immediate(.delete, "/session", "deleteSession", deleteSession),
+            Route(.delete, "/session", "deleteSession", deleteSession),
         ]
     }
 
@@ -47,8 +47,7 @@ struct SessionRoutes: Sendable {
         }
         let allowance = try sessions?.take(sender.address?.subscriber)
         _ = try allSessions?.take("")
-        let command = CommandContext(requestID: context.requestID, traceID: context.traceID(of: request))
-        let (user, token, position) = try await users.signUp(with: nil, context: command)
+        let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
         var response = Response(json: ["id": JSON(user.rawValue)])
         response.headers[.setCookie] = SessionCookie.value(token, sender.scheme)
         response.headers[.init(literal: "humon-position")] = String(position)
@@ -56,10 +55,13 @@ struct SessionRoutes: Sendable {
         return response
     }
 
-    /// Makes the browser forget its device. The user stays, without a token that anyone knows.
-    private func deleteSession(_ request: Request, _ context: RequestContext) throws -> Response {
+    /// Revokes the token of the session and makes the browser forget it. The user stays, without a token.
+    private func deleteSession(_ request: Request, _ context: RequestContext) async throws -> Response {
         try requirePage(request, context)
         let scheme = context.sender(of: request).scheme
+        if let token = SessionCookie.token(in: request, scheme) {
+            _ = try await users.revoke(token, context: request.commandContext(context))
+        }
         return Response(status: .noContent, headers: [.setCookie: SessionCookie.removal(scheme)])
     }
 
@@ -68,5 +70,11 @@ struct SessionRoutes: Sendable {
         guard origins.isFromPage(request, context) else {
             throw HTTPError(.forbidden, "A session is for the map page only, at an address of HUMON_WEB_ORIGINS")
         }
+    }
+}
+
+extension Request {
+    fileprivate func commandContext(_ context: RequestContext) -> CommandContext {
+        CommandContext(requestID: context.requestID, traceID: context.traceID(of: self))
     }
 }

@@ -170,6 +170,32 @@ import Testing
         }
     }
 
+    @Test func `DELETE revokes the token of the session, also for the API, and a repetition changes nothing`() async throws {
+        try await TestPage.with { page in
+            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
+            let other = try #require(await page.send(.post, "/session", ownPage).cookie)
+            let headers = ownPage.merging(["cookie": cookie]) { $1 }
+            for _ in 0..<2 {
+                let answer = await page.send(.delete, "/session", headers)
+                #expect(answer.status == 204)
+                #expect(answer.setCookie == "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict")
+                #expect(try await page.recorded() == 3)
+            }
+            #expect(await page.createEvent(cookie: cookie, ownPage).status == 401)
+            #expect(await page.send(.get, "/session", headers).body == #"{"id":null}"#)
+            #expect(await page.createEvent(cookie: other, ownPage).status == 200)
+        }
+    }
+
+    @Test func `DELETE from elsewhere gets 403, and the token lives`() async throws {
+        try await TestPage.with { page in
+            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
+            let answer = await page.send(.delete, "/session", ["sec-fetch-site": "cross-site", "cookie": cookie])
+            #expect(answer.status == 403)
+            #expect(await page.createEvent(cookie: cookie, ownPage).status == 200)
+        }
+    }
+
     @Test func `an address that is at its limit gets 429`() async throws {
         try await TestPage.with(MapPage.Settings(sessionsPerMinute: 2)) { page in
             for _ in 0..<2 { #expect(await page.send(.post, "/session", ownPage).status == 200) }
