@@ -135,7 +135,9 @@ func decide(_ command: CreateTask, count: Int64) throws(TaskRejection) -> TaskCr
 func decide(_ command: UpdateTask, on task: AccountTask?) throws(TaskRejection) -> [TaskDomainEvent] {
     guard let task, task.account == command.by else { throw .notFound }
     var events: [TaskDomainEvent] = []
-    if let title = command.change.title?.text, title != task.title { events.append(.renamed(TaskRenamed(title: title))) }
+    if let title = command.change.title?.text, !title.hasSameBytes(as: task.title) {
+        events.append(.renamed(TaskRenamed(title: title)))
+    }
     if let isCompleted = command.change.isCompleted, isCompleted != task.isCompleted {
         events.append(isCompleted ? .completed : .reopened)
     }

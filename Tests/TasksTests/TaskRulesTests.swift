@@ -77,6 +77,9 @@ import Testing
         #expect(try Self.decided(["completed": "1"]) == [.completed])
         #expect(try Self.decided(["completed": "0"]) == [])
         #expect(try Self.decided(["title": "Buy milk"]) == [])
+        var composed = AccountTask.milk
+        composed.title = "Caf\u{E9}"
+        #expect(try Self.decided(["title": "Cafe\u{301}"], on: composed).count == 1)
         #expect(
             try Self.decided(["title": "Buy tea", "completed": .bool(true)]) == [
                 .renamed(TaskRenamed(title: "Buy tea")), .completed,

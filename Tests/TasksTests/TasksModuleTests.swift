@@ -84,6 +84,37 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
         }
     }
 
+    @Test func `a repeated creation beside the first one gets its task, also if that is the last one of the limit`() async throws
+    {
+        try await TestDatabase.with { database in
+            try await Self.with(database) { first in
+                try await Self.with(database) { second in
+                    // Rows of the read model alone, because only their number counts.
+                    try await database.withClient { client in
+                        _ = try await client.query(
+                            """
+                            INSERT INTO tasks_v1.tasks SELECT id, 1, \(ann.rawValue), now(), 'Old', false
+                            FROM generate_series(1000001, 1000999) AS id
+                            """)
+                    }
+                    for round in 0..<10 {
+                        let key = IdempotencyKey("key-\(round)", request: "create".utf8)
+                        let ids = try await withThrowingTaskGroup(of: TaskID.self) { group in
+                            for number in 0..<8 {
+                                let node = number % 2 == 0 ? first : second
+                                group.addTask { try await node.create("Last", key: key).id }
+                            }
+                            return try await group.reduce(into: Set()) { $0.insert($1) }
+                        }
+                        #expect(ids.count == 1)
+                        await #expect(throws: TaskRejection.self) { _ = try await first.create("Too many") }
+                        _ = try await first.delete(try #require(ids.first))
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `a task changes its title and its state, each by a domain event`() async throws {
         try await Self.with { node in
             let id = try await node.create("Buy milk").id
