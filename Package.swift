@@ -137,8 +137,8 @@ let package = Package(
         .target(
             name: "App",
             dependencies: [
-                "Web", "HTTP", "HTTPServer", "Attendances", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres",
-                "Encoding", "Telemetry", .argumentParser, .asyncHTTPClient,
+                "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
+                "Postgres", "Encoding", "Telemetry", .argumentParser, .asyncHTTPClient,
                 .product(name: "Configuration", package: "swift-configuration"), .crypto, .logging, .nioCore, .nioHTTP1,
                 .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
             ],

@@ -9,7 +9,8 @@ package struct AccountCreated: Sendable, Hashable {
     package var token: TokenDigest
 }
 
-/// The account has another hash. A sign-in records it if the stored parameters are weaker than the current ones.
+/// The account has another hash, of the same password or of a new one. A sign-in records it if the stored parameters are weaker than the
+/// current ones.
 package struct PasswordChanged: Sendable, Hashable {
     package var password: PasswordHash
 }
@@ -21,7 +22,7 @@ package struct SignedIn: Sendable, Hashable {
     package var replaced: TokenDigest?
 }
 
-/// A client gave its token back.
+/// A token ended: its client gave it back, another client changed the password, or an operator revoked it.
 package struct SignedOut: Sendable, Hashable {
     package var revoked: TokenDigest
 }

@@ -10,9 +10,6 @@ public struct SignUp: Sendable {
 
     public init(_ fields: JSON) { self.fields = fields }
 
-    /// The address; `nil` if it cannot be used. Its account may exist already.
-    var email: EmailAddress? { fields["email"]?.storedString.flatMap { EmailAddress($0) } }
-
     /// The usable fields.
     struct Valid: Sendable {
         var name: String?
@@ -20,21 +17,20 @@ public struct SignUp: Sendable {
         var password: Password
     }
 
-    /// - Parameter isTaken: whether an account with the address exists
+    /// Says nothing about accounts that exist, so that only a sign-up without an error learns whether its address is taken.
     /// - Throws: ``AccountRejection/invalid(errors:)`` with all validation errors
-    func validated(isTaken: Bool) throws(AccountRejection) -> Valid {
+    func validated() throws(AccountRejection) -> Valid {
         var errors: [FieldError] = []
         let name = name(&errors)
-        let email = email
+        let email = fields["email"]?.storedString.flatMap { EmailAddress($0) }
         switch fields["email"] {
         case nil, .null: errors.append(.blank("email", at: "/user/email"))
         case .string(let text) where text.isBlank: errors.append(.blank("email", at: "/user/email"))
         case _ where email == nil:
             errors.append(FieldError("email", .notAnEmailAddress, "is invalid", at: "/user/email"))
-        case _ where isTaken: errors.append(AccountRejection.taken)
         case _: break
         }
-        let password = password(&errors)
+        let password = Password.new(fields["password"], &errors)
         guard errors.isEmpty, let email, let password else { throw .invalid(errors: errors) }
         return Valid(name: name, email: email, password: password)
     }
@@ -54,25 +50,6 @@ public struct SignUp: Sendable {
             return nil
         }
     }
-
-    private func password(_ errors: inout [FieldError]) -> Password? {
-        let pointer = "/user/password"
-        switch fields["password"] {
-        case nil, .null, .string(""): errors.append(.blank("password", at: pointer))
-        case .string(let text):
-            let password = Password(text)
-            if password.length < Password.lengths.lowerBound {
-                let words = "is too short (minimum is \(Password.lengths.lowerBound) characters)"
-                errors.append(FieldError("password", .tooShort, words, at: pointer))
-            }
-            if password.length > Password.lengths.upperBound {
-                errors.append(.tooLong("password", maximum: Password.lengths.upperBound, "characters", at: pointer))
-            }
-            return password
-        case .bool, .number, .array, .object: errors.append(.notAText("password", at: pointer))
-        }
-        return nil
-    }
 }
 
 /// The fields can contain a password.
@@ -85,12 +62,56 @@ extension SignUp: CustomStringConvertible, CustomReflectable {
 public struct SignIn: Sendable {
     /// `nil` for a text that is no address: no account has it.
     public var email: EmailAddress?
-    var password: Password
+    /// `nil` for a text that is too long: no account has it.
+    var password: Password?
 
     /// Reads what the client sent. A field that is missing or no text is wrong like any other wrong address or password.
     public init(_ fields: JSON?) {
         email = fields?["email"]?.storedString.flatMap { EmailAddress($0) }
         password = Password(fields?["password"]?.storedString ?? "")
+    }
+}
+
+/// Give an account another password.
+public struct ChangePassword: Sendable {
+    /// `nil` for a text that is too long: no account has it.
+    var current: Password?
+    var new: Password
+
+    /// - Parameter fields: `current_password` and `password`
+    /// - Throws: ``AccountRejection/invalid(errors:)`` with all validation errors
+    public init(_ fields: JSON?) throws(AccountRejection) {
+        var errors: [FieldError] = []
+        if case .string(let text)? = fields?["current_password"], !text.isEmpty {
+            current = Password(text)
+        } else {
+            errors.append(.blank("current_password", at: "/user/current_password"))
+        }
+        let new = Password.new(fields?["password"], &errors)
+        guard errors.isEmpty, let new else { throw .invalid(errors: errors) }
+        self.new = new
+    }
+}
+
+extension Password {
+    /// Reads the field `password` with the password that an account is to have. Adds its validation errors.
+    fileprivate static func new(_ field: JSON?, _ errors: inout [FieldError]) -> Password? {
+        let pointer = "/user/password"
+        switch field {
+        case nil, .null, .string(""): errors.append(.blank("password", at: pointer))
+        case .string(let text):
+            guard let password = Password(text) else {
+                errors.append(.tooLong("password", maximum: lengths.upperBound, "characters", at: pointer))
+                return nil
+            }
+            if password.length < lengths.lowerBound {
+                let words = "is too short (minimum is \(lengths.lowerBound) characters)"
+                errors.append(FieldError("password", .tooShort, words, at: pointer))
+            }
+            return password
+        case .bool, .number, .array, .object: errors.append(.notAText("password", at: pointer))
+        }
+        return nil
     }
 }
 
@@ -100,27 +121,33 @@ public enum AccountRejection: Rejection, Hashable {
     /// The address or the password is wrong; the client does not learn which.
     case wrongCredentials
     case unknownToken
+    /// No account has this id or this address. Only operators learn it.
+    case unknownAccount
 
-    static let taken = FieldError("email", .taken, "has already been taken", at: "/user/email")
+    static let taken = AccountRejection.invalid(
+        errors: [FieldError("email", .taken, "has already been taken", at: "/user/email")])
+    static let wrongCurrentPassword = AccountRejection.invalid(
+        errors: [FieldError("current_password", .incorrect, "is invalid", at: "/user/current_password")])
 
     public var kind: RejectionKind {
         switch self {
         case .invalid(let errors): .invalid(errors: errors)
         case .wrongCredentials, .unknownToken: .unauthorized
+        case .unknownAccount: .notFound
         }
     }
 
     public var code: RejectionCode? {
         switch self {
         case .wrongCredentials: RejectionCode("wrong_credentials")
-        case .invalid, .unknownToken: nil
+        case .invalid, .unknownToken, .unknownAccount: nil
         }
     }
 
     public var message: String? {
         switch self {
         case .wrongCredentials: "Invalid email or password"
-        case .invalid, .unknownToken: nil
+        case .invalid, .unknownToken, .unknownAccount: nil
         }
     }
 }

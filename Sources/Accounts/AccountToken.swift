@@ -4,6 +4,8 @@ internal import EventStore
 internal import Foundation
 
 /// The secret by which a client proves its account. Humon returns the text once and keeps a digest only. An account has several.
+///
+/// Tokens are compared and hashed by their digests, because a client may send any text.
 public struct AccountToken: Sendable, Hashable {
     /// The text, for the client itself and for no log, error or trace.
     public let secret: String
@@ -13,6 +15,9 @@ public struct AccountToken: Sendable, Hashable {
         self.secret = secret
         digest = TokenDigest(of: secret)
     }
+
+    public static func == (left: AccountToken, right: AccountToken) -> Bool { left.digest == right.digest }
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// A new token of 122 random bits.
     init(_ dependencies: Dependencies) { self.init(secret: dependencies.randomUUID().uuidString.lowercased()) }

@@ -22,12 +22,12 @@ public struct AccountsModule: Sendable {
     static let ids = IDSequence(category: AccountDomainEvent.category, name: "log.account_ids")
 
     private let log: EventLog
-    private let database: PostgresClient
+    let database: PostgresClient
     private let ids: IDAllocator
-    private let dependencies: Dependencies
-    private let retry: ConflictRetry
+    let dependencies: Dependencies
+    let retry: ConflictRetry
     private let state: CommandState
-    private let hasher: PasswordHasher
+    let hasher: PasswordHasher
 
     /// Hashes passwords with the context's ``PasswordHasher``, or with one of its own.
     package init(_ context: ModuleContext) {
@@ -41,34 +41,40 @@ public struct AccountsModule: Sendable {
     }
 
     /// Creates an account and its first token.
+    ///
+    /// A taken address is refused after the password was hashed: a client that asks for addresses pays for a hash each time.
+    /// - Parameter client: the client's network, which has one place in the queue of hashes
     /// - Throws: ``AccountRejection/invalid(errors:)``, also if the address has an account; ``PasswordHasherBusyError``,
     ///   `StreamContended`, `PostgresError`, `EventLogError`, `CancellationError`
-    public func signUp(_ command: SignUp, context: CommandContext) async throws -> IssuedToken {
-        let isTaken = if let email = command.email { try await account(with: email) != nil } else { false }
-        let valid = try command.validated(isTaken: isTaken)
+    public func signUp(_ command: SignUp, from client: String, context: CommandContext) async throws -> IssuedToken {
+        let valid = try command.validated()
+        let password = try await hasher.hash(valid.password, salt: dependencies.randomUUID(), for: client)
+        // The log decides, by the id of the append. The query spares the writer most of the refused appends.
+        guard try await account(with: valid.email) == nil else { throw AccountRejection.taken }
         let token = AccountToken(dependencies)
-        let created = AccountCreated(
-            name: valid.name, email: valid.email,
-            password: try await hasher.hash(valid.password, salt: dependencies.randomUUID()), token: token.digest)
+        let created = AccountCreated(name: valid.name, email: valid.email, password: password, token: token.digest)
         // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
         return try await retry.run { _ in
             let id = AccountID(rawValue: try await ids.next())
             // The log decides who gets the address: it records an id once, and the id derives from the address.
             let appended = try await append(
                 .created(created), to: id, version: 0, as: UUID(derivedFrom: "account \(created.email.text)"), context: context)
-            guard appended.stream == id.stream else { throw AccountRejection.invalid(errors: [AccountRejection.taken]) }
+            guard appended.stream == id.stream else { throw AccountRejection.taken }
             return IssuedToken(account: id, token: token, position: appended.position)
         }
     }
 
-    /// Issues a token to a client that knows the password. A wrong address takes as long as a wrong password.
+    /// Issues a token to a client that knows the password. A wrong address takes as long as a wrong password. A password that is too long
+    /// for any account is refused at once, whatever the address.
     ///
     /// The times differ for an account with a stored hash that is weaker than the current parameters, until its next sign-in.
+    /// - Parameter client: as of ``signUp(_:from:context:)``
     /// - Throws: ``AccountRejection/wrongCredentials``, ``PasswordHasherBusyError``, `StreamContended`, `ReadModelError.behind`,
     ///   `PostgresError`, `EventLogError`, `CancellationError`
-    public func signIn(_ command: SignIn, context: CommandContext) async throws -> IssuedToken {
+    public func signIn(_ command: SignIn, from client: String, context: CommandContext) async throws -> IssuedToken {
+        guard let password = command.password else { throw AccountRejection.wrongCredentials }
         let found = if let email = command.email { try await account(with: email) } else { nil as Account? }
-        guard try await hasher.matches(command.password, found?.password), var account = found else {
+        guard try await hasher.matches(password, found?.password, for: client), var account = found else {
             throw AccountRejection.wrongCredentials
         }
         let token = AccountToken(dependencies)
@@ -78,7 +84,7 @@ public struct AccountsModule: Sendable {
                 account = try await self.account(account.id, atLeast: conflict.actual)
                 // The password may be another one now.
                 if account.password != verified {
-                    guard try await hasher.matches(command.password, account.password) else {
+                    guard try await hasher.matches(password, account.password, for: client) else {
                         throw AccountRejection.wrongCredentials
                     }
                     verified = account.password
@@ -89,10 +95,10 @@ public struct AccountsModule: Sendable {
                 .signedIn(decideSignIn(account, token: token.digest)), to: account.id, version: version, context: context)
         }
         if hasher.isOutdated(account.password) {
-            let password = try await hasher.hash(command.password, salt: dependencies.randomUUID())
+            let hash = try await hasher.hash(password, salt: dependencies.randomUUID(), for: client)
             do {
                 appended = try await append(
-                    .passwordChanged(PasswordChanged(password: password)), to: account.id, version: appended.version,
+                    .passwordChanged(PasswordChanged(password: hash)), to: account.id, version: appended.version,
                     context: context)
             } catch is VersionConflictError {
                 // Another request changed the account meanwhile. The next sign-in tries again.
@@ -119,7 +125,7 @@ public struct AccountsModule: Sendable {
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
     public func account(of token: AccountToken) async throws -> AccountID? { try await owner(of: token)?.id }
 
-    private func owner(of token: AccountToken) async throws -> (id: AccountID, version: Int32)? {
+    func owner(of token: AccountToken) async throws -> (id: AccountID, version: Int32)? {
         try await state.rows(
             """
             SELECT a.id, a.version FROM \(identifier: AccountsProjection.schema).account_tokens AS t
@@ -129,16 +135,16 @@ public struct AccountsModule: Sendable {
         ).decode((Int64, Int32).self).first.map { (AccountID(rawValue: $0), $1) }
     }
 
-    private func account(with email: EmailAddress) async throws -> Account? {
+    func account(with email: EmailAddress) async throws -> Account? {
         try await account(where: "a.email = \(email.text)")
     }
 
     /// The account in this version or a later one.
-    private func account(_ id: AccountID, atLeast version: Int32) async throws -> Account {
+    func account(_ id: AccountID, atLeast version: Int32) async throws -> Account {
         let found = try await state.read(atLeast: version, version: \.version) {
             try await account(where: "a.id = \(id.rawValue)")
         }
-        guard let found else { throw AccountRejection.wrongCredentials }
+        guard let found else { throw AccountRejection.unknownAccount }
         return found
     }
 
@@ -162,7 +168,7 @@ public struct AccountsModule: Sendable {
         }
     }
 
-    private func append(
+    func append(
         _ event: AccountDomainEvent, to id: AccountID, version: Int32, as eventID: UUID? = nil, context: CommandContext
     ) async throws -> AppendResult {
         try await log.append(

@@ -23,7 +23,7 @@ struct Humon: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, SubscriptionCommands.self,
-            EventCommands.self, UserCommands.self, Demo.self, ShowSettings.self, Completion.self,
+            EventCommands.self, UserCommands.self, AccountCommands.self, Demo.self, ShowSettings.self, Completion.self,
         ]
     )
 

@@ -20,6 +20,7 @@ public struct FieldError: Sendable, Hashable {
         case taken
         case invalidCharacters = "invalid_characters"
         case alreadyUsed = "already_used"
+        case incorrect
     }
 
     /// The place of the field as a JSON Pointer (RFC 6901) into the body, the form or the query, as in `/started_at`.

@@ -5,9 +5,9 @@ import Testing
 @testable import Accounts
 
 @Suite struct `The fields of a sign-up` {
-    private static func sentences(_ fields: JSON, isTaken: Bool = false) -> [String] {
+    private static func sentences(_ fields: JSON) -> [String] {
         do throws(AccountRejection) {
-            _ = try SignUp(fields).validated(isTaken: isTaken)
+            _ = try SignUp(fields).validated()
             return []
         } catch {
             guard case .invalid(let errors) = error else { return ["\(error)"] }
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `an address and a password of eight characters are enough`() throws {
-        let valid = try SignUp(["email": " Ann@Example.org", "password": "12345678"]).validated(isTaken: false)
+        let valid = try SignUp(["email": " Ann@Example.org", "password": "12345678"]).validated()
         #expect(valid.name == nil)
         #expect(valid.email == EmailAddress("ann@example.org"))
         #expect(valid.password.utf8 == Array("12345678".utf8))
@@ -33,9 +33,8 @@ import Testing
                 "/user/password not_a_text Password is not a text",
             ])
         #expect(
-            Self.sentences(["email": "ann@example.org", "password": "1234567"], isTaken: true) == [
-                "/user/email taken Email has already been taken",
-                "/user/password too_short Password is too short (minimum is 8 characters)",
+            Self.sentences(["email": "ann@example.org", "password": "1234567"]) == [
+                "/user/password too_short Password is too short (minimum is 8 characters)"
             ])
     }
 
@@ -54,7 +53,7 @@ import Testing
 
     @Test(arguments: [.null, "", " \n"] as [JSON]) func `a blank name is none, and a blank address is missing`(blank: JSON) throws
     {
-        let valid = try SignUp(["name": blank, "email": "a@b", "password": "12345678"]).validated(isTaken: false)
+        let valid = try SignUp(["name": blank, "email": "a@b", "password": "12345678"]).validated()
         #expect(valid.name == nil)
         #expect(
             Self.sentences(["email": blank, "password": "12345678"]) == ["/user/email blank Email can't be blank"])
@@ -69,6 +68,31 @@ import Testing
     }
 }
 
+@Suite struct `The fields of a change of the password` {
+    @Test func `both passwords are required, and the new one has the limits of a sign-up`() throws {
+        func sentences(_ fields: JSON?) -> [String] {
+            do throws(AccountRejection) {
+                _ = try ChangePassword(fields)
+                return []
+            } catch {
+                guard case .invalid(let errors) = error else { return ["\(error)"] }
+                return errors.map { "\($0.pointer) \($0.code.rawValue) \($0.detail)" }
+            }
+        }
+        let blank = "/user/current_password blank Current password can't be blank"
+        #expect(sentences(nil) == [blank, "/user/password blank Password can't be blank"])
+        #expect(
+            sentences(["current_password": .number("1"), "password": "short"]) == [
+                blank, "/user/password too_short Password is too short (minimum is 8 characters)",
+            ])
+        #expect(sentences(["current_password": "x", "password": "12345678"]) == [])
+        let command = try ChangePassword([
+            "current_password": .string(String(repeating: "a", count: 257)), "password": "12345678",
+        ])
+        #expect(command.current == nil)
+    }
+}
+
 @Suite struct `The rules of signing in` {
     private static func account(tokens: Int64) throws -> Account {
         Account(
@@ -80,7 +104,7 @@ import Testing
     func `fields that are missing or no text are a wrong address and a wrong password`(fields: JSON?) {
         let command = SignIn(fields)
         #expect(command.email == nil)
-        #expect(command.password.utf8.isEmpty)
+        #expect(command.password?.utf8.isEmpty == true)
     }
 
     @Test func `a sign-in adds a token, and the 21st replaces the oldest`() throws {

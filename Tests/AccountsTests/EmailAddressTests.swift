@@ -31,7 +31,7 @@ import Testing
         let email = try #require(EmailAddress("ann@example.org"))
         let hash = try #require(PasswordHash(stored: PasswordHash.text))
         let secrets: [Any] = [
-            email, Password("correct horse"), AccountToken(secret: "token-1"), hash,
+            email, try #require(Password("correct horse")), AccountToken(secret: "token-1"), hash,
             SignUp(["email": "ann@example.org", "password": "correct horse"]),
             SignIn(["email": "ann@example.org", "password": "correct horse"]),
             AccountDomainEvent.created(try .ann()), AccountDomainEvent.passwordChanged(PasswordChanged(password: hash)),

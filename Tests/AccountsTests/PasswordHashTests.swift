@@ -8,26 +8,29 @@ import Testing
     /// Source: RFC 7914, section 12. The key is the first half of the vector.
     @Test func `the hash is the test vector of RFC 7914`() throws {
         let parameters = PasswordHash.Parameters(logCost: 14, blockSize: 8, parallelism: 1)
-        let hash = try PasswordHash(Password("pleaseletmein"), parameters: parameters, salt: Array("SodiumChloride".utf8))
+        let hash = try PasswordHash(
+            #require(Password("pleaseletmein")), parameters: parameters, salt: Array("SodiumChloride".utf8))
         #expect(
             hash.stored == "$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofI")
     }
 
     @Test func `a hash is stored with its parameters and its salt, and read from the text`() throws {
-        let hash = try PasswordHash(Password("correct horse"), parameters: Self.weak, salt: Array(repeating: 0, count: 16))
+        let hash = try PasswordHash(
+            #require(Password("correct horse")), parameters: Self.weak, salt: Array(repeating: 0, count: 16))
         #expect(hash.stored == PasswordHash.text)
         #expect(PasswordHash(stored: PasswordHash.text) == hash)
     }
 
     @Test func `a hash matches its password alone, and the empty password is none`() throws {
         let hash = try #require(PasswordHash(stored: PasswordHash.text))
-        #expect(try hash.matches(Password("correct horse")))
-        for wrong in ["Correct horse", "correct horse ", "", "\0"] { #expect(try !hash.matches(Password(wrong))) }
+        #expect(try hash.matches(#require(Password("correct horse"))))
+        for wrong in ["Correct horse", "correct horse ", "", "\0"] { #expect(try !hash.matches(#require(Password(wrong)))) }
     }
 
     @Test func `a password matches in every Unicode composition`() throws {
-        let hash = try PasswordHash(Password("caf\u{E9} au lait"), parameters: Self.weak, salt: Array(repeating: 1, count: 16))
-        #expect(try hash.matches(Password("cafe\u{301} au lait")))
+        let hash = try PasswordHash(
+            #require(Password("caf\u{E9} au lait")), parameters: Self.weak, salt: Array(repeating: 1, count: 16))
+        #expect(try hash.matches(#require(Password("cafe\u{301} au lait"))))
     }
 
     @Test(arguments: [

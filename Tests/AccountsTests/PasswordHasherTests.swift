@@ -25,8 +25,10 @@ import Testing
         var passedCount: Int { passed.load(ordering: .sequentiallyConsistent) }
     }
 
-    private static func submit(_ count: Int, to hasher: PasswordHasher, _ gate: Gate) -> [Task<Bool, any Error>] {
-        (0..<count).map { _ in Task { try await hasher.run { gate.work() } } }
+    private static func submit(
+        _ count: Int, to hasher: PasswordHasher, _ gate: Gate, for client: String = "a"
+    ) -> [Task<Bool, any Error>] {
+        (0..<count).map { _ in Task { try await hasher.run(for: client) { gate.work() } } }
     }
 
     @Test func `at most the limit of threads computes, the rest waits in order, and a further caller is refused`() async throws {
@@ -35,16 +37,40 @@ import Testing
         try await eventually { gate.enteredCount == 2 }
         let waiting = Self.submit(3, to: hasher, gate)
         try await eventually { hasher.waitingCount == 3 }
-        await #expect(throws: PasswordHasherBusyError()) { try await hasher.run { gate.work() } }
+        await #expect(throws: PasswordHasherBusyError()) { try await hasher.run(for: "a") { gate.work() } }
         #expect(gate.enteredCount == 2)
         gate.open(5)
         for task in tasks + waiting { #expect(try await task.value) }
         #expect((gate.enteredCount, gate.passedCount) == (5, 5))
     }
 
+    @Test func `20 clients that fill the queue do not refuse another client, which waits for one hash of each`() async throws {
+        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 40, clientLimit: 16), Gate())
+        let refusals = Gate()
+        let running = Self.submit(1, to: hasher, gate)
+        try await eventually { gate.enteredCount == 1 }
+        let waiting = (0..<40).map { number in
+            Task {
+                do { _ = try await hasher.run(for: "\(number % 20)") { gate.work() } } catch is PasswordHasherBusyError {
+                    refusals.entered.add(1, ordering: .sequentiallyConsistent)
+                }
+            }
+        }
+        try await eventually { hasher.waitingCount == 40 }
+        await #expect(throws: PasswordHasherBusyError()) { try await hasher.run(for: "7") { gate.work() } }
+        let other = Task { try await hasher.run(for: "other") { gate.passedCount } }
+        // It takes the place of another client's second hash.
+        try await eventually { refusals.enteredCount == 1 }
+        gate.open(40)
+        #expect(try await other.value <= 21)
+        #expect(try await running[0].value)
+        for task in waiting { try await task.value }
+        #expect(gate.passedCount == 40)
+    }
+
     @Test func `a thread that ended is replaced`() async throws {
         let hasher = PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 1)
-        for number in 0..<20 { #expect(try await hasher.run { number } == number) }
+        for number in 0..<20 { #expect(try await hasher.run(for: "a") { number } == number) }
     }
 
     @Test func `a cancelled caller leaves the queue`() async throws {
@@ -78,7 +104,7 @@ import Testing
 
     @Test func `a thread ends when no hash is wanted, and the limit holds afterwards`() async throws {
         let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 1), Gate())
-        #expect(try await hasher.run { true })
+        #expect(try await hasher.run(for: "a") { true })
         try await eventually { hasher.threadCount == 0 }
         let tasks = Self.submit(2, to: hasher, gate)
         try await eventually { (gate.enteredCount, hasher.waitingCount) == (1, 1) }
@@ -90,7 +116,7 @@ import Testing
         @Test func `the threads have a low priority`() async throws {
             @Sendable func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
             let own = niceness()
-            let threads = try await PasswordHasher(parameters: .weak).run { niceness() }
+            let threads = try await PasswordHasher(parameters: .weak).run(for: "a") { niceness() }
             // Only a privileged process may raise a priority again.
             #expect(threads == PasswordHasher.niceness || own > PasswordHasher.niceness && threads == own)
         }
@@ -99,19 +125,20 @@ import Testing
     @Test func `an error of the work is the caller's`() async throws {
         struct Refused: Error {}
         let hasher = PasswordHasher(parameters: .weak)
-        await #expect(throws: Refused.self) { try await hasher.run { throw Refused() } }
+        await #expect(throws: Refused.self) { try await hasher.run(for: "a") { throw Refused() } }
     }
 
     @Test func `a password without a hash is hashed all the same, and is wrong`() async throws {
         let hasher = PasswordHasher(parameters: .weak)
-        let hash = try await hasher.hash(Password("correct horse"), salt: UUID())
-        #expect(try await hasher.matches(Password("correct horse"), hash))
-        #expect(try await !hasher.matches(Password("wrong"), hash))
-        #expect(try await !hasher.matches(Password("correct horse"), nil))
+        let hash = try await hasher.hash(#require(Password("correct horse")), salt: UUID(), for: "a")
+        #expect(try await hasher.matches(#require(Password("correct horse")), hash, for: "a"))
+        #expect(try await !hasher.matches(#require(Password("wrong")), hash, for: "a"))
+        #expect(try await !hasher.matches(#require(Password("correct horse")), nil, for: "a"))
     }
 
     @Test func `a hash with weaker parameters is outdated`() async throws {
-        let hash = try await PasswordHasher(parameters: .weak).hash(Password("correct horse"), salt: UUID())
+        let hash = try await PasswordHasher(parameters: .weak).hash(
+            #require(Password("correct horse")), salt: UUID(), for: "a")
         #expect(PasswordHasher().isOutdated(hash))
         #expect(!PasswordHasher(parameters: .weak).isOutdated(hash))
     }

@@ -23,7 +23,8 @@ struct TestNode: Sendable {
             try await ReadModels(projections: [AccountsProjection()], client: client, logger: .quiet).prepare()
             let log = EventLog(client: client, projections: [AccountsProjection()], logger: .quiet)
             var context = ModuleContext(log: log, database: client, dependencies: .system)
-            context.add(PasswordHasher(parameters: parameters))
+            // Tests send many requests at once for one client.
+            context.add(PasswordHasher(parameters: parameters, clientLimit: PasswordHasher.queueLimit))
             let node = TestNode(accounts: AccountsModule(context), client: client)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await log.run() }
@@ -35,11 +36,24 @@ struct TestNode: Sendable {
 
     func signUp(_ email: String = email, _ password: String = password, name: JSON = "Ann") async throws -> IssuedToken {
         try await accounts.signUp(
-            SignUp(["name": name, "email": .string(email), "password": .string(password)]), context: Self.context)
+            SignUp(["name": name, "email": .string(email), "password": .string(password)]), from: "a", context: Self.context)
     }
 
     func signIn(_ email: String = email, _ password: String = password) async throws -> IssuedToken {
-        try await accounts.signIn(SignIn(["email": .string(email), "password": .string(password)]), context: Self.context)
+        try await accounts.signIn(
+            SignIn(["email": .string(email), "password": .string(password)]), from: "a", context: Self.context)
+    }
+
+    @discardableResult
+    func changePassword(_ current: String = password, to new: String, by token: AccountToken) async throws -> Int64 {
+        try await accounts.changePassword(
+            ChangePassword(["current_password": .string(current), "password": .string(new)]), by: token, from: "a",
+            context: Self.context
+        ).position
+    }
+
+    func revokeTokens(of account: AccountID) async throws -> (count: Int, position: Int64?) {
+        try await accounts.revokeTokens(of: account, context: Self.context)
     }
 
     func signOut(_ token: AccountToken) async throws -> Int64 { try await accounts.signOut(token, context: Self.context) }

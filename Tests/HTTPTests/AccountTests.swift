@@ -62,7 +62,7 @@ extension TestAPI {
         }
     }
 
-    @Test func `an address in use is refused whatever its case, with the other validation errors`() async throws {
+    @Test func `an address in use is refused whatever its case, and never beside another error`() async throws {
         try await TestAPI.with { api in
             _ = try await api.signUpAccount()
             let taken = try await api.send(
@@ -72,7 +72,7 @@ extension TestAPI {
             let short = try await api.send(.post, "/v1/users", type: form, "user[email]=ann@example.org&user[password]=short")
             #expect(
                 short.body
-                    == #"{"message":"Validation Failed","errors":["Email has already been taken","Password is too short (minimum is 8 characters)"]}"#
+                    == #"{"message":"Validation Failed","errors":["Password is too short (minimum is 8 characters)"]}"#
             )
             let blank = try await api.send(.post, "/v1/users", #"{"user":{}}"#)
             #expect(
@@ -151,6 +151,68 @@ extension TestAPI {
             let token = try await api.signUpAccount()
             let event = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
             #expect(try await api.send(.post, "/v1/events", token: token, event).status == 401)
+        }
+    }
+}
+
+@Suite struct `Changing the password of an account` {
+    private static func body(_ current: String, _ new: String) -> String {
+        "user[current_password]=\(current)&user[password]=\(new)"
+    }
+
+    @Test func `the holder of a token who knows the password changes it, and the other tokens end`() async throws {
+        try await TestAPI.with { api in
+            let other = try await api.signUpAccount()
+            guard case .string(let token) = try await api.signIn().json?["token"] else {
+                Issue.record("no token")
+                return
+            }
+            let changed = try await api.send(
+                .put, "/v1/users/password.json", type: form,
+                Self.body(TestAPI.password, "battery staple") + "&authentication_token=\(token)")
+            #expect((changed.status, changed.body) == (200, #"{"id":1}"#))
+            #expect(changed.header("humon-position") == "4")
+            #expect(try await api.listTasks(["tb-auth-token": token]) == 200)
+            #expect(try await api.listTasks(["tb-auth-token": other]) == 401)
+            #expect(try await api.signIn().status == 401)
+            #expect(try await api.signIn("ann@example.org", "battery staple").status == 200)
+        }
+    }
+
+    @Test func `a wrong current password and an unusable new one get 422, and nobody without a token gets so far`() async throws {
+        try await TestAPI.with { api in
+            let token = try await api.signUpAccount()
+            func answer(_ body: String, _ token: String) async throws -> String {
+                let answer = try await api.send(
+                    .put, "/v1/users/password", type: form, body, headers: ["authorization": "Bearer \(token)"])
+                return "\(answer.status) \(answer.body)"
+            }
+            func refusal(_ errors: String) -> String { #"422 {"message":"Validation Failed","errors":[\#(errors)]}"# }
+            let blank = #""Current password can't be blank","Password can't be blank""#
+            #expect(try await answer("", token) == refusal(blank))
+            #expect(
+                try await answer(Self.body("wrong", "battery staple"), token) == refusal(#""Current password is invalid""#))
+            #expect(
+                try await answer(Self.body("wrong", "short"), token)
+                    == refusal(#""Password is too short (minimum is 8 characters)""#))
+            #expect(try await answer(Self.body(TestAPI.password, "battery staple"), "unknown") == "401 ")
+            #expect(try await api.send(.put, "/v1/users/password", type: form, "").status == 401)
+            #expect(try await api.signIn().status == 200)
+        }
+    }
+
+    @Test func `guesses of the current password beyond the limit of the account get 429`() async throws {
+        try await TestAPI.with(accountSignInsPerMinute: 2) { api in
+            let token = try await api.signUpAccount()
+            func change(_ current: String) async throws -> TestAPI.Answer {
+                try await api.send(
+                    .put, "/v1/users/password", type: form, Self.body(current, "battery staple"),
+                    headers: ["authorization": "Bearer \(token)"])
+            }
+            for _ in 0..<2 { #expect(try await change("wrong").status == 422) }
+            let answer = try await change(TestAPI.password)
+            #expect(answer.status == 429)
+            #expect(answer.header("ratelimit-policy") == #""password-changes";q=2;w=60"#)
         }
     }
 }

@@ -96,6 +96,10 @@ import Yams
             #expect(try await tasks.tasks().map(\.isCompleted) == [true])
             try await tasks.delete(milk.id)
             #expect(try await tasks.tasks().isEmpty)
+            await #expect(throws: HumonError.self) { try await tasks.changePassword(from: "wrong horse", to: "battery staple") }
+            try await tasks.changePassword(from: "correct horse", to: "battery staple")
+            #expect(try await tasks.tasks().isEmpty)
+            try await tasks.changePassword(from: "battery staple", to: "correct horse")
             try await tasks.signOut()
             #expect(tokens.load() == nil)
             await #expect { try await tasks.signIn(email: "ann@example.org", password: "wrong horse") } throws: { error in

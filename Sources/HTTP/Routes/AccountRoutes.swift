@@ -15,17 +15,21 @@ private struct AccountRoutes: Sendable {
     let api: API
     private let addresses: RateLimiter?
     private let emails: RateLimiter?
+    private let changes: RateLimiter?
 
     init(accounts: AccountsModule, api: API) {
         (self.accounts, self.api) = (accounts, api)
         addresses = RateLimiter("sign-ins", perMinute: api.settings.signInsPerMinute, now: api.rateClock)
         emails = RateLimiter("account-sign-ins", perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
+        // Each change compares a password, as a sign-in does.
+        changes = RateLimiter("password-changes", perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
     }
 
     var all: [Route] {
         [
             Route(.post, "/v1/users/sign_in", "signIn", signIn),
             Route(.delete, "/v1/users/sign_out", "signOut", signOut),
+            Route(.put, "/v1/users/password", "changePassword", changePassword),
         ]
     }
 
@@ -35,7 +39,8 @@ private struct AccountRoutes: Sendable {
         let command = SignIn(fields.json["user"])
         // An address without an account is limited too, so that the limit does not tell which addresses have one.
         if let email = command.email { _ = try emails?.take(email) }
-        let issued = try await accounts.signIn(command, context: request.commandContext(context))
+        let issued = try await accounts.signIn(
+            command, from: context.hashingClient(of: request), context: request.commandContext(context))
         return Response(issued, allowance)
     }
 
@@ -44,6 +49,18 @@ private struct AccountRoutes: Sendable {
         let caller = try api.requireAccountToken(request, body: fields.json)
         let position = try await accounts.signOut(caller.token, context: request.commandContext(context))
         return Response(json: [:], recordedAt: position, caller.allowance)
+    }
+
+    /// Takes no idempotency key: the log keeps a fast digest of a request with a key, which would tell a guess of the passwords in it.
+    private func changePassword(_ request: Request, _ context: RequestContext) async throws -> Response {
+        _ = try addresses?.take(context.sender(of: request).address?.subscriber)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let caller = try api.requireAccountToken(request, body: fields.json)
+        let command = try ChangePassword(fields.json["user"])
+        _ = try changes?.take(try await api.account(of: caller.token))
+        let (account, position) = try await accounts.changePassword(
+            command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
+        return Response(json: ["id": JSON(account.rawValue)], recordedAt: position, caller.allowance)
     }
 }
 
@@ -68,8 +85,15 @@ struct AccountSignUps: Sendable {
             case .object = fields
         else { return nil }
         let allowance = try addresses?.take(context.sender(of: request).address?.subscriber)
-        return Response(try await accounts.signUp(SignUp(fields), context: request.commandContext(context)), allowance)
+        let issued = try await accounts.signUp(
+            SignUp(fields), from: context.hashingClient(of: request), context: request.commandContext(context))
+        return Response(issued, allowance)
     }
+}
+
+extension RequestContext {
+    /// The name of the client in the queue of hashes: its IPv4 address or the first 64 bits of its IPv6 address.
+    fileprivate func hashingClient(of request: Request) -> String { sender(of: request).address?.subscriber.description ?? "" }
 }
 
 /// The holder of an account's token that sends a request.
@@ -84,7 +108,7 @@ extension API {
     /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
     func requireAccountToken(_ request: Request, body: JSON) throws(HTTPError) -> AuthenticatedAccount {
         guard let token = try request.accountToken(body: body) else { throw .unauthorized }
-        return AuthenticatedAccount(token: token, allowance: try writes?.take(token.secret))
+        return AuthenticatedAccount(token: token, allowance: try writes?.take(token))
     }
 
     /// - Throws: `HTTPError.unauthorized` without a token and for an unknown token, `PostgresError`

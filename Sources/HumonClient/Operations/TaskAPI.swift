@@ -19,6 +19,20 @@ public final class TaskAPI: Sendable {
         var user: User
     }
 
+    private struct PasswordChange: Encodable {
+        struct User: Encodable {
+            var currentPassword: String
+            var password: String
+
+            private enum CodingKeys: String, CodingKey {
+                case currentPassword = "current_password"
+                case password
+            }
+        }
+
+        var user: User
+    }
+
     private struct Fields: Encodable {
         struct Task: Encodable {
             var title: String?
@@ -60,6 +74,14 @@ public final class TaskAPI: Sendable {
             Request(method: "DELETE", path: "/v1/users/sign_out", identity: .account, isRepeatable: false))
         try await requester.identity.forget()
         requester.forgetUser()
+    }
+
+    /// Changes the password. The client's token stays valid, and all other tokens of the account end. It is not repeated.
+    /// - Throws: ``HumonError``, with `validationFailed` for a wrong current password; `CancellationError`; an error of the token store
+    public func changePassword(from current: String, to new: String) async throws {
+        let body = try Request.encoded(PasswordChange(user: PasswordChange.User(currentPassword: current, password: new)))
+        _ = try await requester.send(
+            Request(method: "PUT", path: "/v1/users/password", identity: .account, body: body, isRepeatable: false))
     }
 
     /// All tasks of the account, in the order of their creation.

@@ -1,0 +1,53 @@
+internal import Accounts
+internal import ArgumentParser
+internal import EventStore
+internal import HTTP
+
+/// `humon accounts revoke`
+struct RevokeAccountTokens: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "End all tokens of an account, for example after a phone was stolen.",
+        discussion: """
+            Requests with the tokens get 401 on every server from then on. The person signs in again with the password, and so can a \
+            thief who knows it. Tasks of the account stay. The command asks first; without a terminal it requires --yes, else it \
+            exits with 2. It also exits with 2 if no account has this id or address.
+
+            EXAMPLE: humon accounts revoke 7 --yes
+            EXAMPLE: humon accounts revoke ann@example.org --dry-run
+            """
+    )
+
+    /// The request id in the metadata of the recorded events.
+    static let context = CommandContext(requestID: "humon-accounts-revoke")
+
+    @Argument(help: "The account's id or e-mail address.")
+    var account: String
+
+    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let (name, consent) = (account, consent)
+        let (id, state, count, position) = try await database.with(.asVisitorOfExisting) { database, logger in
+            try await database.appending(logger: logger) { modules -> (AccountID, Field, Int64, Int64?) in
+                let accounts = modules[AccountsModule.self]
+                do {
+                    let (id, count) = try await accounts.account(named: name)
+                    guard count > 0 else { return (id, .text("had no token"), 0, nil) }
+                    if consent.dryRun { return (id, .state(.doubtful, "would be revoked"), count, nil) }
+                    try await consent.require("This ends \(count) tokens of account \(id.rawValue) for ever.")
+                    let (ended, position) = try await accounts.revokeTokens(of: id, context: Self.context)
+                    return (id, .state(.good, "revoked"), Int64(ended), position)
+                } catch AccountRejection.unknownAccount {
+                    throw NegativeResult("No account has this id or address.")
+                }
+            }
+        }
+        try options.output.write([
+            "account": .number(id.rawValue), "tokens": state, "count": .count(count),
+            "position": position.map { .number($0) } ?? .none,
+        ])
+    }
+}

@@ -1,0 +1,105 @@
+import EventStore
+import TestDatabase
+import Testing
+
+@testable import Accounts
+
+@Suite struct `Ending the tokens of an account` {
+    private static let new = "battery staple"
+
+    private static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+        try await TestDatabase.with { database in try await TestNode.with(database, body) }
+    }
+
+    @Test func `a change of the password ends all other tokens first, and the old password`() async throws {
+        try await TestDatabase.with { database in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
+                    var others = [try await first.signUp()]
+                    for _ in 0..<2 { others.append(try await second.signIn()) }
+                    let own = try await first.signIn()
+                    #expect(try await second.changePassword(to: Self.new, by: own.token) == 8)
+                    #expect(
+                        try await first.types(of: own.account) == [
+                            "AccountCreated", "SignedIn", "SignedIn", "SignedIn", "SignedOut", "SignedOut", "SignedOut",
+                            "PasswordChanged",
+                        ])
+                    #expect(try await first.accounts.account(of: own.token) == own.account)
+                    for other in others { #expect(try await first.accounts.account(of: other.token) == nil) }
+                    await #expect(throws: AccountRejection.wrongCredentials) { _ = try await first.signIn() }
+                    #expect(try await second.signIn(TestNode.email, Self.new).account == own.account)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["wrong", String(repeating: "a", count: 10_000)])
+    func `a wrong current password changes nothing`(current: String) async throws {
+        try await Self.with { node in
+            let issued = try await node.signUp()
+            _ = try await node.signIn()
+            await #expect(throws: AccountRejection.wrongCurrentPassword) {
+                try await node.changePassword(current, to: Self.new, by: issued.token)
+            }
+            #expect(try await node.types(of: issued.account) == ["AccountCreated", "SignedIn"])
+        }
+    }
+
+    @Test func `a dead token changes no password`() async throws {
+        try await Self.with { node in
+            let issued = try await node.signUp()
+            _ = try await node.signOut(issued.token)
+            await #expect(throws: AccountRejection.unknownToken) {
+                try await node.changePassword(to: Self.new, by: issued.token)
+            }
+            _ = try await node.signIn()
+        }
+    }
+
+    @Test func `no token of a sign-in at the same time outlives the old password`() async throws {
+        try await Self.with { node in
+            let own = try await node.signUp()
+            let issued = try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        do { return try await node.signIn() } catch AccountRejection.wrongCredentials { return nil }
+                    }
+                }
+                group.addTask {
+                    try await node.changePassword(to: Self.new, by: own.token)
+                    return nil
+                }
+                return try await group.reduce(into: [] as [IssuedToken]) { if let issued = $1 { $0.append(issued) } }
+            }
+            for one in issued { #expect(try await node.accounts.account(of: one.token) == nil) }
+            #expect(try await node.types(of: own.account).last == "PasswordChanged")
+        }
+    }
+
+    @Test func `an operator ends all tokens of an account, and no other account's`() async throws {
+        try await Self.with { node in
+            let tokens = [try await node.signUp(), try await node.signIn()]
+            let other = try await node.signUp("bob@example.org")
+            for name in ["1", "ANN@example.org"] {
+                let (id, count) = try await node.accounts.account(named: name)
+                #expect((id, count) == (tokens[0].account, 2))
+            }
+            let (count, position) = try await node.revokeTokens(of: tokens[0].account)
+            #expect((count, position) == (2, 5))
+            for one in tokens { #expect(try await node.accounts.account(of: one.token) == nil) }
+            #expect(try await node.accounts.account(of: other.token) == other.account)
+            let again = try await node.revokeTokens(of: tokens[0].account)
+            #expect((again.count, again.position) == (0, nil))
+            #expect(try await node.signIn().account == tokens[0].account)
+        }
+    }
+
+    @Test(arguments: ["9", "bob@example.org", "", "ann"]) func `an account that does not exist is unknown`(name: String)
+        async throws
+    {
+        try await Self.with { node in
+            _ = try await node.signUp()
+            await #expect(throws: AccountRejection.unknownAccount) { _ = try await node.accounts.account(named: name) }
+        }
+    }
+}
