@@ -38,13 +38,14 @@ $$;
 GRANT USAGE ON SCHEMA humon TO humon_app;
 GRANT SELECT ON humon.migrations TO humon_app;
 GRANT USAGE ON SCHEMA log TO humon_app;
--- Not UPDATE, DELETE or TRUNCATE: the log is append-only.
-GRANT SELECT, INSERT ON log.recorded_events, log.commands TO humon_app;
+GRANT SELECT ON log.recorded_events TO humon_app;
+-- log.append alone inserts recorded events. Earlier releases granted this right.
+REVOKE INSERT ON log.recorded_events FROM humon_app;
+-- Not UPDATE, DELETE or TRUNCATE: commands are append-only too. A trigger refuses a command without its recorded event.
+GRANT SELECT, INSERT ON log.commands TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.follower_leaders,
     log.follower_positions, log.parked_streams TO humon_app;
--- Views: the one for servers of the version before, which write to it.
-GRANT SELECT, INSERT, UPDATE, DELETE ON log.checkpoints TO humon_app;
 GRANT SELECT ON log.followers TO humon_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 
@@ -52,16 +53,37 @@ GRANT USAGE ON SCHEMA humon, log TO humon_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO humon_reader;
 GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO humon_reader;
 
--- Read models grant this themselves when they are created; a restored dump may have forgotten it.
+-- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, humon_reader;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO humon_app;
+GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.outcomes, log.read_model_positions, log.follower_position,
+    log.leased_until, log.is_leased, log.is_held, log.is_served TO humon_reader;
+
+-- The application's role owns the read models, and the reader reads them. Projections grant this when they create their tables. A dump
+-- that was restored into a cluster without these roles has neither owners nor rights.
 DO $$
 DECLARE
-    read_model name;
+    copy record;
+    owned name;
 BEGIN
-    FOR read_model IN SELECT nspname FROM pg_namespace JOIN log.read_models ON schema = nspname
-        WHERE NOT has_schema_privilege('humon_reader', oid, 'USAGE')
+    FOR copy IN SELECT n.oid, n.nspname, n.nspowner FROM pg_namespace AS n
+        WHERE EXISTS (SELECT FROM log.read_models AS m WHERE m.schema = n.nspname)
     LOOP
-        EXECUTE format('GRANT USAGE ON SCHEMA %I TO humon_reader', read_model);
-        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO humon_reader', read_model);
+        IF copy.nspowner <> 'humon_app'::regrole THEN
+            EXECUTE format('ALTER SCHEMA %I OWNER TO humon_app', copy.nspname);
+        END IF;
+        FOR owned IN SELECT c.relname FROM pg_class AS c
+            WHERE c.relnamespace = copy.oid AND c.relkind IN ('r', 'p', 'v', 'm') AND c.relowner <> 'humon_app'::regrole
+        LOOP
+            EXECUTE format('ALTER TABLE %I.%I OWNER TO humon_app', copy.nspname, owned);
+        END LOOP;
+        IF NOT has_schema_privilege('humon_reader', copy.oid, 'USAGE') OR EXISTS (
+            SELECT FROM pg_class AS c WHERE c.relnamespace = copy.oid AND c.relkind IN ('r', 'p', 'v', 'm')
+                AND NOT has_table_privilege('humon_reader', c.oid, 'SELECT')
+        ) THEN
+            EXECUTE format('GRANT USAGE ON SCHEMA %I TO humon_reader', copy.nspname);
+            EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO humon_reader', copy.nspname);
+        END IF;
     END LOOP;
 END
 $$;

@@ -18,6 +18,8 @@ extension Migration {
         Migration(name: "0013_log_vacuum", bytes: PackageResources._013_log_vacuum_sql),
         Migration(
             name: "0014_append_without_tuplestores", bytes: PackageResources._014_append_without_tuplestores_sql),
+        Migration(name: "0015_guarded_log", bytes: PackageResources._015_guarded_log_sql),
+        Migration(name: "0016_freezing", bytes: PackageResources._016_freezing_sql),
     ]
 
     /// What the application's role may do: `db/grants.sql`.

@@ -35,7 +35,7 @@ import Testing
     private static let ailments = [
         Ailment(
             script: "ALTER TABLE log.recorded_events ENABLE TRIGGER refuse_change", check: "grants",
-            result: "the trigger that keeps log.recorded_events append-only is not on",
+            result: "the trigger refuse_change of log.recorded_events is not on",
             hint: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;",
             cure: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change"),
         Ailment(
@@ -43,9 +43,26 @@ import Testing
             hint: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC;",
             cure: "REVOKE DELETE ON log.commands FROM humon_app, PUBLIC"),
         Ailment(
-            script: "REVOKE INSERT ON log.recorded_events FROM humon_app", check: "grants",
-            result: "humon_app may not INSERT log.recorded_events", hint: "Run humon migrate.",
-            cure: "GRANT INSERT ON log.recorded_events TO humon_app"),
+            script: "REVOKE SELECT ON log.recorded_events FROM humon_app", check: "grants",
+            result: "humon_app may not SELECT log.recorded_events", hint: "Run humon migrate.",
+            cure: "GRANT SELECT ON log.recorded_events TO humon_app"),
+        Ailment(
+            script: "GRANT INSERT ON log.recorded_events TO humon_app", check: "grants",
+            result: "humon_app may INSERT log.recorded_events",
+            hint: "REVOKE INSERT ON log.recorded_events FROM humon_app, PUBLIC;",
+            cure: "REVOKE INSERT ON log.recorded_events FROM humon_app, PUBLIC"),
+        Ailment(
+            script: "GRANT EXECUTE ON FUNCTION log.lock TO PUBLIC", check: "grants",
+            result: "humon_reader may execute log.lock", hint: "Run humon migrate.",
+            cure: "REVOKE EXECUTE ON FUNCTION log.lock FROM PUBLIC"),
+        Ailment(
+            script: "ALTER TABLE users_v2.users OWNER TO CURRENT_USER", check: "grants",
+            result: "humon_app does not own the read model users_v2", hint: "Run humon migrate.",
+            cure: "ALTER TABLE users_v2.users OWNER TO humon_app; GRANT SELECT ON users_v2.users TO humon_reader"),
+        Ailment(
+            script: "REVOKE USAGE ON SCHEMA users_v2 FROM humon_reader", check: "grants",
+            result: "humon_reader may not read the read model users_v2", hint: "Run humon migrate.",
+            cure: "GRANT USAGE ON SCHEMA users_v2 TO humon_reader"),
         Ailment(
             script: "ALTER SCHEMA events_v2 RENAME TO mislaid", check: "read model events", result: "is missing",
             hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",

@@ -237,7 +237,7 @@ import Testing
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
             let error = await #expect(throws: PostgresError.self) {
-                try await store.client.query(
+                try await store.database.asSuperuser(
                     """
                     INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
                     VALUES (1, \(UUID()), 'counter-b', 1, 'Counted', 1::smallint, now(), '{}', '{}')
@@ -251,7 +251,7 @@ import Testing
     @Test func `a gap in the log is an error, not an end of the log`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.append(.counting("a", after: 0))
-            try await store.client.query(
+            try await store.database.asSuperuser(
                 """
                 INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
                 VALUES (3, \(UUID()), 'counter-b', 1, 'Counted', 1::smallint, now(), '{"number":1}',

@@ -18,26 +18,26 @@ import Testing
 
     private static func withLog(
         _ lines: [(type: String, format: Int16, data: String)], category: String = "tea",
-        _ body: @escaping @Sendable (LogReader) async throws -> Void
+        _ body: @escaping @Sendable (LogReader, TestDatabase) async throws -> Void
     ) async throws {
         try await TestDatabase.with { database in
+            for (offset, line) in lines.enumerated() {
+                try await database.asSuperuser(
+                    """
+                    INSERT INTO log.recorded_events
+                    VALUES (\(Int64(offset + 1)), gen_random_uuid(), \("\(category)-\(offset)"), 1, \(line.type), \(line.format), now(),
+                        \(line.data)::text::json, '{"request_id":"r","actor":1,"trace_id":null}')
+                    """
+                )
+            }
             try await database.withClient(role: "humon_app") { client in
-                for (offset, line) in lines.enumerated() {
-                    try await client.query(
-                        """
-                        INSERT INTO log.recorded_events
-                        VALUES (\(Int64(offset + 1)), gen_random_uuid(), \("\(category)-\(offset)"), 1, \(line.type), \(line.format), now(),
-                            \(line.data)::text::json, '{"request_id":"r","actor":1,"trace_id":null}')
-                        """
-                    )
-                }
-                try await body(LogReader(client: client))
+                try await body(LogReader(client: client), database)
             }
         }
     }
 
     @Test func `domain events of all formats are read as if written in the current one`() async throws {
-        try await Self.withLog(Self.lines) { reader in
+        try await Self.withLog(Self.lines) { reader, _ in
             let read = try await reader.read(after: 0, limit: 10).map { recorded in
                 let stored = recorded.envelope.event
                 return try TeaDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a verification counts events of all formats and finds no violation`() async throws {
-        try await Self.withLog(Self.lines) { reader in
+        try await Self.withLog(Self.lines) { reader, _ in
             let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self, Counted.self])
             #expect(verification.violations == [])
             #expect(verification.total == 4)
@@ -64,7 +64,7 @@ import Testing
             ("TeaBrewed", 4, #"{"grams":3}"#), ("TeaSpilt", 1, "{}"), ("TeaBrewed", 1, #"{"minutes":"s3cret"}"#),
             ("TeaBrewed", 1, #"{"minutes":null}"#),
         ]
-        try await Self.withLog(Self.lines + broken) { reader in
+        try await Self.withLog(Self.lines + broken) { reader, _ in
             let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
             #expect(
                 verification.violations.map {
@@ -78,8 +78,8 @@ import Testing
     }
 
     @Test func `a verification reports unreadable metadata, and the event is read all the same`() async throws {
-        try await Self.withLog(Self.lines) { reader in
-            try await reader.client.query(
+        try await Self.withLog(Self.lines) { reader, database in
+            try await database.asSuperuser(
                 "INSERT INTO log.recorded_events VALUES (5, gen_random_uuid(), 'tea-9', 1, 'TeaDrunk', 1, now(), '{}', '[]')")
             let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
             #expect(verification.violations.map(\.firstPosition) == [5])
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `a verification reports events of a module that is missing`() async throws {
-        try await Self.withLog([("CakeBaked", 1, "{}")], category: "cake") { reader in
+        try await Self.withLog([("CakeBaked", 1, "{}")], category: "cake") { reader, _ in
             let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
             #expect(verification.violations.map(\.reason) == ["no module has streams of category cake"])
         }

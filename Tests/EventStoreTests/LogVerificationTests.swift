@@ -106,7 +106,7 @@ import Testing
 
     @Test func `the verification keeps a limited number of violations and counts the rest`() async throws {
         try await TestStore.with { store in
-            try await store.client.query(
+            try await store.database.asSuperuser(
                 """
                 INSERT INTO log.recorded_events
                 SELECT 2 * n, gen_random_uuid(), 'counter-' || n, 1, 'Counted', 1, now(), '{"number":1}',

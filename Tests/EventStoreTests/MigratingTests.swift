@@ -36,11 +36,17 @@ import Testing
 
     @Test func `read models keep their positions through the migration, and appends go on`() async throws {
         try await Self.withFilledDatabase { client in
-            let positions: SQL = "SELECT schema || ' ' || position FROM log.checkpoints ORDER BY schema"
-            let before = try await client.query(positions).decode(String.self)
+            let before = try await client.query("SELECT schema || ' ' || position FROM log.checkpoints ORDER BY schema")
+                .decode(String.self)
             #expect(before == ["sums_v0 3", "sums_v1 5", "sums_v1_rebuild 2"])
             #expect(try await Migrator(client: client).migrate() == Migration.all.dropFirst(7).map(\.name))
-            #expect(try await client.query(positions).decode(String.self) == before)
+            let after = try await client.query(
+                """
+                SELECT m.schema || ' ' || p.position FROM log.read_models AS m
+                CROSS JOIN LATERAL log.read_model_positions(ARRAY[m.schema]) AS p ORDER BY m.schema
+                """
+            ).decode(String.self)
+            #expect(after == before)
             #expect(try await Subscriptions(client: client).statuses().map { "\($0.name) \($0.position)" } == ["feed 4"])
 
             let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
@@ -91,6 +97,23 @@ import Testing
             }
             #expect(try await migration.value.contains("0008_inline_read_models"))
             #expect(try await LogReader(client: client).tail() == 8)
+        }
+    }
+}
+
+@Suite struct `Vacuuming the append-only tables` {
+    @Test(arguments: ["log.recorded_events", "log.commands"])
+    func `autovacuum freezes rows of any age, and a number of rows decides when it runs`(table: String) async throws {
+        try await TestDatabase.with { database in
+            let options = try await database.withClient { client in
+                try await client.query("SELECT unnest(reloptions) FROM pg_class WHERE oid = \(table)::text::regclass").decode(
+                    String.self)
+            }
+            let expected = [
+                "autovacuum_freeze_min_age=0", "autovacuum_vacuum_insert_scale_factor=0",
+                "autovacuum_vacuum_insert_threshold=200000",
+            ]
+            #expect(Set(options) == Set(expected))
         }
     }
 }

@@ -23,10 +23,39 @@ import Testing
                     "DELETE FROM log.recorded_events", "UPDATE log.read_models SET position = 0",
                     "DELETE FROM log.follower_leaders",
                     "SELECT nextval('log.event_ids')", "CREATE SCHEMA mine", "DELETE FROM humon.migrations",
+                    // These append, or take a lock that appends or servers need.
+                    "SELECT log.lock()", "SELECT log.require('{}', '{}')", "SELECT log.leave_inline('{sums_v1}')",
+                    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+                    "SELECT log.hold_served('sums_v1')", "SELECT log.lock_read_models('{sums_v1}')",
                 ]
                 for statement in writing {
                     let error = await #expect(throws: PostgresError.self) { try await client.query(statement) }
                     #expect(error?.sqlState == .insufficientPrivilege, "\(statement)")
+                }
+            }
+        }
+    }
+
+    @Test func `no query of the reader role on the log holds back an append`() async throws {
+        try await TestStore.with { store in
+            try await store.count(2)
+            try await store.database.withClient(role: "humon_reader") { client in
+                try await client.withTransaction { reader in
+                    let relations = try await reader.query(
+                        "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'log'::regnamespace AND relkind IN ('r', 'v')"
+                    ).decode(String.self)
+                    #expect(relations.count >= 8)
+                    for relation in relations { _ = try await reader.query(SQL(unsafeText: "SELECT * FROM \(relation)")) }
+                    for function in [
+                        "tail()", "read_model_positions('{sums_v1}')", "is_served('sums_v1')", "versions('{counter-1}')",
+                    ] {
+                        _ = try await reader.query(SQL(unsafeText: "SELECT log.\(function)"))
+                    }
+                    let locks = try await reader.query(
+                        "SELECT locktype FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory'"
+                    ).decode(String.self)
+                    #expect(locks == [])
+                    _ = try await store.log.append(.counting("a", after: 0))
                 }
             }
         }

@@ -106,7 +106,7 @@ import Testing
                     script: """
                         CREATE SCHEMA sums_v1_rebuild; \(SumProjection.tables(in: "sums_v1_rebuild"))
                         INSERT INTO sums_v1_rebuild.sums SELECT (n % 7) || '-x', sum(n), 2 FROM generate_series(0, 13) AS n GROUP BY n % 7;
-                        INSERT INTO log.checkpoints VALUES ('sums_v1_rebuild', 1, 14);
+                        INSERT INTO log.read_models (schema, version, position) VALUES ('sums_v1_rebuild', 1, 14);
                         INSERT INTO log.shadows VALUES ('sums_v1_rebuild', gen_random_uuid(), clock_timestamp() + interval '\(lease)');
                         """
                 )
@@ -128,7 +128,7 @@ import Testing
                 try await connection.execute(
                     script: """
                         CREATE SCHEMA sums_v1_rebuild; \(SumProjection.tables(in: "sums_v1_rebuild"))
-                        INSERT INTO log.checkpoints VALUES ('sums_v1_rebuild', 1, 5)
+                        INSERT INTO log.read_models (schema, version, position) VALUES ('sums_v1_rebuild', 1, 5)
                         """)
             }
             let (rebuild, abort) = try await store.client.withTransaction { connection in
@@ -176,7 +176,7 @@ import Testing
     @Test func `a rebuild that fails names the position and changes nothing`() async throws {
         try await TestStore.with { store in
             try await store.count(5)
-            try await store.client.query(
+            try await store.database.asSuperuser(
                 """
                 INSERT INTO log.recorded_events
                 VALUES (6, gen_random_uuid(), 'counter-z', 1, 'Counted', 1, now(), '{"number":"many"}', '{}')

@@ -10,7 +10,7 @@ import Testing
         try await TestStore.with { store in
             for counter in ["a", "b", "b2", "c"] { _ = try await store.log.append(.counting(counter, after: 0)) }
             _ = try await store.log.append(.counting("b", after: 1))
-            try await store.client.query(
+            try await store.database.asSuperuser(
                 "INSERT INTO log.recorded_events SELECT 6, gen_random_uuid(), 'counter2-z', 1, type, 1, now(), data, metadata FROM log.recorded_events WHERE position = 1"
             )
             let moment = Timestamp(milliseconds: 1_379_289_600_123)

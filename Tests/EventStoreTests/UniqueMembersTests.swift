@@ -34,15 +34,15 @@ private enum Label: DomainEvent, Hashable {
 @Suite struct `Verifying the unique members of a category` {
     private static func reasons(_ events: [Label]) async throws -> [String] {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
-                for (offset, event) in events.enumerated() {
-                    try await client.query(
-                        """
-                        INSERT INTO log.recorded_events VALUES (\(Int64(offset + 1)), gen_random_uuid(), \("label-\(offset + 1)"), 1,
-                            \(event.stored.type), 1, now(), \(event.stored.data.text)::text::json,
-                            '{"request_id":"r","actor":1,"trace_id":null}')
-                        """)
-                }
+            for (offset, event) in events.enumerated() {
+                try await database.asSuperuser(
+                    """
+                    INSERT INTO log.recorded_events VALUES (\(Int64(offset + 1)), gen_random_uuid(), \("label-\(offset + 1)"), 1,
+                        \(event.stored.type), 1, now(), \(event.stored.data.text)::text::json,
+                        '{"request_id":"r","actor":1,"trace_id":null}')
+                    """)
+            }
+            return try await database.withClient(role: "humon_app") { client in
                 var verification = try await LogVerification(of: LogReader(client: client), decodedBy: [Label.self])
                 try await verification.examineTables(client, sequences: [])
                 return verification.violations.map { "\($0.firstPosition ?? 0) \($0.reason)" }

@@ -12,7 +12,6 @@ extension TestDatabase {
                         ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
                         DELETE FROM log.recorded_events WHERE position > \(position);
                         ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
-                        UPDATE log.checkpoints SET position = least(position, \(position));
                         \(script)
                         COMMIT;
                         """)

@@ -49,4 +49,9 @@ public struct TestDatabase: Sendable {
     ) async throws -> Value {
         try await withPostgres(configuration(role: role, connections: connections), logger: .quiet, body)
     }
+
+    /// Runs a statement as the superuser, who may do more than the application's role, such as an INSERT into the log.
+    public func asSuperuser(_ statement: SQL) async throws {
+        try await withClient(connections: 1) { client in _ = try await client.query(statement) }
+    }
 }

@@ -8,7 +8,8 @@ struct LogChecks: Sendable {
 
     /// - Throws: `PostgresError`
     func rights() async throws -> Check {
-        let violations = try await LogRights.violations(client)
+        let violations = try await LogRights.violations(
+            client, readModels: Backend.projections.map { type(of: $0).schema })
         guard !violations.isEmpty else {
             return Check("grants", .ok, "the log is append-only; humon_app and humon_reader have their rights")
         }

@@ -1,8 +1,9 @@
 public import Postgres
 
-/// A check that the database itself keeps the log append-only, by the rights of roles and by triggers.
+/// A check that the database itself keeps the log append-only, by the rights of roles and by triggers, and that the application and its
+/// readers have their rights. A dump that was restored into a cluster without the roles has none of them.
 public struct LogRights: Sendable {
-    /// A right or trigger that differs from `db/grants.sql` and the migrations, and the command that restores it.
+    /// A right, owner or trigger that differs from `db/grants.sql` and the migrations, and the command that restores it.
     public struct Violation: Sendable, Hashable {
         public var reason: String
         public var hint: String
@@ -10,17 +11,28 @@ public struct LogRights: Sendable {
 
     private static let application = "humon_app"
     private static let reader = "humon_reader"
-    private static let appendOnly = ["log.recorded_events", "log.commands"]
+    private static let events = ["log.recorded_events"]
+    private static let commands = ["log.commands"]
     private static let formats = ["log.program_formats"]
     private static let changing = [
         "log.read_models", "log.inline_read_models", "log.shadows", "log.leases", "log.follower_leaders",
         "log.follower_positions", "log.parked_streams",
     ]
+    /// The triggers that must be on for all roles, by table.
+    private static let triggers = [
+        ("log.recorded_events", "refuse_change"), ("log.commands", "refuse_change"), ("log.commands", "refuse_unanswered"),
+    ]
+    /// The functions that the reader may execute. All others append, lock or write.
+    private static let reading = [
+        "tail", "recorded", "versions", "outcomes", "read_model_positions", "follower_position", "leased_until", "is_leased",
+        "is_held", "is_served",
+    ]
     private static let migrating = "Run humon migrate."
 
-    /// Finds the rights and triggers that differ. Every role that can connect may call this function.
+    /// Finds the rights, owners and triggers that differ. Every role that can connect may call this function.
+    /// - Parameter readModels: the schemas of this program's read models
     /// - Throws: ``PostgresError``, or `CancellationError`
-    public static func violations(_ client: PostgresClient) async throws -> [Violation] {
+    public static func violations(_ client: PostgresClient, readModels: [String]) async throws -> [Violation] {
         let roles = try await client.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(application), \(reader))")
             .decode(String.self)
         let missing = [application, reader].filter { !roles.contains($0) }
@@ -29,22 +41,30 @@ public struct LogRights: Sendable {
         }
         var violations: [Violation] = []
         for (role, tables, rights, wrongs) in [
-            (application, appendOnly, ["SELECT", "INSERT"], ["UPDATE", "DELETE", "TRUNCATE"]),
+            (application, events, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
+            (application, commands, ["SELECT", "INSERT"], ["UPDATE", "DELETE", "TRUNCATE"]),
             (application, formats, ["SELECT", "INSERT"], []),
             (application, changing, ["SELECT", "INSERT", "UPDATE", "DELETE"], []),
-            (reader, appendOnly + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
+            (reader, events + commands + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
         ] {
             violations += try await self.violations(of: role, on: tables, rights: rights, wrongs: wrongs, client)
         }
+        violations += try await functionViolations(client)
+        violations += try await readModelViolations(readModels, client)
         return try await violations + databaseViolations(client) + triggerViolations(client)
     }
 
     private static func violations(
         of role: String, on tables: [String], rights: [String], wrongs: [String], _ client: PostgresClient
     ) async throws -> [Violation] {
+        // Not to_regclass, which needs a right on the schema.
         let found = try await client.query(
             """
-            SELECT t.name, r.name, has_table_privilege(\(role), to_regclass(t.name)::oid, r.name)
+            SELECT t.name, r.name, (
+                SELECT has_schema_privilege(\(role), n.oid, 'USAGE') AND has_table_privilege(\(role), c.oid, r.name)
+                FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE n.nspname = split_part(t.name, '.', 1) AND c.relname = split_part(t.name, '.', 2)
+            )
             FROM unnest(\(tables)) AS t (name), unnest(\(rights + wrongs)) AS r (name)
             """
         ).decode((String, String, Bool?).self)
@@ -59,6 +79,43 @@ public struct LogRights: Sendable {
         }
     }
 
+    private static func functionViolations(_ client: PostgresClient) async throws -> [Violation] {
+        let found = try await client.query(
+            """
+            SELECT p.proname::text, has_function_privilege(\(application), p.oid, 'EXECUTE'),
+                has_function_privilege(\(reader), p.oid, 'EXECUTE')
+            FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace WHERE n.nspname = 'log' ORDER BY p.proname
+            """
+        ).decode((String, Bool, Bool).self)
+        return found.flatMap { name, isApplications, isReaders in
+            let mayRead = reading.contains(name)
+            return [
+                isApplications ? nil : "\(application) may not execute log.\(name)",
+                isReaders == mayRead ? nil : "\(reader) may \(mayRead ? "not " : "")execute log.\(name)",
+            ].compactMap { $0.map { Violation(reason: $0, hint: migrating) } }
+        }
+    }
+
+    private static func readModelViolations(_ schemas: [String], _ client: PostgresClient) async throws -> [Violation] {
+        let found = try await client.query(
+            """
+            SELECT n.nspname::text,
+                pg_has_role(\(application), n.nspowner, 'USAGE')
+                    AND coalesce(bool_and(pg_has_role(\(application), c.relowner, 'USAGE')), true),
+                has_schema_privilege(\(reader), n.oid, 'USAGE')
+                    AND coalesce(bool_and(has_table_privilege(\(reader), c.oid, 'SELECT')), true)
+            FROM pg_namespace AS n LEFT JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relkind = 'r'
+            WHERE n.nspname = ANY (\(schemas)) GROUP BY n.oid ORDER BY n.nspname
+            """
+        ).decode((String, Bool, Bool).self)
+        return found.flatMap { schema, isOwner, mayRead in
+            [
+                isOwner ? nil : "\(application) does not own the read model \(schema)",
+                mayRead ? nil : "\(reader) may not read the read model \(schema)",
+            ].compactMap { $0.map { Violation(reason: $0, hint: migrating) } }
+        }
+    }
+
     private static func databaseViolations(_ client: PostgresClient) async throws -> [Violation] {
         let mayCreate = try await client.query("SELECT has_database_privilege(\(application), current_database(), 'CREATE')")
             .decode(Bool.self)
@@ -68,15 +125,15 @@ public struct LogRights: Sendable {
     private static func triggerViolations(_ client: PostgresClient) async throws -> [Violation] {
         try await client.query(
             """
-            SELECT t.name FROM unnest(\(appendOnly)) AS t (name)
-            WHERE to_regclass(t.name) IS NOT NULL AND NOT EXISTS (
-                SELECT FROM pg_trigger WHERE tgrelid = to_regclass(t.name) AND tgname = 'refuse_change' AND tgenabled = 'A'
-            )
+            SELECT w.relation, w.trigger FROM unnest(\(triggers.map(\.0)), \(triggers.map(\.1))) AS w (relation, trigger)
+            JOIN pg_namespace AS n ON n.nspname = split_part(w.relation, '.', 1)
+            JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = split_part(w.relation, '.', 2)
+            WHERE NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = c.oid AND t.tgname = w.trigger AND t.tgenabled = 'A')
             """
-        ).decode(String.self).map { table in
+        ).decode((String, String).self).map { table, trigger in
             Violation(
-                reason: "the trigger that keeps \(table) append-only is not on",
-                hint: "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER refuse_change;")
+                reason: "the trigger \(trigger) of \(table) is not on",
+                hint: "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER \(trigger);")
         }
     }
 }

@@ -1,0 +1,109 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `The rights of the application's role on the log` {
+    private static func append(_ stream: String) -> SQL {
+        """
+        SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(stream)], ARRAY[1], ARRAY['Counted'], ARRAY[1::smallint], ARRAY[now()],
+            ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], ARRAY['sums_v1'], ARRAY[1])
+        """
+    }
+
+    @Test func `the role records events by log.append alone, at the next position`() async throws {
+        try await TestStore.with { store in
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.client.query(
+                    """
+                    INSERT INTO log.recorded_events
+                    VALUES (9000000, gen_random_uuid(), 'counter-a', 1, 'Counted', 1, now(), '{"number":1}', '{}')
+                    """)
+            }
+            #expect(error?.sqlState == .insufficientPrivilege)
+            let positions = try await store.client.query(Self.append("counter-a")).decode(Int64.self)
+            #expect(positions == [1])
+        }
+    }
+
+    @Test func `a function or table of the caller does not stand in for one that log.append uses`() async throws {
+        try await TestStore.with { store in
+            try await store.client.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        CREATE SCHEMA evil;
+                        CREATE FUNCTION evil.pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE plpgsql AS
+                            'BEGIN RAISE EXCEPTION ''as %'', current_user; END';
+                        CREATE FUNCTION evil.cardinality(anyarray) RETURNS integer LANGUAGE plpgsql AS
+                            'BEGIN RAISE EXCEPTION ''as %'', current_user; END';
+                        SET search_path = evil, pg_catalog;
+                        """)
+                let positions = try await connection.query(Self.append("counter-a")).decode(Int64.self)
+                #expect(positions == [1])
+                try await connection.query("RESET search_path")
+            }
+            let open = try await store.client.query(
+                """
+                SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'log'::regnamespace AND prosecdef
+                    AND (proconfig @> ARRAY['search_path=pg_catalog, pg_temp']) IS NOT TRUE
+                """
+            ).decode(String.self)
+            #expect(open == [])
+        }
+    }
+
+    @Test(arguments: [1, -1] as [Int32]) func `a command without the event that answers it is refused`(version: Int32)
+        async throws
+    {
+        try await TestStore.with { store in
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.client.query(
+                    "INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', \(version))")
+            }
+            #expect(error?.sqlState == SQLState(rawValue: "23514"))
+            let stored = try await store.client.query("SELECT id FROM log.commands")
+            #expect(stored.isEmpty)
+        }
+    }
+
+    @Test func `the grants run again give the same rights, and the check finds no violation`() async throws {
+        try await TestStore.with { store in
+            try await store.database.withClient { superuser in
+                let applied = try await Migrator(client: superuser).migrate()
+                #expect(applied == [])
+                let violations = try await LogRights.violations(superuser, readModels: ["sums_v1"])
+                #expect(violations == [])
+            }
+        }
+    }
+
+    @Test func `a migration mends the owners and rights of read models, and the check finds them missing before`() async throws {
+        try await TestStore.with { store in
+            try await store.count(3)
+            let sums = try await store.sums()
+            try await store.database.withClient { superuser in
+                // A cluster without the roles restores the tables so.
+                try await superuser.withConnection { connection in
+                    try await connection.execute(
+                        script: """
+                            REVOKE ALL ON SCHEMA sums_v1 FROM humon_reader; REVOKE ALL ON ALL TABLES IN SCHEMA sums_v1 FROM humon_reader;
+                            ALTER SCHEMA sums_v1 OWNER TO CURRENT_USER; ALTER TABLE sums_v1.sums OWNER TO CURRENT_USER;
+                            REVOKE USAGE ON SCHEMA log FROM humon_app;
+                            """)
+                }
+                let reasons = try await LogRights.violations(superuser, readModels: ["sums_v1"]).map(\.reason)
+                #expect(reasons.contains("humon_app does not own the read model sums_v1"))
+                #expect(reasons.contains("humon_reader may not read the read model sums_v1"))
+                #expect(reasons.contains("humon_app may not SELECT log.recorded_events"))
+                _ = try await Migrator(client: superuser).migrate()
+                let violations = try await LogRights.violations(superuser, readModels: ["sums_v1"])
+                #expect(violations == [])
+            }
+            #expect(try await store.sums() == sums)
+            try await store.count(from: 3, 1)
+            try await store.models.rebuild { _ in }
+        }
+    }
+}
