@@ -77,18 +77,9 @@ public struct AttendancesModule: Sendable {
         decide: (Attendance, Event?) throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         let record = context.recordKey(actor: key.user.rawValue)
-        let position: Int64
-        if let first = try await idempotency.first(of: record) {
-            position = first.position
-        } else {
-            do {
-                position = try await append(to: key, if: condition, record: record, context: context, decide: decide)
-            } catch let rejection as EventRejection {
-                // Another node may have finished an earlier attempt meanwhile, and the event may have been cancelled since.
-                guard let first = try await idempotency.first(of: record) else { throw rejection }
-                position = first.position
-            }
-        }
+        let position = try await idempotency.idempotently(record) {
+            try await append(to: key, if: condition, record: record, context: context, decide: decide)
+        }.position
         await counts?.show(position)
         return position
     }
@@ -96,16 +87,12 @@ public struct AttendancesModule: Sendable {
     private func append(
         to key: AttendanceKey, if condition: AppendCondition?, record: IdempotencyRecordKey?, context: CommandContext,
         decide: (Attendance, Event?) throws -> AttendanceDomainEvent?
-    ) async throws -> Int64 {
+    ) async throws -> AppendResult {
         try await ConflictRetry(dependencies: dependencies).run { conflict in
             let (attendance, attended) = try await present(key, atLeast: conflict?.actual ?? 0)
             guard let event = try decide(attendance, attended) else {
-                if condition != nil { throw UncheckedConditionError() }
-                // The record of a key names a recorded event. There is none if the user never attended.
-                if attendance.version > 0 {
-                    try await idempotency.remember(record, recordedAs: key.stream, version: attendance.version)
-                }
-                return try await LogReader(client: database).tail()
+                return try await idempotency.endWithoutEvent(
+                    record, stream: key.stream, version: attendance.version, if: condition)
             }
             let appended = try await log.append(
                 AppendRequest(
@@ -121,7 +108,7 @@ public struct AttendancesModule: Sendable {
             )
             // The log had the event of a request at the same time, and has checked no condition.
             if appended.isRepeat, condition != nil { throw UncheckedConditionError() }
-            return appended.position
+            return appended
         }
     }
 

@@ -63,7 +63,7 @@ public final class EventsModule: Sendable {
     public func create(
         _ command: CreateEvent, condition: AppendCondition? = nil, context: CommandContext
     ) async throws -> (id: EventID, position: Int64) {
-        try await once(context.recordKey(actor: command.owner.rawValue)) { key in
+        try await idempotently(context.recordKey(actor: command.owner.rawValue)) { key in
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             try await retry.run { _ in
                 let id = EventID(rawValue: try await ids.next())
@@ -81,7 +81,7 @@ public final class EventsModule: Sendable {
     public func update(
         _ command: UpdateEvent, condition: AppendCondition? = nil, context: CommandContext
     ) async throws -> (id: EventID, position: Int64) {
-        try await once(context.recordKey(actor: command.by.rawValue)) { key in
+        try await idempotently(context.recordKey(actor: command.by.rawValue)) { key in
             try await change(command.id, by: command.by, if: condition, key: key, context: context) {
                 .updated(try decide(command, on: $0))
             }
@@ -94,7 +94,7 @@ public final class EventsModule: Sendable {
     public func cancel(
         _ command: CancelEvent, condition: AppendCondition? = nil, context: CommandContext
     ) async throws -> (id: EventID, position: Int64) {
-        try await once(context.recordKey(actor: command.by.rawValue)) { key in
+        try await idempotently(context.recordKey(actor: command.by.rawValue)) { key in
             try await change(command.id, by: command.by, if: condition, key: key, context: context) {
                 try decide(command, on: $0)
             }
@@ -137,10 +137,7 @@ public final class EventsModule: Sendable {
                 return try await append(
                     change, to: id, version: version, if: condition, by: actor, key: key, context: context)
             }
-            if condition != nil { throw UncheckedConditionError() }
-            try await idempotency.remember(key, recordedAs: id.stream, version: version)
-            let tail = try await LogReader(client: database).tail()
-            return AppendResult(position: tail, stream: id.stream, version: version, isRepeat: true)
+            return try await idempotency.endWithoutEvent(key, stream: id.stream, version: version, if: condition)
         }
     }
 
@@ -189,21 +186,11 @@ public final class EventsModule: Sendable {
         try search.page(await database.query(search.query))
     }
 
-    /// Carries a command out, or returns the result of the first command with this key.
-    private func once(_ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult) async throws
-        -> (
-            id: EventID, position: Int64
-        )
-    {
-        if let first = try await idempotency.first(of: key) { return try await shown(first) }
-        do {
-            return try await shown(await carryOut(key))
-        } catch let rejection as EventRejection {
-            // Another node may have finished an earlier attempt meanwhile. The change of that attempt may be the reason for this
-            // rejection.
-            guard let first = try await idempotency.first(of: key) else { throw rejection }
-            return try await shown(first)
-        }
+    /// Carries a command out once for each key.
+    private func idempotently(
+        _ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult
+    ) async throws -> (id: EventID, position: Int64) {
+        try await shown(await idempotency.idempotently(key) { try await carryOut(key) })
     }
 
     /// Waits until this node's index contains the write, so that the caller's next read sees it.

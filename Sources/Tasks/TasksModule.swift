@@ -37,18 +37,12 @@ public struct TasksModule: Sendable {
     /// - Throws: ``TaskRejection``, `KeyReusedError`, `StreamContended`, `PostgresError`, `EventLogError`, `CancellationError`
     public func create(_ command: CreateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
         let key = context.recordKey(actor: command.account.stream)
-        if let first = try await idempotency.first(of: key) { return try created(command, first) }
-        let event: TaskDomainEvent
-        do {
-            event = .created(try decide(command, count: try await count(command.account)))
-        } catch let rejection as TaskRejection {
-            // The same command at the same time may have become the last one that the limit allows.
-            guard let first = try await idempotency.first(of: key) else { throw rejection }
-            return try created(command, first)
-        }
-        // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
-        let appended = try await retry.run { _ in
-            try await append(event, to: TaskID(rawValue: try await ids.next()), version: 0, key: key, context: context)
+        let appended = try await idempotency.idempotently(key) {
+            let event = TaskDomainEvent.created(try decide(command, count: try await count(command.account)))
+            // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
+            return try await retry.run { _ in
+                try await append(event, to: TaskID(rawValue: try await ids.next()), version: 0, key: key, context: context)
+            }
         }
         return try created(command, appended)
     }

@@ -33,6 +33,21 @@ import Users
         }
     }
 
+    @Test func `a leave that changed nothing is remembered under its key on every server`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database) { one in
+                try await TestNode.with(database) { two in
+                    try await one.create()
+                    try await one.leave(1, by: 2, key: "k")
+                    try await two.attend(1, by: 2, key: "j")
+                    for node in [one, two] { try await node.leave(1, by: 2, key: "k") }
+                    #expect(try await two.summary(1, for: 2).isAttending)
+                    #expect(try await one.types(1, 2) == ["AttendanceAdded"])
+                }
+            }
+        }
+    }
+
     @Test func `a repeated key gets the first position, although the user came back since`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in

@@ -108,6 +108,34 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ([], .delete, .put), ([.put, .delete], .delete, .put), ([.put], .put, .delete),
+        ] as [(before: [HTTPRequest.Method], repeated: HTTPRequest.Method, later: HTTPRequest.Method)])
+    func `a late repetition of a command that changed nothing undoes no later command`(
+        before: [HTTPRequest.Method], repeated: HTTPRequest.Method, later: HTTPRequest.Method
+    ) async throws {
+        try await TestAPI.with { api in
+            let path = "/v1/events/\(try await api.createEvent("owner"))/attendance"
+            func send(_ method: HTTPRequest.Method, key: String) async throws -> TestAPI.Answer {
+                try await api.send(method, path, token: "owner", headers: ["idempotency-key": key])
+            }
+            for (number, method) in before.enumerated() { #expect(try await send(method, key: "\(number)").status == 200) }
+            #expect(try await send(repeated, key: "k").body == "{}")
+            #expect(try await send(later, key: "j").status == 200)
+            let shown = try await api.send(.get, path, token: "owner").body
+            let tail = try await api.log.tail()
+            for _ in 0..<2 {
+                let answer = try await send(repeated, key: "k")
+                #expect((answer.status, answer.body) == (200, "{}"))
+            }
+            #expect(try await api.send(.get, path, token: "owner").body == shown)
+            #expect(try await api.log.tail() == tail)
+            let other = try await send(later, key: "k")
+            #expect((other.status, other.body) == (422, Self.reused))
+        }
+    }
+
     @Test func `the same key of another user is another command`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("one")

@@ -124,7 +124,7 @@ struct LogArchiveReader {
         }
         return copyLine([
             id, #"\x"# + requestHash, try line.stored("stream", \.storedString),
-            String(try line.stored("version", \.storedVersion)),
+            String(try line.stored("version", \.storedCommandVersion)),
         ])
     }
 
@@ -185,5 +185,10 @@ extension JSON {
         storedString.flatMap { text in UUID(uuidString: text)?.uuidString.lowercased() == text ? text : nil }
     }
 
-    fileprivate var storedVersion: Int32? { storedInteger.flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil } }
+    fileprivate var storedVersion: Int32? { storedCommandVersion.flatMap { $0 > 0 ? $0 : nil } }
+
+    /// 0 answers a command that changed nothing in a stream that did not exist.
+    fileprivate var storedCommandVersion: Int32? {
+        storedInteger.flatMap { Int32(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
 }

@@ -96,13 +96,14 @@ struct LogTables: Sendable {
     }
 
     /// Finds commands without their recorded event. A command commits with its event or later, so the query has no upper
-    /// position.
+    /// position. A command of the version 0 changed nothing, and its stream did not exist.
     func unansweredCommands(limit: Int) async throws -> [Violation] {
         try await connection.query(
             """
             SELECT c.id::text, c.stream, c.version, c.rank, count(*) OVER ()
             FROM (SELECT *, row_number() OVER (ORDER BY id) AS rank FROM log.commands) AS c
-            WHERE NOT EXISTS (SELECT FROM log.recorded_events AS r WHERE r.stream = c.stream AND r.version = c.version)
+            WHERE c.version <> 0
+                AND NOT EXISTS (SELECT FROM log.recorded_events AS r WHERE r.stream = c.stream AND r.version = c.version)
             ORDER BY c.id LIMIT \(Int64(limit))
             """
         ).decode((String, String, Int32, Int64, Int64).self).map { id, stream, version, rank, total in
