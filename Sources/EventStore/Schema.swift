@@ -12,7 +12,13 @@ extension Migration {
         Migration(name: "0007_search", bytes: PackageResources._007_search_sql),
         Migration(name: "0008_inline_read_models", bytes: PackageResources._008_inline_read_models_sql),
         Migration(name: "0009_formats", bytes: PackageResources._009_formats_sql),
-        Migration(name: "0010_previous_read_models", bytes: PackageResources._010_previous_read_models_sql),
+        Migration(
+            name: "0010_previous_read_models", bytes: PackageResources._010_previous_read_models_sql,
+            // It fails for a row without its schema, which a person may have dropped.
+            preparation: """
+                DELETE FROM log.read_models AS m
+                WHERE m.schema LIKE '%\\_before' AND NOT EXISTS (SELECT FROM pg_namespace AS n WHERE n.nspname = m.schema)
+                """),
         Migration(name: "0011_account_ids", bytes: PackageResources._011_account_ids_sql),
         Migration(name: "0012_append_conditions", bytes: PackageResources._012_append_conditions_sql),
         Migration(name: "0013_log_vacuum", bytes: PackageResources._013_log_vacuum_sql),
@@ -25,7 +31,9 @@ extension Migration {
     /// What the application's role may do: `db/grants.sql`.
     public static let grants = Migration(name: "grants", bytes: PackageResources.grants_sql)
 
-    private init(name: String, bytes: [UInt8]) { self.init(name: name, sql: String(decoding: bytes, as: UTF8.self)) }
+    private init(name: String, bytes: [UInt8], preparation: String? = nil) {
+        self.init(name: name, sql: String(decoding: bytes, as: UTF8.self), preparation: preparation)
+    }
 }
 
 extension Migrator {

@@ -80,6 +80,15 @@ import Testing
         }
     }
 
+    @Test func `the migration forgets replaced tables that a person has dropped`() async throws {
+        try await Self.withFilledDatabase { client in
+            try await client.query("INSERT INTO log.checkpoints (schema, version, position) VALUES ('sums_v0_before', 1, 5)")
+            _ = try await Migrator(client: client).migrate()
+            let schemas = try await client.query("SELECT schema FROM log.read_models ORDER BY schema").decode(String.self)
+            #expect(schemas == ["sums_v0", "sums_v1", "sums_v1_rebuild"])
+        }
+    }
+
     @Test func `appends do not wait while the migration waits for a dump`() async throws {
         try await Self.withFilledDatabase { client in
             let migration = try await client.withTransaction { dump in

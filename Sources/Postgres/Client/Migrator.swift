@@ -3,10 +3,14 @@ public struct Migration: Sendable, Hashable {
     /// The file's name without its ending; migrations are applied in the order of these.
     public var name: String
     public var sql: String
+    /// Runs before `sql` in the same transaction. It belongs to no checksum, so it can mend a database for which the text of an applied
+    /// migration fails.
+    public var preparation: String?
 
-    public init(name: String, sql: String) {
+    public init(name: String, sql: String, preparation: String? = nil) {
         self.name = name
         self.sql = sql
+        self.preparation = preparation
     }
 }
 
@@ -92,6 +96,7 @@ public struct Migrator: Sendable {
 
     private func apply(_ migration: Migration, _ connection: LeasedConnection) async throws {
         do {
+            if let preparation = migration.preparation { try await connection.execute(script: preparation) }
             try await connection.execute(script: migration.sql)
         } catch PostgresError.refused(let refusal) {
             throw MigrationError.failed(name: migration.name, message: refusal.unredactedMessage)
