@@ -53,7 +53,7 @@ extension Database {
             case false?: .notMember(user: user, role: role)
             case true?: nil
             }
-        case .connectionLost, .deadlineExceeded, .rolledBack, .decoding, .unusableURL: return nil
+        case .connectionLost, .deadlineExceeded, .rolledBack, .unreplicated, .decoding, .unusableURL: return nil
         }
     }
 }

@@ -6,3 +6,8 @@
 #else
 #include <postgresql/libpq-fe.h>
 #endif
+
+#ifdef __linux__
+// glibc declares it for _GNU_SOURCE only, which Swift's module of glibc does not define.
+int dup3(int descriptor, int replaced, int flags);
+#endif

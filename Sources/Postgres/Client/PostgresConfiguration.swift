@@ -18,6 +18,11 @@ public struct PostgresConfiguration: Sendable {
     public var connectTimeoutSeconds = 5
     /// For one statement, on the server; a second later this side gives the connection up.
     public var statementTimeoutSeconds = 10.0
+    /// For one transaction, on servers of version 17 and later; `nil` for no limit.
+    public var transactionTimeoutSeconds: Double?
+    /// The kernel's buffer for what goes to PostgreSQL. Linux doubles the value, and limits it by `net.core.wmem_max`. `nil` leaves the
+    /// size to the kernel.
+    public var sendBufferBytes: Int32?
     /// Maximum time without an answer for a statement without time-out, a whole script, or a COPY before its first row.
     public var maintenanceTimeoutSeconds = 3_600.0
     /// For a COPY: how long no byte may come or go while PostgreSQL is waited for.
@@ -71,6 +76,11 @@ public struct PostgresConfiguration: Sendable {
             var own = sessionSettings
             own["statement_timeout"] = String(Int(statementTimeoutSeconds * 1_000))
             own["idle_in_transaction_session_timeout"] = "60000"
+            // The server, too, notices a peer that is lost.
+            own["tcp_user_timeout"] = String(Int(stallSeconds * 1_000))
+            own["tcp_keepalives_idle"] = String(Self.keepaliveIdleSeconds)
+            own["tcp_keepalives_interval"] = String(Self.keepaliveIntervalSeconds)
+            own["tcp_keepalives_count"] = String(Self.keepaliveCount)
             // What an append reads must be younger than its lock.
             own["default_transaction_isolation"] = "read committed"
             own["role"] = role

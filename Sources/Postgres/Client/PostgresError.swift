@@ -12,6 +12,8 @@ public enum PostgresError: Error, Sendable {
     case unavailable(reason: String)
     /// The transaction was rolled back, because a statement in it was refused and its error went unnoticed.
     case rolledBack
+    /// The transaction is committed, but PostgreSQL gave up the wait for its synchronous standbys.
+    case unreplicated
     /// The column, from 0, is not what the caller reads it as.
     case decoding(column: Int, cause: CellError)
     /// The URL is not one that libpq understands. It is not shown, since it may hold a password.
@@ -57,7 +59,7 @@ extension PostgresError {
     public var isUnavailability: Bool {
         switch self {
         case .refused(let refusal): refusal.sqlState.saysTryLater
-        case .connectionLost, .deadlineExceeded, .unavailable: true
+        case .connectionLost, .deadlineExceeded, .unavailable, .unreplicated: true
         case .rolledBack, .decoding, .unusableURL: false
         }
     }
@@ -66,6 +68,7 @@ extension PostgresError {
     public var mayHaveRun: Bool {
         switch self {
         case .connectionLost(let mayHaveRun), .deadlineExceeded(let mayHaveRun): mayHaveRun
+        case .unreplicated: true
         case .refused, .unavailable, .rolledBack, .decoding, .unusableURL: false
         }
     }
@@ -94,6 +97,7 @@ extension PostgresError: CustomStringConvertible {
         case .deadlineExceeded(mayHaveRun: false): "no connection to PostgreSQL had time for the statement, which was not sent"
         case .unavailable(let reason): "no connection to PostgreSQL: \(reason)"
         case .rolledBack: "the transaction was rolled back, because a statement in it had been refused"
+        case .unreplicated: "the transaction is committed, but perhaps on no synchronous standby"
         case .decoding(let column, let cause): "column \(column) \(cause)"
         case .unusableURL: "the database URL is not one that libpq understands (postgres://user@host:port/database?sslmode=…)"
         }

@@ -36,8 +36,24 @@ extension Session {
     /// Not inside a transaction: the server's own limit for idle transactions would start anew.
     private func checkWhileIdle(at now: Double) {
         progressAt = now
-        guard PQtransactionStatus(connection) == PQTRANS_IDLE, PQpipelineSync(connection) == 1 else { return }
-        let job = Job(work: .pipeline([]), stallSeconds: configuration.stallSeconds)
-        inFlight.append(InFlight(job: job, steps: [.sync], isIdleCheck: true))
+        guard PQtransactionStatus(connection) == PQTRANS_IDLE else { return }
+        _ = sendOwn([])
+    }
+
+    /// Has PostgreSQL end a transaction that takes too long, even while it waits for this side.
+    /// - Returns: false when the connection is no longer usable
+    func limitTransactions() -> Bool {
+        // Older servers refuse the setting.
+        guard let seconds = configuration.transactionTimeoutSeconds, !configuration.isPooled,
+            PQserverVersion(connection) >= 170_000
+        else { return true }
+        return sendOwn(["SELECT set_config('transaction_timeout', \(String(Int(seconds * 1_000))), false)"])
+    }
+
+    private func sendOwn(_ statements: [SQL]) -> Bool {
+        guard let steps = queue(statements) else { return false }
+        let job = Job(work: .pipeline(statements), stallSeconds: configuration.stallSeconds)
+        inFlight.append(InFlight(job: job, steps: steps, isOwn: true))
+        return true
     }
 }

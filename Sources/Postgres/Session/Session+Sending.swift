@@ -3,7 +3,18 @@ internal import DequeModule
 
 /// How a statement goes into libpq's pipeline.
 extension Session {
-    func send(_ statement: SQL, steps: inout Deque<Step>) -> Bool {
+    /// Queues the statements of one transaction, and its end.
+    /// - Returns: what libpq will answer; `nil` when the connection is no longer usable
+    func queue(_ statements: [SQL]) -> Deque<Step>? {
+        var steps: Deque<Step> = []
+        let queue = { [self] in statements.allSatisfy { send($0, steps: &steps) } && PQpipelineSync(connection) == 1 }
+        // A single statement runs when PostgreSQL has all of it.
+        guard statements.count > 1 ? holdingBack(queue) : queue() else { return nil }
+        steps.append(.sync)
+        return steps
+    }
+
+    private func send(_ statement: SQL, steps: inout Deque<Step>) -> Bool {
         let parameters = statement.parameters
         let types = parameters.slots.map(\.type)
         let lengths = parameters.slots.map { Int32($0.length ?? 0) }

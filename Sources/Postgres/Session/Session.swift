@@ -20,8 +20,10 @@ final class Session {
         var hasResult = false
         /// Whether the job's deadline has passed, and its caller was answered that.
         var isOverdue = false
-        /// Whether this side asks for itself whether the server still answers.
-        var isIdleCheck = false
+        /// Whether the job is this side's own, so that no caller waits for its answer.
+        var isOwn = false
+        /// Whether PostgreSQL has committed without the synchronous standbys.
+        var isUnreplicated = false
     }
 
     /// The same text is another statement with parameters of other types.
@@ -48,7 +50,7 @@ final class Session {
     /// The time of PostgreSQL's last answer, or of the begin of the first statement in flight.
     var progressAt = 0.0
     /// PostgreSQL said unasked that it ends this session; it will run nothing more.
-    private var isGoingAway = false
+    var isGoingAway = false
 
     /// Connects, or says why not.
     init(
@@ -72,6 +74,8 @@ final class Session {
             state = PQconnectPoll(connection)
             if state == PGRES_POLLING_OK, PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 {
                 receiveNotices()
+                enlargeSendBuffer()
+                guard limitTransactions() else { break }
                 if let niceness = configuration.niceness { ServerProcess(of: connection)?.lowerPriority(toNiceness: niceness) }
                 progressAt = monotonicSeconds()
                 return
@@ -116,7 +120,7 @@ final class Session {
                 break
             }
         }
-        for entry in inFlight where !entry.isIdleCheck { front.answer(entry.job, with: .failure(reason)) }
+        for entry in inFlight where !entry.isOwn { front.answer(entry.job, with: .failure(reason)) }
         for job in waiting {
             front.answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false)))
         }
@@ -140,12 +144,10 @@ final class Session {
             }
             if case .pipeline(let statements) = job.work {
                 waiting.removeFirst()
-                var steps: Deque<Step> = []
-                let isSent = statements.allSatisfy { send($0, steps: &steps) } && PQpipelineSync(connection) == 1
-                steps.append(.sync)
+                let steps = queue(statements)
                 if inFlight.isEmpty { progressAt = monotonicSeconds() }
-                inFlight.append(InFlight(job: job, steps: steps))
-                guard isSent else { return false }
+                inFlight.append(InFlight(job: job, steps: steps ?? []))
+                guard steps != nil else { return false }
             } else {
                 guard inFlight.isEmpty else { return true }
                 waiting.removeFirst()
@@ -181,8 +183,9 @@ final class Session {
         case PGRES_PIPELINE_SYNC:
             PQclear(result)
             let entry = inFlight.removeFirst()
-            guard !entry.isIdleCheck else { return }
-            answer(entry.job, with: entry.failure.map { .failure($0) } ?? .success(entry.rows), front: front)
+            guard !entry.isOwn else { return }
+            let failure = entry.failure ?? (entry.isUnreplicated ? .unreplicated : nil)
+            answer(entry.job, with: failure.map { .failure($0) } ?? .success(entry.rows), front: front)
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             if case .execute = inFlight[0].steps.first { inFlight[0].rows.append(Rows(result)) } else { PQclear(result) }
         case PGRES_PIPELINE_ABORTED:
@@ -206,20 +209,6 @@ final class Session {
             return .connectionLost(mayHaveRun: true)
         }
         return .refused(PostgresError.ServerError(result: result))
-    }
-
-    /// Drops notices, except the one with which PostgreSQL ends an idle session: jobs that are still in the queue can run on
-    /// another connection.
-    private func receiveNotices() {
-        PQsetNoticeReceiver(
-            connection,
-            { session, notice in
-                guard let session, let severity = PQresultErrorField(notice, Int32(UInt8(ascii: "V"))) else { return }
-                guard ["FATAL", "PANIC"].contains(String(cString: severity)) else { return }
-                Unmanaged<Session>.fromOpaque(session).takeUnretainedValue().isGoingAway = true
-            },
-            Unmanaged.passUnretained(self).toOpaque()
-        )
     }
 
     private func readNotifications(front: ConnectionThread) {

@@ -1,0 +1,67 @@
+internal import CLibPQ
+internal import Foundation
+
+/// How all statements of a transaction are queued before PostgreSQL gets the first byte.
+extension Session {
+    /// Runs the body, during which libpq sends nothing and keeps every message in its own buffer.
+    ///
+    /// libpq sends each full 8 KiB while messages are queued. PostgreSQL would run the first statements, with the locks that they take,
+    /// and wait for the rest. If this process froze in that moment, the locks would be held for as long as it is frozen. So libpq's
+    /// descriptor is another socket meanwhile, which takes no byte. To libpq, and to OpenSSL, PostgreSQL's socket is full.
+    /// - Returns: false if the body does, or if the connection is not usable any more
+    func holdingBack(_ body: () -> Bool) -> Bool {
+        let descriptor = PQsocket(connection)
+        let kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard kept >= 0 else { return false }
+        defer { close(kept) }
+        guard let full = FullSocket.shared?.descriptor, Self.replace(descriptor, by: full) else { return false }
+        let isQueued = body()
+        return Self.replace(descriptor, by: kept) && isQueued
+    }
+
+    private static func replace(_ descriptor: Int32, by other: Int32) -> Bool {
+        #if os(Linux)
+            // A program that this process starts in this moment must not inherit the socket.
+            dup3(other, descriptor, O_CLOEXEC) >= 0
+        #else
+            dup2(other, descriptor) >= 0 && fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0
+        #endif
+    }
+
+    /// Asks the kernel for a send buffer that takes whole transactions: a process that freezes later delays none of their bytes.
+    func enlargeSendBuffer() {
+        guard var bytes = configuration.sendBufferBytes else { return }
+        setsockopt(PQsocket(connection), SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout.size(ofValue: bytes)))
+    }
+}
+
+/// A socket without room for a byte, from which nothing comes.
+private final class FullSocket: Sendable {
+    /// `nil` if this process had no descriptors left at the first use.
+    static let shared = FullSocket()
+
+    let descriptor: Int32
+    private let other: Int32
+
+    private init?() {
+        var ends: [Int32] = [0, 0]
+        #if os(Linux)
+            let stream = Int32(SOCK_STREAM.rawValue)
+        #else
+            let stream = SOCK_STREAM
+        #endif
+        guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { return nil }
+        (descriptor, other) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        let bytes = [UInt8](repeating: 0, count: 4_096)
+        for count in [bytes.count, 1] { while write(descriptor, bytes, count) > 0 {} }
+    }
+
+    deinit {
+        close(descriptor)
+        close(other)
+    }
+}
