@@ -53,10 +53,17 @@ extension LogReader {
         """
         SELECT \(columns) FROM log.recorded_events
         WHERE position > \(position) AND position <= \(end)
-            AND (\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
-            AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted())))
+            AND \(selects(filter))
             AND (\(sample == nil) OR hashtextextended(stream, \(sample?.salt ?? 0)) % \(sample?.oneIn ?? 1) = 0)
         ORDER BY position
+        """
+    }
+
+    /// Whether the filter selects a row of the log.
+    static func selects(_ filter: LogFilter) -> SQL {
+        """
+        ((\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
+            AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted()))))
         """
     }
 }

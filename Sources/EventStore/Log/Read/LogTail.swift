@@ -219,16 +219,38 @@ public struct LogDivergedError: Error, Hashable, CustomStringConvertible {
 }
 
 extension LogReader {
-    /// Reads the page after a position, at most `limit` positions long.
-    /// - Throws: ``LogGapError``
+    /// Reads the page after a position, at most `limit` positions long. One statement reads it with the recorded event before it, because
+    /// the log may lose its end between two.
+    /// - Throws: ``LogGapError``, ``PostgresError``, ``FormatError``, or `CancellationError`
     public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         let askedAt = ContinuousClock.now
-        let page = try await rows(after: position, limit: limit, filter: filter)
-        let ids = try Self.ids(in: await client.query(Self.idsQuery(at: [position, page.through])))
-        return LogPage(
-            after: LogCursor(position: position, id: ids[position]), events: try page.decode(page.rows.indices),
-            end: LogCursor(position: page.through, id: ids[page.through]),
-            endOfLogAt: page.through - position < limit ? askedAt : nil)
+        let start = LogCursor(position: position, id: nil)
+        var page = LogPage(after: start, events: [], end: start)
+        for row in try await client.query(Self.pageQuery(after: start.position, limit: limit, filter: filter)) {
+            let (found, id) = (try Int64(row.cell(0)), try UUID(row.cell(1)))
+            if found == start.position {
+                page.after.id = id
+                page.end.id = id
+                continue
+            }
+            guard found == page.through + 1 else { throw LogGapError(after: page.through) }
+            page.end = LogCursor(position: found, id: id)
+            if try Bool(row.cell(9)) { page.events.append(try RecordedEvent(row)) }
+        }
+        if page.through - start.position < limit { page.endOfLogAt = askedAt }
+        return page
+    }
+
+    /// Selects the recorded event at a position and the next ones, at most `limit`. It sends no data of those that the filter leaves out.
+    private static func pageQuery(after position: Int64, limit: Int64, filter: LogFilter) -> SQL {
+        """
+        SELECT position, id, stream, version, type, format, recorded_at,
+            CASE WHEN is_selected THEN data END, CASE WHEN is_selected THEN metadata END, is_selected
+        FROM (
+            SELECT \(columns), \(filter == .everything ? "true" : selects(filter)) AS is_selected
+            FROM log.recorded_events WHERE position >= \(position) ORDER BY position LIMIT \(position == 0 ? limit : limit + 1)
+        ) AS page ORDER BY position
+        """
     }
 
     static func idsQuery(at positions: [Int64]) -> SQL {

@@ -1,0 +1,39 @@
+import Postgres
+import Telemetry
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Reading a page of the log` {
+    /// Two statements could see two logs, if the log lost its end between them.
+    @Test(arguments: [LogFilter.everything, LogFilter(categories: ["counter"], types: ["Counted"]), LogFilter(types: ["none"])])
+    func `one statement reads a page with the event before it`(filter: LogFilter) async throws {
+        try await TestStore.with { store in
+            try await store.count(7)
+            let ids = try await store.reader.read(after: 0, limit: 7).map(\.envelope.id)
+            try await store.database.withClient(role: "humon_app") { client in
+                let reader = LogReader(client: client)
+                for (after, limit, through) in [(Int64(0), Int64(3), Int64(3)), (3, 3, 6), (6, 3, 7), (7, 3, 7)] {
+                    let before = client.statistics.queries.count
+                    let page = try await reader.page(after: after, limit: limit, filter: filter)
+                    #expect(client.statistics.queries.count == before + 1)
+                    #expect(page.after == LogCursor(position: after, id: after == 0 ? nil : ids[Int(after) - 1]))
+                    #expect(page.end == LogCursor(position: through, id: ids[Int(through) - 1]))
+                    #expect((page.endOfLogAt == nil) == (through - after == limit))
+                    let selected = filter.types == ["none"] ? [] : Array(after..<through).map { $0 + 1 }
+                    #expect(page.events.map(\.position) == selected)
+                }
+            }
+        }
+    }
+
+    @Test func `a page behind the end of the log has no cursor before it`() async throws {
+        try await TestStore.with { store in
+            try await store.count(2)
+            let page = try await store.reader.page(after: 5, limit: 3, filter: .everything)
+            #expect(page.after == LogCursor(position: 5, id: nil))
+            #expect(page.end == page.after)
+        }
+    }
+}
