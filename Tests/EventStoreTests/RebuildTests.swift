@@ -79,8 +79,8 @@ import Testing
                     var cutovers = 0
                     while !writer.isDone.withLock(\.self) {
                         try await store.models.rebuild { _ in }
-                        _ = try await store.models.rollback()
-                        _ = try await store.models.rollback()
+                        _ = try await store.models.rollback(to: .older)
+                        _ = try await store.models.rollback(to: .newer)
                         cutovers += 3
                     }
                     return ("cutovers", cutovers)
@@ -192,18 +192,38 @@ import Testing
     @Test func `a rebuild keeps the old tables until they are pruned`() async throws {
         try await TestStore.with { store in
             try await store.count(8)
-            await #expect(throws: ReadModelError.noPreviousTables("sums")) { _ = try await store.models.rollback() }
+            await #expect(throws: ReadModelError.noPreviousTables("sums")) { _ = try await store.models.rollback(to: .older) }
             try await store.client.query("UPDATE sums_v1.sums SET sum = 999 WHERE counter = '0-x'")
             try await store.models.rebuild { _ in }
             try await store.count(from: 8, 3)
-            let cutover = try await store.models.rollback()
+            let cutover = try await store.models.rollback(to: .older)
             // The rollback restores even the wrong row, and shows the appends since the cutover.
             #expect((cutover.position, cutover.events) == (11, 3))
             #expect(try await store.sums().contains("(0-x,999,2)"))
             #expect(try await store.sums().contains("(3-x,13,2)"))
             #expect(try await store.models.prune() == ["sums_v1_previous"])
             #expect(try await store.models.prune() == [])
-            await #expect(throws: ReadModelError.noPreviousTables("sums")) { _ = try await store.models.rollback() }
+            await #expect(throws: ReadModelError.noPreviousTables("sums")) { _ = try await store.models.rollback(to: .older) }
+        }
+    }
+
+    /// An operator repeats a command whose answer was lost.
+    @Test func `a rollback that is repeated changes nothing, and names its target`() async throws {
+        try await TestStore.with { store in
+            try await store.count(8)
+            try await store.client.query("UPDATE sums_v1.sums SET sum = 999 WHERE counter = '0-x'")
+            try await store.models.rebuild { _ in }
+            let (wrong, right) = ("(0-x,999,2)", "(0-x,7,2)")
+            for (target, expected) in [
+                (ReadModels.RollbackTarget.newer, right), (.older, wrong), (.older, wrong), (.newer, right),
+            ] {
+                _ = try await store.models.rollback(to: target)
+                #expect(try await store.sums().contains(expected), "\(target)")
+                #expect(try await store.models.kept(for: target).map(\.isTarget) == [false], "\(target)")
+            }
+            try await store.models.rebuild { _ in }
+            _ = try await store.models.rollback(to: .older)
+            #expect(try await store.models.kept(for: .newer).map(\.isTarget) == [true])
         }
     }
 
@@ -216,7 +236,7 @@ import Testing
                 try await reader.query("SELECT FROM sums_v1_previous.sums")
                 let prune = Task { try await store.models.prune() }
                 try await store.waitForLocks(1)
-                let rollback = Task { try await store.models.rollback() }
+                let rollback = Task { try await store.models.rollback(to: .older) }
                 try await store.waitForLocks(2)
                 return (prune, rollback)
             }

@@ -24,10 +24,16 @@ extension ReadModels {
         }
     }
 
-    /// Catches up the tables that the last cutover replaced, and makes them live again. They change places with the present
-    /// tables, so that a second rollback undoes the first one.
+    /// Which of the two copies of each read model a rollback makes live: the one that was built first, or the other one.
+    public enum RollbackTarget: Sendable, Hashable {
+        case older
+        case newer
+    }
+
+    /// Catches up the kept tables of each read model and makes them live, unless the live tables are the target already. So a second
+    /// rollback to the same target changes nothing. The present tables are kept.
     /// - Throws: ``ReadModelError/noPreviousTables(_:)``
-    public func rollback() async throws -> Cutover {
+    public func rollback(to target: RollbackTarget) async throws -> Cutover {
         let start = try await client.query(
             "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.previousSuffix }))"
         ).decode(Int64?.self).first
@@ -36,21 +42,31 @@ extension ReadModels {
             while let isBehind = try await catchUp(projection, suffix: Self.previousSuffix), isBehind {}
         }
         return try await swap(from: (start ?? nil) ?? 0) { connection, existing in
-            var before = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
-            let there = before.map(\.schema)
+            var kept = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
+            let there = kept.map(\.schema)
             if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.previousSuffix) }) {
                 throw ReadModelError.noPreviousTables(type(of: none).name)
             }
-            try await ReadModelCopy.catchUp(&before, on: connection)
+            try await ReadModelCopy.catchUp(&kept, on: connection)
+            let schemas = projections.map { type(of: $0).schema }
+            let rolledBack = try await connection.query(Self.rolledBack(among: schemas)).decode(String.self)
             try await connection.run(
-                projections.map { type(of: $0).schema }.flatMap { live in
+                schemas.filter { rolledBack.contains($0) == (target == .newer) }.flatMap { live in
                     let (previous, isLive) = (live + Self.previousSuffix, existing.contains(live))
                     return Self.rename(live, to: live + "_swap", exists: isLive)
                         + Self.rename(previous, to: live, exists: existing.contains(previous))
                         + Self.rename(live + "_swap", to: previous, exists: isLive)
                 })
-            return before
+            return kept
         }
+    }
+
+    /// Selects the read models whose live tables were built before the kept ones.
+    static func rolledBack(among schemas: [String]) -> SQL {
+        """
+        SELECT l.schema FROM log.read_models AS l JOIN log.read_models AS k ON k.schema = l.schema || \(previousSuffix)
+        WHERE l.schema = ANY(\(schemas)) AND l.built_at < k.built_at
+        """
     }
 
     /// Seconds that a swap waits for a lock while appends wait too, and the maximum number of attempts.

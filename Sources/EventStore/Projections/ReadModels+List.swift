@@ -116,14 +116,18 @@ extension ReadModels {
         return sum
     }
 
-    /// The tables that a rollback returns to, in the order of the read models.
-    /// - Throws: ``ReadModelError/noPreviousTables(_:)`` if a read model has none; `PostgresError`
-    public func kept() async throws -> [(name: String, position: Int64)] {
+    /// The kept tables, in the order of the read models, and whether a rollback to the target makes them live.
+    /// - Throws: ``ReadModelError/noPreviousTables(_:)``, ``PostgresError``, or `CancellationError`
+    public func kept(for target: RollbackTarget) async throws -> [(name: String, position: Int64, isTarget: Bool)] {
         let found = try await list().filter { $0.state == .kept }
+        let rolledBack = try await client.query(Self.rolledBack(among: projections.map { type(of: $0).schema })).decode(
+            String.self)
         return try projections.map { projection in
-            let (name, schema) = (type(of: projection).name, type(of: projection).schema + Self.previousSuffix)
-            guard let copy = found.first(where: { $0.schema == schema }) else { throw ReadModelError.noPreviousTables(name) }
-            return (name, copy.position)
+            let (name, live) = (type(of: projection).name, type(of: projection).schema)
+            guard let copy = found.first(where: { $0.schema == live + Self.previousSuffix }) else {
+                throw ReadModelError.noPreviousTables(name)
+            }
+            return (name, copy.position, rolledBack.contains(live) == (target == .newer))
         }
     }
 
