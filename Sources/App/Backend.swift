@@ -65,8 +65,9 @@ struct Backend: Sendable {
         modules = ComposedModules(Modules.all, in: context)
         let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
+        let watch = LogLockWatch(client: readers, logger: logger)
         services =
-            database.services + [readers, writer] + (standby.map { [$0.client, $0] } ?? []) + [notifier, formats, runner]
+            database.services + [readers, writer] + (standby.map { [$0.client, $0] } ?? []) + [notifier, watch, formats, runner]
             + (index.map { [changes, $0] } ?? [])
             + modules.services + [log]
     }

@@ -18,6 +18,18 @@ struct Database: Sendable {
     /// The services that must run while the database is used: the monitor of the private cluster.
     let services: [any Service]
     private let settings: Settings
+    private let sessionName: String
+
+    private init(url: String, services: [any Service], _ settings: Settings, _ use: Use) {
+        self.url = url
+        self.services = services
+        self.settings = settings
+        sessionName =
+            switch use {
+            case .asServer: SessionName.ofServer(port: settings.port, socket: settings.socket)
+            case .asVisitor, .asVisitorOfExisting: SessionName.ofCommand()
+            }
+    }
 
     /// The use that a command makes of the private cluster.
     enum Use: Sendable {
@@ -43,10 +55,10 @@ struct Database: Sendable {
     static func with<Value: Sendable>(
         _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
     ) async throws -> Value {
-        if let url = settings.databaseURL { return try await body(Database(url: url, services: [], settings: settings)) }
+        if let url = settings.databaseURL { return try await body(Database(url: url, services: [], settings, use)) }
         let directory = settings.data
         if !use.looksAfter, let url = try await EmbeddedCluster.urlOfRunning(in: directory, logger: logger) {
-            return try await body(Database(url: url, services: [], settings: settings))
+            return try await body(Database(url: url, services: [], settings, use))
         }
         if case .asVisitorOfExisting = use, try !EmbeddedCluster.exists(in: directory) { throw NoDatabase(directory: directory) }
         var configuration = EmbeddedCluster.Configuration(directory: directory, programs: settings.postgresPrograms)
@@ -65,7 +77,7 @@ struct Database: Sendable {
         let result: Result<Value, any Error>
         do {
             try Task.checkCancellation()
-            result = .success(try await body(Database(url: cluster.url, services: [cluster], settings: settings)))
+            result = .success(try await body(Database(url: cluster.url, services: [cluster], settings, use)))
         } catch {
             result = .failure(error)
         }
@@ -80,6 +92,7 @@ struct Database: Sendable {
     /// A configuration with the rights of the URL's user, for migrations.
     var asOwner: PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)
+        configuration.applicationName = sessionName
         configuration.connections = 1
         configuration.isPooled = settings.isDatabasePooled
         configuration.statementTimeoutSeconds = Double(settings.statementTimeoutSeconds)
@@ -90,6 +103,7 @@ struct Database: Sendable {
     /// A configuration with the rights of the application.
     func asApplication(connections: Int) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)
+        configuration.applicationName = sessionName
         configuration.connections = connections
         configuration.isPooled = settings.isDatabasePooled
         configuration.statementTimeoutSeconds = Double(settings.statementTimeoutSeconds)
@@ -131,6 +145,11 @@ struct Database: Sendable {
     var asWriter: PostgresConfiguration {
         var configuration = asApplication(connections: 1)
         configuration.sessionSettings.merge(EventLog.sessionSettings) { $1 }
+        configuration.sendBufferBytes = EventLog.sendBufferBytes
+        // The limit of a statement is longer, so the error says that a lock was missing.
+        let lockMilliseconds = Int(configuration.statementTimeoutSeconds * 900)
+        configuration.sessionSettings["lock_timeout"] = String(lockMilliseconds)
+        configuration.transactionTimeoutSeconds = 60
         // One batch may wait while another one looks, under the lock, for the result of a broken commit.
         configuration.leasedTimeoutSeconds = configuration.statementTimeoutSeconds + 1
         return configuration

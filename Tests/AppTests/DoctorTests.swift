@@ -19,7 +19,10 @@ import Testing
     }
 
     private static let names =
-        ["settings", "database", "standby", "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
+        [
+            "settings", "database", "standby", "durability", "migrations", "grants", "disk", "log", "log lock", "formats",
+            "sequences",
+        ]
         + Modules.registered.projections.map { "read model \(type(of: $0).name)" } + ["index", "subscriptions", "clock"]
 
     /// A defect: the script that causes it, the check that reports it, the result and hint of that check, and the cure.

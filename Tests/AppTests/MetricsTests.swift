@@ -110,16 +110,13 @@ import Testing
 
     /// Blocks appends, sends writes one after the other, and then lets them continue.
     private static func whileHeldUp(_ node: Node, _ body: @Sendable () async throws -> Exposed) async throws -> Exposed {
-        let (exposed, writes) = try await node.database.withClient { client in
-            try await client.withTransaction { connection in
-                try await connection.query("SELECT log.lock()")
-                var writes: [Task<Int, any Error>] = []
-                for _ in 0..<6 {
-                    writes.append(Task { try await node.send("POST", "/v1/events", body: party) })
-                    try await Task.sleep(for: .milliseconds(100))
-                }
-                return (try await body(), writes)
+        let (exposed, writes) = try await node.database.whileLogIsLocked {
+            var writes: [Task<Int, any Error>] = []
+            for _ in 0..<6 {
+                writes.append(Task { try await node.send("POST", "/v1/events", body: party) })
+                try await Task.sleep(for: .milliseconds(100))
             }
+            return (try await body(), writes)
         }
         for write in writes { #expect(try await write.value == 200) }
         return exposed

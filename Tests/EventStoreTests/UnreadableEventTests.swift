@@ -69,6 +69,30 @@ extension AppendRequest {
         }
     }
 
+    /// Lasts as long as the writer looks for the result.
+    @Test func `a batch whose connection broke may have been recorded, even if its read models cannot follow the log`()
+        async throws
+    {
+        try await Self.with { store in
+            let waiting: SQL = """
+                SELECT pid FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'
+                """
+            let append = try await store.database.withClient { blocker in
+                try await blocker.withTransaction { connection in
+                    try await connection.query("SELECT log.lock()")
+                    let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
+                    let append = Task { await transaction.append([.counting("z", after: 0)]) }
+                    try await eventually { try await !blocker.query(waiting).isEmpty }
+                    try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(waiting)) AS appends")
+                    return append
+                }
+            }
+            let error = await #expect(throws: PostgresError.self) { try await append.value[0].get() }
+            #expect(error?.mayHaveRun == true)
+        }
+    }
+
     @Test func `an unreadable event stops the catch-up of its own read model only`() async throws {
         try await Self.with { store in
             let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)

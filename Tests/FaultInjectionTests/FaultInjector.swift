@@ -170,13 +170,19 @@ struct FaultInjector: Sendable {
         ).decode(String.self)
     }
 
+    /// The session that holds the lock works: servers end one whose client is silent.
     private func whileLockIsHeld(_ body: @Sendable () async throws -> Void) async throws {
-        try await cluster.withClient { client in
-            try await client.withConnection { session in
-                try await session.query("SELECT pg_advisory_lock(x'0068756d6f6e01'::bigint)")
-                try await body()
-                try await session.query("SELECT pg_advisory_unlock(x'0068756d6f6e01'::bigint)")
-            }
+        _ = try await cluster.withClient { holder in
+            try await cluster.withClient { gate in
+                try await gate.withTransaction { gate in
+                    try await gate.query("SELECT pg_advisory_xact_lock(4711)")
+                    let holding = Task { try await holder.run(["SELECT log.lock()", "SELECT pg_advisory_xact_lock(4711)"]) }
+                    let held: SQL = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted"
+                    try await wait(for: "the log's lock") { try await !gate.query(held).isEmpty }
+                    try await body()
+                    return holding
+                }
+            }.value.count
         }
     }
 

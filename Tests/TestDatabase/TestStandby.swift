@@ -110,31 +110,44 @@ public actor TestStandby {
 }
 
 extension TestDatabase {
+    /// Creates a migrated database in a cluster of its own.
+    public static func withCluster<Value: Sendable>(_ body: (TestDatabase) async throws -> Value) async throws -> Value {
+        try await Capacity.processes.use { try await withOwnCluster { database, _ in try await body(database) } }
+    }
+
+    private static func withOwnCluster<Value: Sendable>(
+        _ body: (TestDatabase, _ directory: String) async throws -> Value
+    ) async throws -> Value {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-\(UUID().uuidString.prefix(8))").path
+        var configuration = EmbeddedCluster.Configuration(directory: directory + "/primary")
+        configuration.settings = ["fsync": "off", "full_page_writes": "off"]
+        let cluster = try await EmbeddedCluster.start(configuration, logger: .quiet)
+        defer {
+            cluster.abandon()
+            for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
+                try? FileManager.default.removeItem(atPath: directory)
+                usleep(20_000)
+            }
+        }
+        let database = TestDatabase(url: cluster.url)
+        _ = try await database.withClient { try await Migrator(client: $0).migrate() }
+        return try await body(database, directory)
+    }
+
     /// Creates a migrated database in a cluster of its own, with a streaming standby.
     /// - Parameter settings: further lines of the standby's `postgresql.conf`
     public static func withStandby<Value: Sendable>(
         settings: [String: String] = [:], _ body: (TestDatabase, TestStandby) async throws -> Value
     ) async throws -> Value {
         try await Capacity.processes.use(2) {
-            let directory = FileManager.default.temporaryDirectory.appending(path: "humon-\(UUID().uuidString.prefix(8))").path
-            var configuration = EmbeddedCluster.Configuration(directory: directory + "/primary")
-            configuration.settings = ["fsync": "off", "full_page_writes": "off"]
-            let cluster = try await EmbeddedCluster.start(configuration, logger: .quiet)
-            defer {
-                cluster.abandon()
-                for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
-                    try? FileManager.default.removeItem(atPath: directory)
-                    usleep(20_000)
-                }
+            try await withOwnCluster { database, directory in
+                let standby = try await TestStandby(
+                    of: directory + "/primary/socket", in: directory + "/standby", settings: settings)
+                let result: Result<Value, any Error>
+                do { result = .success(try await body(database, standby)) } catch { result = .failure(error) }
+                await standby.remove()
+                return try result.get()
             }
-            let database = TestDatabase(url: cluster.url)
-            _ = try await database.withClient { try await Migrator(client: $0).migrate() }
-            let standby = try await TestStandby(
-                of: directory + "/primary/socket", in: directory + "/standby", settings: settings)
-            let result: Result<Value, any Error>
-            do { result = .success(try await body(database, standby)) } catch { result = .failure(error) }
-            await standby.remove()
-            return try result.get()
         }
     }
 

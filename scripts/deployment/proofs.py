@@ -194,7 +194,7 @@ def pooled(deployment):
     def work():
         time.sleep(10)
         return deployment.database.query(
-            "SELECT count(*) FROM pg_stat_activity WHERE usename = 'humon_server' AND application_name = 'humon'"
+            "SELECT count(*) FROM pg_stat_activity WHERE usename = 'humon_server' AND application_name LIKE 'humon %'"
         )[0][0]
 
     connections, load = deployment.beside_load(work)

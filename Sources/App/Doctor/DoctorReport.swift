@@ -10,7 +10,10 @@ enum DoctorReport {
 
     /// The names of all checks, in their order.
     static let names =
-        ["settings", "database", StandbyCheck.name, "durability", "migrations", "grants", "disk", "log", "formats", "sequences"]
+        [
+            "settings", "database", StandbyCheck.name, "durability", "migrations", "grants", "disk", "log", LogLockCheck.name,
+            "formats", "sequences",
+        ]
         + ReadModelChecks.names
         + [IndexCheck.name, "subscriptions", "clock"]
 
@@ -63,6 +66,7 @@ enum DoctorReport {
         let directory = settings.databaseURL == nil ? settings.data : nil
         try show(await Check.looking(at: "disk") { try await server.disk(directory: directory) })
         try show(await Check.looking(at: "log") { try await log.newest() })
+        try show(await Check.looking(at: LogLockCheck.name) { try await LogLockCheck(client: client).look() })
         try show(await Check.looking(at: "formats") { try await log.formats() })
         try show(await Check.looking(at: "sequences") { try await log.sequences() })
         try await models.readModels().forEach(show)

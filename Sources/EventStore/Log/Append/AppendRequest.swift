@@ -14,7 +14,9 @@ public struct AppendRequest: Sendable {
     public var condition: AppendCondition?
     public var recordedAt: Timestamp
     public var metadata: Metadata
-    public var event: any DomainEvent
+    public let event: any DomainEvent
+    /// The event as it is stored. The caller's task encodes it, and not the one writer.
+    let stored: (type: String, data: String)
 
     public init(
         id: UUID, requestHash: RequestHash? = nil, stream: StreamName, expectedVersion: Int32, condition: AppendCondition? = nil,
@@ -28,7 +30,13 @@ public struct AppendRequest: Sendable {
         self.recordedAt = recordedAt
         self.metadata = metadata
         self.event = event
+        let stored = event.stored
+        self.stored = (stored.type, stored.data.text)
     }
+
+    /// About the size of all parameters of the statements that record it: the log and the read models get the data.
+    var bytes: Int { 2 * stored.data.utf8.count + Self.otherBytes }
+    private static let otherBytes = 512
 
     /// The envelope of the recorded event, if the append is accepted.
     var envelope: EventEnvelope<any DomainEvent> {

@@ -16,7 +16,7 @@ struct AppendTracing: Sendable {
             attributes["db.operation.name"] = "append"
             attributes["db.collection.name"] = "log.recorded_events"
             attributes["humon.stream"] = append.stream.description
-            attributes["humon.event.type"] = append.event.stored.type
+            attributes["humon.event.type"] = append.stored.type
         }
         do {
             let appended = try await body()

@@ -50,10 +50,10 @@ struct AppendTransaction: Sendable {
             } catch is CancellationError {
                 return unknown(batch)
             } catch {
-                // Ids make it safe to ask again until the database is back and knows the result of the batch.
-                guard isFateUnknown, (error as? PostgresError)?.isUnavailability == true else {
-                    return await failed(batch, with: error)
-                }
+                // Ids make it safe to ask again until the database is back and knows the result of the batch. Only a refusal of
+                // PostgreSQL's tells it. Other errors come before the ids are looked up.
+                let isRefusal = (error as? PostgresError)?.isUnavailability == false
+                guard isFateUnknown, !isRefusal else { return await failed(batch, with: error) }
             }
             guard clock.now < deadline else { return unknown(batch) }
             logger.warning(
@@ -102,7 +102,10 @@ struct AppendTransaction: Sendable {
             }
             let accepted = zip(batch, decisions).compactMap { $1 == .accepted ? $0 : nil }
             guard !accepted.isEmpty else {
-                try await connection.query("ROLLBACK")
+                // The first append of a repeated one may not be on the synchronous standbys yet. A later commit waits for it.
+                try await connection.run(
+                    decisions.contains(where: \.isRepeat)
+                        ? ["SELECT pg_logical_emit_message(true, 'humon', '')", "COMMIT"] : ["ROLLBACK"])
                 return results(batch, decisions, firstPosition: 0)
             }
             let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
@@ -127,12 +130,11 @@ struct AppendTransaction: Sendable {
     }
 
     private func statements(for batch: [AppendRequest]) -> [SQL] {
-        let stored = batch.map(\.event.stored)
         let append: SQL = """
             SELECT log.append(
                 \(batch.map(\.id)), \(batch.map(\.stream.description)), \(batch.map { $0.expectedVersion + 1 }),
-                \(stored.map(\.type)), \(zip(batch, stored).map { type(of: $0.event).writtenFormat(of: $1.type) }),
-                \(batch.map(\.recordedAt)), \(stored.map(\.data.text)), \(batch.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
+                \(batch.map(\.stored.type)), \(batch.map { type(of: $0.event).writtenFormat(of: $0.stored.type) }),
+                \(batch.map(\.recordedAt)), \(batch.map(\.stored.data)), \(batch.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
                 \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
             )
             """
@@ -186,6 +188,7 @@ struct AppendTransaction: Sendable {
     private func failed(_ batch: [AppendRequest], with error: any Error) async -> [Result<AppendResult, any Error>] {
         let states: [SQLState?] = [.readModelOutOfStep, .undefinedTable]
         var error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error
+        if (error as? PostgresError)?.sqlState == .lockNotAvailable { error = EventLogError.lockHeld }
         if let unreadable = error as? FormatError { error = ReadModelError.unreadable(unreadable) }
         let isOfOne = (error as? PostgresError)?.isUnavailability == false
         guard batch.count > 1, isOfOne else { return batch.map { _ in .failure(error) } }
@@ -194,6 +197,10 @@ struct AppendTransaction: Sendable {
         for append in batch { results.append(await self.append([append])[0]) }
         return results
     }
+}
+
+extension AppendDecision {
+    fileprivate var isRepeat: Bool { if case .repeats = self { true } else { false } }
 }
 
 extension PostgresError {

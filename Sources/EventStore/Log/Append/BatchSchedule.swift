@@ -2,6 +2,9 @@
 struct BatchSchedule: Sendable {
     /// Maximum number of appends in one transaction.
     static let batchLimit = 1_000
+    /// Maximum size of the appends in one transaction, unless one append is larger: two transactions fit into the send buffer of the
+    /// writer's connection.
+    static let byteLimit = 160 << 10
     /// Time between the beginnings of two transactions while small batches follow each other.
     static let interval = Duration.milliseconds(3)
     /// Minimum number of appends in a transaction that does not wait for the interval.

@@ -11,6 +11,7 @@ public import Tracing
 public final class EventLog: Service {
     private struct Pending: Sendable {
         var append: AppendRequest
+        var deadline: ContinuousClock.Instant
         var continuation: CheckedContinuation<AppendResult, any Error>
     }
 
@@ -25,6 +26,23 @@ public final class EventLog: Service {
 
         var decision: BatchSchedule.Decision {
             schedule.decision(queued: pending.count, isClosed: isClosed, now: .now)
+        }
+
+        /// Takes the appends of the next transaction, and the appends that have waited for too long.
+        mutating func take(at now: ContinuousClock.Instant) -> (batch: [Pending], expired: [Pending]) {
+            var (batch, expired, bytes) = ([Pending](), [Pending](), 0)
+            while let next = pending.first, batch.count < BatchSchedule.batchLimit {
+                if now < next.deadline {
+                    bytes += next.append.bytes
+                    guard batch.isEmpty || bytes <= BatchSchedule.byteLimit else { break }
+                    batch.append(next)
+                } else {
+                    expired.append(next)
+                }
+                pending.removeFirst()
+            }
+            if !batch.isEmpty { schedule.begin(batch.count, at: now) }
+            return (batch, expired)
         }
 
         /// To be carried out outside of the lock.
@@ -46,6 +64,12 @@ public final class EventLog: Service {
 
     /// Maximum number of queued appends; a further one is refused, so that callers notice a slow database early.
     public static let queueLimit = 10_000
+    /// Maximum time of an append in the queue. The queue, a transaction and the search for a lost result take less time together than
+    /// the server's time limit of a request. So no command is carried out after its caller got a 503 for that limit.
+    public static let queueTime = Duration.seconds(10)
+    /// The kernel's buffer for the writer's connection. Linux grants twice as much for its own use, by default at most this. A writer that
+    /// freezes after its transactions are in that buffer holds no lock: docs/decisions/0049-silent-writers.md
+    public static let sendBufferBytes: Int32 = 208 << 10
     /// Maximum number of transactions in flight on the one connection: while PostgreSQL commits one, the next one is already
     /// sent.
     static let transactionsUnderWay = 2
@@ -56,6 +80,7 @@ public final class EventLog: Service {
         "enable_hashjoin": "off", "enable_mergejoin": "off", "enable_seqscan": "off", "plan_cache_mode": "force_generic_plan",
     ]
 
+    private let queueTime: Duration
     private let transaction: AppendTransaction
     private let notifier: LogNotifier?
     private let listeners: Mutex<[any CommitListener]>
@@ -73,11 +98,13 @@ public final class EventLog: Service {
     ///   - client: used by the writer only, with one connection and a long timeout while it is leased (`leasedTimeoutSeconds`)
     ///   - notifier: gets the new end of the log after every commit
     ///   - listeners: get every commit before its callers get their results
+    ///   - queueTime: the maximum time of an append in the queue
     ///   - tracer: makes a span for every append, as a child of the current span; nil for no spans
     public init(
         client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, listeners: [any CommitListener] = [],
-        tracer: (any Tracer)? = nil, logger: Logger
+        queueTime: Duration = queueTime, tracer: (any Tracer)? = nil, logger: Logger
     ) {
+        self.queueTime = queueTime
         tracing = AppendTracing(tracer: tracer)
         self.notifier = notifier
         history = notifier?.history ?? LogHistory(logger: logger)
@@ -100,7 +127,8 @@ public final class EventLog: Service {
             let (refusal, signal) = queue.withLock { queue -> (EventLogError?, Signal?) in
                 guard !queue.isClosed else { return (.closed, nil) }
                 guard queue.pending.count < Self.queueLimit else { return (.overloaded, nil) }
-                queue.pending.append(Pending(append: append, continuation: continuation))
+                let deadline = ContinuousClock.now + queueTime
+                queue.pending.append(Pending(append: append, deadline: deadline, continuation: continuation))
                 return (nil, queue.signal())
             }
             carryOut(signal)
@@ -163,15 +191,18 @@ public final class EventLog: Service {
     /// Waits for a batch and takes it; `nil` when the log is closed and the queue is empty.
     private func nextBatch() async -> [Pending]? {
         while true {
-            let (batch, isClosed) = queue.withLock { queue -> ([Pending], Bool) in
-                guard queue.decision == .send else { return ([], queue.isClosed) }
-                let batch = Array(queue.pending.prefix(BatchSchedule.batchLimit))
-                queue.pending.removeFirst(batch.count)
-                queue.schedule.begin(batch.count, at: .now)
-                return (batch, queue.isClosed)
+            let (batch, expired, isClosed) = queue.withLock { queue -> ([Pending], [Pending], Bool) in
+                guard queue.decision == .send else { return ([], [], queue.isClosed) }
+                let (batch, expired) = queue.take(at: .now)
+                return (batch, expired, queue.isClosed && queue.pending.isEmpty)
+            }
+            for pending in expired {
+                counters.count(WriterStatistics.Outcome(EventLogError.expired))
+                pending.continuation.resume(throwing: EventLogError.expired)
             }
             guard batch.isEmpty else { return batch }
             guard !isClosed else { return nil }
+            guard expired.isEmpty else { continue }
             await withCheckedContinuation { continuation in
                 let signal = queue.withLock { queue -> Signal? in
                     guard queue.decision != .send, !queue.isClosed else { return .wakeWriter(continuation) }
@@ -208,11 +239,17 @@ public final class EventLog: Service {
 public enum EventLogError: Error, Hashable, CustomStringConvertible {
     case overloaded
     case closed
+    /// The append waited for too long in the queue. Nothing was recorded.
+    case expired
+    /// A lock was not free in time. Nothing was recorded.
+    case lockHeld
 
     public var description: String {
         switch self {
         case .overloaded: "\(EventLog.queueLimit) appends are waiting already"
         case .closed: "the log is being closed"
+        case .expired: "the append waited for too long behind others, and was not carried out"
+        case .lockHeld: "another session holds the log's lock, or a lock of a read model; humon doctor names it"
         }
     }
 }

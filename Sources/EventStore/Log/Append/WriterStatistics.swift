@@ -54,6 +54,7 @@ extension WriterStatistics.Outcome {
         switch error {
         case .overloaded: self = .overloaded
         case .closed: self = .closed
+        case .expired, .lockHeld: self = .unavailable
         }
     }
 
@@ -63,6 +64,7 @@ extension WriterStatistics.Outcome {
         case .failure(is VersionConflictError), .failure(is AppendConditionError): self = .conflict
         case .failure(is KeyReusedError): self = .keyReused
         case .failure(is ReadModelError): self = .unavailable
+        case .failure(let error as EventLogError): self = Self(error)
         case .failure(let error as PostgresError) where error.isUnavailability: self = .unavailable
         case .failure: self = .failed
         }

@@ -1,0 +1,26 @@
+internal import Foundation
+
+/// The name of this process's sessions in PostgreSQL, so that an operator finds the node or the command that a session belongs to.
+enum SessionName {
+    /// PostgreSQL keeps no more of a name.
+    private static let byteLimit = 63
+    private static let placeByteLimit = 20
+
+    /// The port, or the name of the socket, distinguishes the nodes of one machine.
+    static func ofServer(port: Int, socket: String?, host: String = host) -> String {
+        let place = socket.map { URL(filePath: $0).lastPathComponent } ?? String(port)
+        let end = ":" + String(decoding: place.utf8.suffix(placeByteLimit), as: UTF8.self)
+        return String(decoding: "humon \(host)".utf8.prefix(byteLimit - end.utf8.count), as: UTF8.self) + end
+    }
+
+    static func ofCommand(host: String = host) -> String {
+        String(decoding: "humon command on \(host)".utf8.prefix(byteLimit), as: UTF8.self)
+    }
+
+    /// Foundation's name of the host may come from a name server.
+    private static var host: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,71 @@
+public import Encoding
+public import Postgres
+
+/// The log's lock in PostgreSQL, which every append takes until its commit.
+public struct LogLock: Sendable {
+    private let client: PostgresClient
+
+    public init(client: PostgresClient) { self.client = client }
+
+    /// A session that holds the lock while other sessions wait for it.
+    public struct Holder: Sendable, Hashable {
+        /// The number of its process in PostgreSQL.
+        public var process: Int32
+        /// Its `application_name`, which names the node or the command.
+        public var name: String
+        /// Its IP address; `nil` if it uses a Unix socket, or if this session may not see that.
+        public var address: String?
+        /// The begin of its transaction; `nil` if this session may not see that.
+        public var beganAt: Timestamp?
+        /// Number of sessions that wait for the lock.
+        public var waiting: Int64
+        /// Seconds for which the first of them has waited.
+        public var waitedSeconds: Double
+        /// The time of the last message from its client, if PostgreSQL waits for the next one: seconds of the server's clock. `nil` if
+        /// PostgreSQL works, reads the data of a COPY, or may not tell this session.
+        public var silentSince: Double?
+    }
+
+    /// Another role of this program's sessions may neither see nor end what the user of the connection may.
+    private static let asUser: SQL = "SELECT set_config('role', 'none', true)"
+
+    /// Returns the sessions that hold the lock while other sessions wait for it: none, or one. An older program may hold it, shared, in
+    /// several sessions.
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    public func holders() async throws -> [Holder] {
+        try await client.run([
+            Self.asUser,
+            """
+            WITH locks AS (
+                SELECT pid, granted, waitstart FROM pg_locks
+                WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    AND (classid::bigint << 32 | objid::bigint) = x'0068756d6f6e01'::bigint AND objsubid = 1
+            )
+            SELECT a.pid, coalesce(a.application_name, ''), host(a.client_addr), a.xact_start, w.waiting, coalesce(w.seconds, 0),
+                CASE WHEN a.wait_event_type = 'Client' AND a.query NOT ILIKE 'COPY %' THEN extract(epoch FROM a.state_change)::float8 END
+            FROM locks AS l JOIN pg_stat_activity AS a USING (pid)
+            CROSS JOIN (
+                SELECT count(*) AS waiting, extract(epoch FROM clock_timestamp() - min(waitstart))::float8 AS seconds
+                FROM locks WHERE NOT granted
+            ) AS w
+            WHERE l.granted AND w.waiting > 0 ORDER BY a.pid
+            """,
+        ])[1].decode((Int32, String, String?, Timestamp?, Int64, Double, Double?).self).map {
+            Holder(process: $0, name: $1, address: $2, beganAt: $3, waiting: $4, waitedSeconds: $5, silentSince: $6)
+        }
+    }
+
+    /// Ends the session, unless its client has sent something meanwhile.
+    /// - Returns: whether PostgreSQL ends it
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    func end(_ holder: Holder) async throws -> Bool {
+        try await client.run([
+            Self.asUser,
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE pid = \(holder.process) AND extract(epoch FROM state_change)::float8 = \(holder.silentSince ?? 0)
+                AND wait_event_type = 'Client'
+            """,
+        ])[1].decode(Bool.self) == [true]
+    }
+}

@@ -1,0 +1,57 @@
+public import Logging
+public import Postgres
+public import ServiceLifecycle
+
+/// Ends a session that holds the log's lock and whose client is silent, while other sessions wait for the lock. The client's node
+/// froze, or the network lost a part of its transaction. PostgreSQL has no time limit for that before version 17.
+///
+/// Every node watches, so that the others go on if one freezes: docs/decisions/0049-silent-writers.md
+public struct LogLockWatch: Service {
+    /// For so long a client may be silent.
+    public static let patienceSeconds = 2.0
+    private static let pauseSeconds = 0.5
+
+    private let lock: LogLock
+    private let logger: Logger
+
+    /// - Parameter client: not the writer's, whose connection waits for the lock
+    public init(client: PostgresClient, logger: Logger) {
+        lock = LogLock(client: client)
+        self.logger = logger
+    }
+
+    /// The silence of one session: a message from its client would begin another one.
+    private struct Silence: Hashable {
+        var process: Int32
+        var since: Double
+    }
+
+    /// Watches until shutdown begins.
+    public func run() async {
+        await cancelWhenGracefulShutdown {
+            var noticed: [Silence: ContinuousClock.Instant] = [:]
+            repeat {
+                // Without an answer nothing is known of this moment.
+                let holders = (try? await lock.holders()) ?? []
+                let now = ContinuousClock.now
+                let before = noticed
+                noticed = [:]
+                for holder in holders {
+                    guard let since = holder.silentSince else { continue }
+                    let silence = Silence(process: holder.process, since: since)
+                    // The session was silent at each look, and not only between two messages.
+                    let noticedAt = before[silence] ?? now
+                    noticed[silence] = noticedAt
+                    if now - noticedAt >= .seconds(Self.patienceSeconds) { await end(holder) }
+                }
+            } while (try? await Task.sleep(for: .seconds(Self.pauseSeconds))) != nil
+        }
+    }
+
+    private func end(_ holder: LogLock.Holder) async {
+        guard (try? await lock.end(holder)) == true else { return }
+        logger.error(
+            "ended a session that held the log's lock while its client was silent",
+            metadata: ["session": "\(holder.name)", "address": "\(holder.address ?? "local")", "waiting": "\(holder.waiting)"])
+    }
+}

@@ -1,0 +1,67 @@
+import Encoding
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@testable import App
+@testable import EventStore
+
+@Suite struct `The log's lock in the doctor` {
+    private static func holder(waitedSeconds: Double, silentSince: Double?) -> LogLock.Holder {
+        LogLock.Holder(
+            process: 4711, name: "humon tea:8080", address: "10.0.0.7", beganAt: Timestamp(milliseconds: 1_379_289_600_123),
+            waiting: 3,
+            waitedSeconds: waitedSeconds, silentSince: silentSince)
+    }
+
+    @Test func `a lock that appends wait for is bad, and its node, since when and the cure are named`() {
+        let check = LogLockCheck.check([Self.holder(waitedSeconds: 97, silentSince: 1)])
+        #expect(check.state == .bad)
+        #expect(
+            check.result
+                == "held by humon tea:8080 (10.0.0.7) since 2013-09-16 00:00:00.123Z; its client is silent; 3 sessions wait, the first for 97 s"
+        )
+        #expect(check.hint?.contains("SELECT pg_terminate_backend(4711);") == true)
+    }
+
+    @Test func `a lock that nobody waits for, or for a moment only, is not bad`() {
+        #expect(LogLockCheck.check([]).state == .ok)
+        #expect(LogLockCheck.check([Self.holder(waitedSeconds: 0.3, silentSince: nil)]).state == .ok)
+    }
+
+    @Test func `a session is named after its node, within the 63 bytes of PostgreSQL`() {
+        #expect(SessionName.ofServer(port: 8081, socket: nil, host: "tea") == "humon tea:8081")
+        #expect(SessionName.ofServer(port: 8081, socket: "/run/humon/one.sock", host: "tea") == "humon tea:one.sock")
+        let long = SessionName.ofServer(port: 8081, socket: nil, host: String(repeating: "t", count: 100))
+        #expect(long.utf8.count == 63)
+        #expect(long.hasSuffix("t:8081"))
+        #expect(SessionName.ofCommand(host: String(repeating: "t", count: 100)).utf8.count == 63)
+    }
+
+    @Test func `the sessions of a server have its name, and the doctor finds a silent holder`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                #expect(try await HumonProcess.run(["migrate"], in: directory, environment: environment).status == 0)
+                try await database.withClient(connections: 3) { client in
+                    try await client.withTransaction { connection in
+                        try await connection.query("SELECT log.lock()")
+                        let append = Task { try await client.query("SELECT log.lock()") }
+                        try await eventually("a session that waits for two seconds") {
+                            try await LogLock(client: client).holders().contains { $0.waitedSeconds > 2 }
+                        }
+                        let doctor = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
+                        #expect(doctor.status == 2)
+                        #expect(
+                            doctor.output.firstMatch(
+                                of: /log lock +bad +held by humon since .*; its client is silent; 1 session waits/)
+                                != nil, "\(doctor.output)")
+                        append.cancel()
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Encoding
+import Foundation
+import Postgres
+import Telemetry
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// A domain event with data of any size.
+private enum Written: DomainEvent {
+    case written(String)
+
+    static let category = "text"
+    static let storedTypes = [StoredType("Written")]
+    static let personalFields: Set<String> = []
+    init(type: String, data: JSON) throws { self = .written(try data.stored("text") { $0.storedString }) }
+
+    var stored: (type: String, data: JSON) {
+        switch self {
+        case .written(let text): ("Written", ["text": .string(text)])
+        }
+    }
+}
+
+@Suite struct `Queueing appends` {
+    private static func writing(_ bytes: Int, to text: Int) -> AppendRequest {
+        AppendRequest(
+            id: UUID(), stream: StreamName(category: Written.category, key: "\(text)"), expectedVersion: 0,
+            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil),
+            event: Written.written(String(repeating: "x", count: bytes)))
+    }
+
+    /// The send buffer of the writer's connection takes two transactions of this size.
+    @Test func `a transaction takes large appends up to its limit of bytes, and at least one`() async throws {
+        try await TestStore.with { store in
+            try await TestStore.withLog(store.client, projections: []) { log in
+                let results = try await gather(40) { try await log.append(Self.writing(20 << 10, to: $0)) }
+                #expect(results.appended.count == 40)
+                // Three of these take 120 KiB and a little more, and four more than 160 KiB.
+                #expect(log.statistics.batches.count >= 14)
+                _ = try await log.append(Self.writing(BatchSchedule.byteLimit, to: 40))
+            }
+        }
+    }
+
+    @Test func `an append that waits for too long is refused, and is not carried out later`() async throws {
+        try await TestStore.with { store in
+            let log = EventLog(client: store.client, projections: [], queueTime: .milliseconds(200), logger: .quiet)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await log.run() }
+                defer { group.cancelAll() }
+                let (first, last) = try await store.client.withTransaction { connection in
+                    try await connection.query("SELECT log.lock()")
+                    var first: [Task<AppendResult, any Error>] = []
+                    for number in 0..<EventLog.transactionsUnderWay {
+                        first.append(Task { try await log.append(.counting("first-\(number)", after: 0)) })
+                        try await eventually("transaction \(number) to begin") {
+                            try await store.client.query(Self.appending).count == number + 1
+                        }
+                    }
+                    let last = Task { try await log.append(.counting("last", after: 0)) }
+                    try await eventually("an append that waits") { log.statistics.queued == 1 }
+                    try await Task.sleep(for: .milliseconds(250))
+                    return (first, last)
+                }
+                for append in first { _ = try await append.value }
+                await #expect(throws: EventLogError.expired) { try await last.value }
+                #expect(try await store.reader.tail() == 2)
+                #expect(log.statistics.outcomes[.unavailable] == 1)
+            }
+        }
+    }
+
+    private static let appending: SQL =
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'"
+
+    @Test func `an append that meets a held lock names the log's lock`() async throws {
+        try await TestDatabase.with { database in
+            var configuration = database.configuration(role: "humon_app", connections: 1)
+            configuration.sessionSettings["lock_timeout"] = "100"
+            try await withPostgres(configuration, logger: .quiet) { client in
+                try await database.withClient { blocker in
+                    try await blocker.withTransaction { connection in
+                        try await connection.query("SELECT log.lock()")
+                        try await TestStore.withLog(client, projections: []) { log in
+                            let error = await #expect(throws: EventLogError.self) {
+                                try await log.append(.counting("a", after: 0))
+                            }
+                            #expect(error == .lockHeld)
+                            #expect("\(EventLogError.lockHeld)".contains("humon doctor"))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

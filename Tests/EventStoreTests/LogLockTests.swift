@@ -1,0 +1,93 @@
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Watching the log's lock` {
+    /// Runs the body while a watch runs.
+    private static func watching(
+        _ database: TestDatabase, _ body: @Sendable (PostgresClient) async throws -> Void
+    ) async throws {
+        var configuration = database.configuration(role: "humon_app", connections: 3)
+        configuration.applicationName = "humon watching:1"
+        try await withPostgres(configuration, logger: .quiet) { client in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await LogLockWatch(client: client, logger: .quiet).run() }
+                defer { group.cancelAll() }
+                try await body(client)
+            }
+        }
+    }
+
+    /// A client whose session has the name of a node that is about to freeze.
+    private static func withFrozen(
+        _ database: TestDatabase, _ body: @Sendable (PostgresClient) async throws -> Void
+    ) async throws {
+        var configuration = database.configuration(role: "humon_app", connections: 2)
+        configuration.applicationName = "humon frozen:2"
+        try await withPostgres(configuration, logger: .quiet, body)
+    }
+
+    @Test func `a session that holds the lock and whose client is silent is ended, and others append`() async throws {
+        try await TestDatabase.with { database in
+            try await Self.withFrozen(database) { frozen in
+                await #expect(throws: PostgresError.self) {
+                    try await frozen.withTransaction { connection in
+                        try await connection.query("SELECT log.lock()")
+                        try await Self.watching(database) { client in
+                            try await TestStore.withLog(client, projections: []) { log in
+                                let append = Task { try await log.append(.counting("a", after: 0)) }
+                                try await eventually("the holder to be named") {
+                                    let holders = try await LogLock(client: client).holders()
+                                    guard let holder = holders.first else { return false }
+                                    #expect(holder.name == "humon frozen:2")
+                                    #expect(holder.waiting == 1)
+                                    #expect(holder.silentSince != nil)
+                                    #expect(holder.beganAt != nil)
+                                    return true
+                                }
+                                // The lock is still held by this transaction: the session was ended.
+                                #expect(try await append.value.position == 1)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a session that holds the lock and works is left alone`() async throws {
+        try await TestDatabase.with { database in
+            try await Self.withFrozen(database) { working in
+                try await Self.watching(database) { client in
+                    try await working.withConnection { gate in
+                        try await gate.query("SELECT pg_advisory_lock(42)")
+                        let work = Task { try await working.run(["SELECT log.lock()", "SELECT pg_advisory_xact_lock(42)"]) }
+                        let waiting = Task { try await client.query("SELECT log.lock()") }
+                        try await eventually("a waiting session") {
+                            try await !LogLock(client: client).holders().isEmpty
+                        }
+                        // The watch looks several times, and for longer than its patience.
+                        try await Task.sleep(for: .seconds(LogLockWatch.patienceSeconds * 2))
+                        #expect(try await LogLock(client: client).holders().map(\.silentSince) == [nil])
+                        try await gate.query("SELECT pg_advisory_unlock(42)")
+                        _ = try await work.value
+                        _ = try await waiting.value
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `nobody is named while no session waits`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient(role: "humon_app") { client in
+                try await client.withTransaction { connection in
+                    try await connection.query("SELECT log.lock()")
+                    #expect(try await LogLock(client: client).holders() == [])
+                }
+            }
+        }
+    }
+}
