@@ -246,7 +246,8 @@ let package = Package(
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestDatabase",
+                "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestChance",
+                "TestDatabase",
                 "TestExposition", "TestHTTP", "TestRelease", "TestServer", .argumentParser, .crypto, .logging, .httpTypes,
                 .nioCore, .nioHTTP1,
                 .tracing, .yams,
