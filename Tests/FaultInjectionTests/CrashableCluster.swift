@@ -20,6 +20,13 @@ actor CrashableCluster {
         try await withClient(database: "postgres") { try await $0.query("CREATE DATABASE \(identifier: Self.database)") }
     }
 
+    /// A standby that was promoted.
+    init(promoted standby: TestStandby) async throws {
+        directory = standby.directory
+        settings = [:]
+        cluster = try await standby.handOver()
+    }
+
     nonisolated var socketDirectory: String { "\(directory)/socket" }
 
     nonisolated func url(database: String = CrashableCluster.database) -> String {
@@ -40,25 +47,41 @@ actor CrashableCluster {
 
     /// Kills all processes of the cluster with SIGKILL and starts the cluster again, which then recovers.
     func crash() async throws {
-        let processes = try signal(SIGKILL)
-        try await wait(for: "PostgreSQL to be gone") { processes.allSatisfy { kill($0, 0) != 0 } }
-        cluster.abandon()
+        try await kill()
         cluster = try await Self.start(directory, settings)
+    }
+
+    /// Kills all processes of the cluster with SIGKILL.
+    func kill() async throws {
+        let processes = try signal(SIGKILL)
+        try await wait(for: "PostgreSQL to be gone") { processes.allSatisfy { Foundation.kill($0, 0) != 0 } }
+        cluster.abandon()
+    }
+
+    /// From now on a commit is acknowledged when the standby has it.
+    nonisolated func requireStandby() async throws {
+        try await withClient { client in
+            try await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            try await client.query("SELECT pg_reload_conf()")
+            try await wait(for: "a synchronous standby") {
+                try await client.query("SELECT sync_state FROM pg_stat_replication").decode(String.self) == ["sync"]
+            }
+        }
     }
 
     /// Stops every process of the cluster for this time, as on a machine that is paused.
     func pause(_ time: Duration) async throws {
         let processes = try signal(SIGSTOP)
         try? await Task.sleep(for: time)
-        for process in processes { kill(process, SIGCONT) }
+        for process in processes { Foundation.kill(process, SIGCONT) }
     }
 
     /// - Returns: the processes that got the signal; the postmaster comes first, so that it starts no further ones
     private func signal(_ signal: Int32) throws -> [Int32] {
         let postmaster = try postmaster()
-        kill(postmaster, signal)
+        Foundation.kill(postmaster, signal)
         let children = Self.children(of: postmaster)
-        for process in children { kill(process, signal) }
+        for process in children { Foundation.kill(process, signal) }
         return [postmaster] + children
     }
 

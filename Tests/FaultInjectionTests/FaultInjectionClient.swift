@@ -33,6 +33,7 @@ struct FaultInjectionClient: Sendable {
         var record = ClientsRecord()
         var devices: [Device] = []
         var lastKeyed: Request?
+        var account: Account?
     }
 
     func run(_ commands: Range<Int>) async -> ClientsRecord {
@@ -64,6 +65,8 @@ struct FaultInjectionClient: Sendable {
         case (54..<60, _, let event?): await visit(command, event, &state, &generator)
         case (60..<80, let own?, let other?):
             await askForRefusal(command, own: own, other: other, device, &state, &generator)
+        case (80..<92, _, _): await useAccount(command, &state, &generator)
+        case (92..<94, _, _): await visitPage(command, &state, &generator)
         default: await create(command, device, &state, &generator)
         }
     }
@@ -184,13 +187,13 @@ struct FaultInjectionClient: Sendable {
 
     // MARK: Words
 
-    private func mark(_ command: Int) -> String { Mark.text(client: number, command: command) }
+    func mark(_ command: Int) -> String { Mark.text(client: number, command: command) }
 
     private func details(_ command: Int) -> String {
         #"{"name":"\#(mark(command))","lat":\#(command % 90),"lon":\#(number),"started_at":"2013-09-16T00:00:00Z"}"#
     }
 
-    private func key(_ request: inout Request, _ command: Int) {
+    func key(_ request: inout Request, _ command: Int) {
         request.key = "key-\(seed)-\(number)-\(command)"
         request.isRepeatable = true
     }
@@ -221,5 +224,5 @@ struct FaultInjectionClient: Sendable {
 }
 
 extension JSON {
-    fileprivate var integer: Int64? { if case .number(let digits) = self { Int64(parsing: digits) } else { nil } }
+    var integer: Int64? { if case .number(let digits) = self { Int64(parsing: digits) } else { nil } }
 }

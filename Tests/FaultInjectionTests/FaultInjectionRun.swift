@@ -24,7 +24,7 @@ final class FaultInjectionRun: Sendable {
 
     /// - Parameters:
     ///   - isMoving: whether the database is dumped and restored elsewhere after half of the faults
-    ///   - hasStandby: whether the servers read from a streaming standby
+    ///   - hasStandby: whether the servers read from a streaming standby, which takes over if the schedule says so
     static func run(
         _ schedule: FaultInjectionSchedule, isMoving: Bool, hasStandby: Bool = false, _ sabotage: Sabotage = Sabotage()
     ) async throws -> FaultInjectionReport {
@@ -35,6 +35,7 @@ final class FaultInjectionRun: Sendable {
             let standby =
                 hasStandby
                 ? try await TestStandby(of: cluster.socketDirectory, in: directory.appending(path: "standby").path) : nil
+            if schedule.hasSynchronousStandby { try await cluster.requireStandby() }
             let current = Mutex(cluster)
             var run: FaultInjectionRun?
             var thrown: (any Error)?
@@ -46,8 +47,9 @@ final class FaultInjectionRun: Sendable {
                 thrown = error
             }
             await run?.fleet.close()
-            await standby?.remove()
+            // The standby may have become the current one.
             await current.withLock { $0 }.remove()
+            await standby?.remove()
             await cluster.remove()
             var report = run?.report.withLock { $0 } ?? FaultInjectionReport(schedule: schedule)
             if let violation = thrown as? Violation { report.violations.append(violation) } else if let thrown { throw thrown }
@@ -104,13 +106,18 @@ final class FaultInjectionRun: Sendable {
     }
 
     private func injectFaults(_ current: borrowing Mutex<CrashableCluster>) async throws {
-        let half = isMoving ? schedule.faults.count / 2 : schedule.faults.count
+        let end = schedule.faults.count
+        let half = isMoving ? end / 2 : schedule.failOver.map { $0 + 1 } ?? end
         try await phase(0..<half, current.withLock { $0 })
         if isMoving {
             let (from, to) = (current.withLock { $0 }, directory.appending(path: "second").path)
             let restored = try await move(from, to: to)
             current.withLock { $0 = restored }
-            try await phase(half..<schedule.faults.count, restored)
+            try await phase(half..<end, restored)
+        } else if schedule.failOver != nil, let standby {
+            let promoted = try await CrashableCluster(promoted: standby)
+            current.withLock { $0 = promoted }
+            try await phase(half..<end, promoted)
         }
         try await check(current.withLock { $0 })
     }

@@ -26,12 +26,16 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     case fillQueue(server: Int)
     /// Stops one of the subscriptions of the same name and starts another in its place.
     case replaceSubscription(Int)
-    /// Only for a run with a standby, as the next two. Kills all its processes, and starts it again after the commands.
+    /// Only for a run with a standby, as the next three. Kills all its processes, and starts it again after the commands.
     case killStandby
     /// Shuts the standby down and starts it again at once.
     case restartStandby
     /// The standby shows no later commits until the commands are finished.
     case pauseStandby
+    /// Kills the primary for good and promotes the standby.
+    /// - Parameter isBehind: whether the standby is away first, while commands go on. Then a primary that does not wait for it
+    ///   acknowledges what the standby never gets.
+    case failOver(isBehind: Bool)
 
     var kind: String {
         switch self {
@@ -50,6 +54,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killStandby: "standby killed"
         case .restartStandby: "standby restarted"
         case .pauseStandby: "standby paused"
+        case .failOver: "standby promoted"
         }
     }
 
@@ -57,7 +62,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .killServer: (1, 0)
         case .killBothServers: (2, 0)
-        case .killPostgres: (0, 1)
+        case .killPostgres, .failOver: (0, 1)
         case .killPostgresAndServer: (1, 1)
         case .stopServer, .stopPostgres, .halfOpenConnections, .terminateAppendingSession, .cutConnections,
             .holdForeignTransactions, .holdLock, .fillQueue, .replaceSubscription, .killStandby, .restartStandby, .pauseStandby:
@@ -70,7 +75,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killServer(let server), .killPostgresAndServer(let server): "\(kind) (server \(server))"
         case .killBothServers: "\(kind) (both)"
         case .killPostgres, .halfOpenConnections, .terminateAppendingSession, .holdForeignTransactions, .killStandby,
-            .restartStandby, .pauseStandby:
+            .restartStandby, .pauseStandby, .failOver:
             kind
         case .stopServer(let server, let milliseconds): "\(kind) (server \(server), \(milliseconds) ms)"
         case .stopPostgres(let milliseconds): "\(kind) (\(milliseconds) ms)"
@@ -115,6 +120,24 @@ struct FaultInjectionSchedule: Sendable, Hashable {
         ]
         return FaultInjectionSchedule(seed: seed, only: faults.shuffled(using: &generator))
     }
+
+    /// A schedule for a run with a synchronous standby, which takes over after four faults.
+    static func ofFailOver(seed: UInt64) -> FaultInjectionSchedule {
+        var generator = SeededGenerator(seed: seed, 3)
+        let before: [Fault] = [
+            .killServer(0), .restartStandby, .cutConnections(.beforeResponse), .stopServer(1, milliseconds: 3_000),
+        ]
+        let after: [Fault] = [.killPostgresAndServer(0), .terminateAppendingSession, .cutConnections(.everywhere)]
+        return FaultInjectionSchedule(
+            seed: seed,
+            only: before.shuffled(using: &generator) + [.failOver(isBehind: false)] + after.shuffled(using: &generator))
+    }
+
+    /// The number of the fault in which the standby takes over; nil without one.
+    var failOver: Int? { faults.firstIndex { if case .failOver = $0 { true } else { false } } }
+
+    /// Whether the primary waits for the standby before it acknowledges a commit.
+    var hasSynchronousStandby: Bool { faults.contains(.failOver(isBehind: false)) }
 
     /// A schedule of certain faults.
     init(seed: UInt64, only faults: [Fault], commandsPerFault: Int = 12) {

@@ -28,6 +28,16 @@ import Testing
         #expect(report.injected == schedule.faults)
         #expect(report.pagesOfStandby > 0)
     }
+
+    @Test func `nothing acknowledged is lost if a synchronous standby takes over`() async throws {
+        let schedule = FaultInjectionSchedule.ofFailOver(seed: Self.seed)
+        print("fault injection with a fail-over: FAULT_INJECTION_SEED=\(Self.seed)")
+        let report = try await FaultInjectionRun.run(schedule, isMoving: false, hasStandby: true)
+        print(report.figures)
+        for violation in report.violations { print("violation: \(violation)") }
+        #expect(report.violations.isEmpty, "FAULT_INJECTION_SEED=\(Self.seed)")
+        #expect(report.injected == schedule.faults)
+    }
 }
 
 @Suite struct `Scheduling faults` {

@@ -67,6 +67,15 @@ struct FaultInjector: Sendable {
             try await standby?.pause()
             try await finished(end)
             try await standby?.resume()
+        case .failOver(let isBehind):
+            if isBehind {
+                try await standby?.kill()
+                try await finished(end)
+            }
+            try await cluster.kill()
+            if isBehind { try await standby?.start() }
+            try await standby?.promote()
+            if let standby { proxy.lead(to: standby.socketDirectory) }
         }
         try await fleet.awaitRecovery()
         return sent

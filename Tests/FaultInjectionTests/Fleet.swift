@@ -20,6 +20,8 @@ final class Fleet: Sendable {
         var position: Int64?
         /// The path of the next page.
         var next: String?
+        /// The cookie that the response sets, without its attributes.
+        var cookie: String?
         var body: String
 
         /// Compares all but the position, which may be later in a repeated response.
@@ -38,6 +40,11 @@ final class Fleet: Sendable {
     init(directory: URL, databaseURL: String, standbyURL: String? = nil, hasIndex: Bool) throws {
         self.directory = directory
         var environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
+        // All clients have one address, and the log must name their requests.
+        for limit in ["SIGN_INS", "ACCOUNT_SIGN_INS", "SESSIONS", "ALL_SESSIONS"] {
+            environment["HUMON_\(limit)_PER_MINUTE"] = "0"
+        }
+        environment["HUMON_TRUSTED_PROXIES"] = "127.0.0.1"
         environment["HUMON_REPLICA_URL"] = standbyURL
         if !hasIndex { environment["HUMON_INDEX_MEGABYTES"] = "0" }
         self.environment = environment
@@ -121,6 +128,7 @@ final class Fleet: Sendable {
             status: Int(response.status.code), etag: response.headers.first(name: "etag"),
             position: response.headers.first(name: "humon-position").flatMap { Int64($0) },
             next: response.headers.first(name: "link").flatMap { $0.firstMatch(of: /<(.*)>; rel="next"/).map { String($0.1) } },
+            cookie: response.headers.first(name: "set-cookie")?.split(separator: ";").first.map(String.init),
             body: String(buffer: bytes))
     }
 

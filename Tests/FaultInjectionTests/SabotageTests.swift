@@ -25,6 +25,12 @@ import Testing
         #expect(found.contains(.acknowledgedOnce))
     }
 
+    @Test func `a fail-over to a standby that was behind is found as a loss`() async throws {
+        let schedule = FaultInjectionSchedule(seed: 5, only: [.failOver(isBehind: true)])
+        let report = try await FaultInjectionRun.run(schedule, isMoving: false, hasStandby: true)
+        #expect(report.violations.contains { $0.check == .acknowledgedOnce })
+    }
+
     @Test func `gaps in the positions are found, and they stop subscriptions and rebuilds`() async throws {
         let sabotage = Sabotage { client in
             let append = try await client.query("SELECT pg_get_functiondef('log.append'::regproc)").decode(String.self)[0]

@@ -1,4 +1,4 @@
-internal import EmbeddedPostgres
+public import EmbeddedPostgres
 internal import EventStore
 internal import Foundation
 internal import Logging
@@ -37,10 +37,10 @@ public actor TestStandby {
         try await start()
     }
 
+    public nonisolated var socketDirectory: String { "\(directory)/socket" }
+
     /// The URL of a database on the standby.
-    public nonisolated func url(database: String) -> String {
-        "host='\(directory)/socket' user=humon dbname=\(database)"
-    }
+    public nonisolated func url(database: String) -> String { "host='\(socketDirectory)' user=humon dbname=\(database)" }
 
     public func start() async throws {
         var configuration = EmbeddedCluster.Configuration(directory: directory)
@@ -64,6 +64,13 @@ public actor TestStandby {
         try await eventually("the standby to be gone") { Foundation.kill(process, 0) != 0 }
         cluster?.abandon()
         cluster = nil
+    }
+
+    /// Gives PostgreSQL away, for example after a promotion.
+    public func handOver() throws -> EmbeddedCluster {
+        guard let cluster else { throw Failed(description: "the standby does not run") }
+        self.cluster = nil
+        return cluster
     }
 
     /// Kills all processes of PostgreSQL without a shutdown, and removes the files.
