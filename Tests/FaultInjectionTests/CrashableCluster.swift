@@ -58,7 +58,7 @@ actor CrashableCluster {
         cluster.abandon()
     }
 
-    /// From now on a commit is acknowledged when the standby has it.
+    /// The primary acknowledges a commit only when the standby has it, from now on.
     nonisolated func requireStandby() async throws {
         try await withClient { client in
             try await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'")

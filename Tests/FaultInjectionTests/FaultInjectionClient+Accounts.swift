@@ -17,7 +17,7 @@ extension FaultInjectionClient {
         var email: String
         /// nil: the client must sign in.
         var token: String?
-        /// Without the tasks whose state no response tells.
+        /// The tasks whose state is known. A change without a response removes its task.
         var tasks: [Int64: Task] = [:]
         var deleted: Set<Int64> = []
     }

@@ -6,7 +6,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     /// Kills a server with SIGKILL and starts it again, as every `kill…` case does.
     case killServer(Int)
     case killBothServers
-    /// Kills all processes of PostgreSQL at once, as a power failure does.
+    /// Kills all processes of PostgreSQL at once. The kernel keeps what they wrote: this is no power failure.
     case killPostgres
     case killPostgresAndServer(Int)
     /// Stops a server with SIGSTOP and later continues it with SIGCONT: it accepts connections and does not respond.
