@@ -24,9 +24,11 @@ struct Backend: Sendable {
 
     /// - Parameters:
     ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
+    ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
     ///   - tracer: `nil` if nothing is traced
     init(
-        _ database: Database, connections: Int, memoryBytes: Int = 0, dependencies: Dependencies = .system,
+        _ database: Database, connections: Int, memoryBytes: Int = 0, eventsPerUser: Int = 0,
+        dependencies: Dependencies = .system,
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
         // Besides the readers' connections: one to listen, one to announce the program's formats, one to load and verify the index.
@@ -57,6 +59,7 @@ struct Backend: Sendable {
         // The notifier of a process without an index keeps nothing in memory in step.
         var context = ModuleContext(
             log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier }, logger: logger)
+        context.add(EventQuota(limit: eventsPerUser))
         if let index {
             context.add(index)
             context.add(changes)

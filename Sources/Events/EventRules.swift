@@ -14,6 +14,8 @@ public enum EventRejection: Rejection, Hashable {
     case cancelled
     /// An operator hides the event. Only its owner learns this; to others the event is not found.
     case hidden
+    /// The user has as many live events as one may have.
+    case tooManyEvents(maximum: Int)
 
     public var kind: RejectionKind {
         switch self {
@@ -22,6 +24,8 @@ public enum EventRejection: Rejection, Hashable {
         case .forbidden: .forbidden
         case .changedMeanwhile: .preconditionFailed
         case .cancelled, .hidden: .gone
+        case .tooManyEvents(let maximum):
+            .invalid(errors: [FieldError("events", .tooMany, "are too many (maximum is \(maximum))", at: "")])
         }
     }
 
@@ -29,7 +33,7 @@ public enum EventRejection: Rejection, Hashable {
         switch self {
         case .cancelled: RejectionCode("event_cancelled")
         case .hidden: RejectionCode("event_hidden")
-        case .invalid, .notFound, .forbidden, .changedMeanwhile: nil
+        case .invalid, .notFound, .forbidden, .changedMeanwhile, .tooManyEvents: nil
         }
     }
 
@@ -37,7 +41,7 @@ public enum EventRejection: Rejection, Hashable {
         switch self {
         case .cancelled: "Event Cancelled"
         case .hidden: "Event Hidden"
-        case .invalid, .notFound, .forbidden, .changedMeanwhile: nil
+        case .invalid, .notFound, .forbidden, .changedMeanwhile, .tooManyEvents: nil
         }
     }
 }
@@ -178,9 +182,14 @@ public struct UpdateEvent: Sendable, Hashable {
     }
 }
 
-/// Every user may create events.
-func decide(_ command: CreateEvent) -> EventCreated {
-    EventCreated(owner: command.owner, details: command.details)
+/// Every user may create events, and have as many live events as the quota says.
+/// - Parameters:
+///   - liveEvents: the number of the user's live events; `nil` if there is room
+///   - quota: 0 for none
+/// - Throws: ``EventRejection/tooManyEvents(maximum:)``
+func decide(_ command: CreateEvent, liveEvents: Int? = nil, quota: Int = 0) throws(EventRejection) -> EventCreated {
+    if let liveEvents, quota > 0, liveEvents >= quota { throw .tooManyEvents(maximum: quota) }
+    return EventCreated(owner: command.owner, details: command.details)
 }
 
 /// Only the owner may change an event, and only in a version that the owner expects. A change to equal details is recorded too.

@@ -23,6 +23,7 @@ public final class EventsModule: Sendable {
     private let log: EventLog
     private let ids: IDAllocator
     private let idempotency: IdempotencyStore
+    private let quota: EventQuota
     private let dependencies: Dependencies
     private let retry: ConflictRetry
     private let state: CommandState
@@ -32,7 +33,7 @@ public final class EventsModule: Sendable {
     package convenience init(_ context: ModuleContext, render: @escaping EventRendering) {
         self.init(
             log: context.log, database: context.database, index: context.find(IndexUpdater.self),
-            changes: context.find(ChangeFeed.self), render: render,
+            changes: context.find(ChangeFeed.self), render: render, quota: context.find(EventQuota.self),
             dependencies: context.dependencies)
     }
 
@@ -40,11 +41,13 @@ public final class EventsModule: Sendable {
     ///   - index: listens to the log's commits; `nil` to read from PostgreSQL
     ///   - changes: listens to the index; `nil` for no streams of changes
     ///   - render: writes an event as the API shows it, as the index does
+    ///   - quota: `nil` for none
     init(
         log: EventLog, database: PostgresClient, index: IndexUpdater? = nil, changes: ChangeFeed? = nil,
-        render: @escaping EventRendering,
+        render: @escaping EventRendering, quota: EventQuota? = nil,
         dependencies: Dependencies
     ) {
+        self.quota = quota ?? EventQuota(limit: 0)
         self.log = log
         self.database = database
         self.index = index
@@ -59,16 +62,20 @@ public final class EventsModule: Sendable {
 
     /// - Parameter condition: what must hold when the event is recorded. A repetition of a command with a key does not check it
     /// - Returns: the event, and the position at which it is recorded
-    /// - Throws: `KeyReusedError`, `StreamContended`, and the errors of `EventLog.append(_:)`
+    /// - Throws: ``EventRejection/tooManyEvents(maximum:)``, `KeyReusedError`, `StreamContended`, and the errors of `EventLog.append(_:)`
     public func create(
         _ command: CreateEvent, condition: AppendCondition? = nil, context: CommandContext
     ) async throws -> (id: EventID, position: Int64) {
         try await idempotently(context.recordKey(actor: command.owner.rawValue)) { key in
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             try await retry.run { _ in
-                let id = EventID(rawValue: try await ids.next())
-                return try await append(
-                    .created(decide(command)), to: id, version: 0, if: condition, by: command.owner, key: key, context: context)
+                let count = { try await self.liveEvents(of: command.owner, atMost: self.quota.limit) }
+                return try await quota.withRoom(for: command.owner, counting: count) { live in
+                    let created = try decide(command, liveEvents: live, quota: quota.limit)
+                    let id = EventID(rawValue: try await ids.next())
+                    return try await append(
+                        .created(created), to: id, version: 0, if: condition, by: command.owner, key: key, context: context)
+                }
             }
         }
     }

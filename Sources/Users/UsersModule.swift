@@ -87,6 +87,9 @@ public struct UsersModule: Sendable {
         return try await lookup.user(of: token.digest)
     }
 
+    /// Whether a command of the token needs no query for its user.
+    public func remembers(_ token: DeviceToken) -> Bool { recent[token.digest] != nil }
+
     /// Carries out a command for the user of a token.
     ///
     /// If this process has looked the token up before, the command needs no query for the user: its append requires that the token is

@@ -28,8 +28,14 @@ public struct MapPage: Sendable {
     /// Before all other middleware.
     public let middleware: [any Middleware]
 
-    /// - Parameter tokenHeaders: the names under which the API takes the token of a device
-    public init(_ settings: Settings, users: UsersModule, tokenHeaders: [HTTPField.Name]) {
+    /// - Parameters:
+    ///   - tokenHeaders: the names under which the API takes the token of a device
+    ///   - unknownTokens: the API's limit of unknown tokens for one client address
+    ///   - dailySignUps: the API's quota of sign-ups for one client address
+    public init(
+        _ settings: Settings, users: UsersModule, tokenHeaders: [HTTPField.Name], unknownTokens: RateLimiter? = nil,
+        dailySignUps: RateLimiter? = nil
+    ) {
         let release = PageRelease(tiles: settings.tiles)
         let page = [
             Route.immediate(.get, "/") { request, _ in release.page(for: request) },
@@ -38,7 +44,8 @@ public struct MapPage: Sendable {
             },
         ]
         let headers = SecurityHeaders(tiles: settings.tiles)
-        routes = (page + SessionRoutes(settings, users: users).routes).map { $0.adding(headers) }
+        routes = (page + SessionRoutes(settings, users: users, unknownTokens: unknownTokens, dailySignUps: dailySignUps).routes)
+            .map { $0.adding(headers) }
         middleware = [SessionTokens(origins: settings.origins, tokenHeaders: tokenHeaders)]
     }
 }

@@ -10,8 +10,11 @@ struct SessionRoutes: Sendable {
     private let origins: WebOrigins
     private let sessions: RateLimiter?
     private let allSessions: RateLimiter?
+    private let unknownTokens: RateLimiter?
+    private let dailySignUps: RateLimiter?
 
-    init(_ settings: MapPage.Settings, users: UsersModule) {
+    init(_ settings: MapPage.Settings, users: UsersModule, unknownTokens: RateLimiter?, dailySignUps: RateLimiter?) {
+        (self.unknownTokens, self.dailySignUps) = (unknownTokens, dailySignUps)
         self.users = users
         origins = settings.origins
         sessions = RateLimiter("sessions", perMinute: settings.sessionsPerMinute)
@@ -33,7 +36,9 @@ struct SessionRoutes: Sendable {
         var response = Response(json: ["id": .null])
         let scheme = context.sender(of: request).scheme
         guard let token = SessionCookie.token(in: request, scheme) else { return response }
-        if let user = try await users.user(of: token) { return Response(json: ["id": JSON(user.rawValue)]) }
+        if let user = try await user(of: token, from: context.sender(of: request)) {
+            return Response(json: ["id": JSON(user.rawValue)])
+        }
         response.headers[.setCookie] = SessionCookie.removal(scheme)
         return response
     }
@@ -42,11 +47,12 @@ struct SessionRoutes: Sendable {
     private func createSession(_ request: Request, _ context: RequestContext) async throws -> Response {
         try requirePage(request, context)
         let sender = context.sender(of: request)
-        if let token = SessionCookie.token(in: request, sender.scheme), let user = try await users.user(of: token) {
+        if let token = SessionCookie.token(in: request, sender.scheme), let user = try await user(of: token, from: sender) {
             return Response(json: ["id": JSON(user.rawValue)])
         }
         let allowance = try sessions?.take(sender.address?.subscriber)
         _ = try allSessions?.take("")
+        _ = try dailySignUps?.take(sender.address?.subscriber)
         let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
         var response = Response(json: ["id": JSON(user.rawValue)])
         response.headers[.setCookie] = SessionCookie.value(token, sender.scheme)
@@ -58,11 +64,20 @@ struct SessionRoutes: Sendable {
     /// Revokes the token of the session and makes the browser forget it. The user stays, without a token.
     private func deleteSession(_ request: Request, _ context: RequestContext) async throws -> Response {
         try requirePage(request, context)
-        let scheme = context.sender(of: request).scheme
-        if let token = SessionCookie.token(in: request, scheme) {
+        let sender = context.sender(of: request)
+        let scheme = sender.scheme
+        if let token = SessionCookie.token(in: request, scheme), try await user(of: token, from: sender) != nil {
             _ = try await users.revoke(token, context: request.commandContext(context))
         }
         return Response(status: .noContent, headers: [.setCookie: SessionCookie.removal(scheme)])
+    }
+
+    /// Counts an unknown token, as the API does.
+    private func user(of token: DeviceToken, from sender: Sender) async throws -> UserID? {
+        try unknownTokens?.check(sender.address?.subscriber)
+        let user = try await users.user(of: token)
+        if user == nil { _ = try? unknownTokens?.take(sender.address?.subscriber) }
+        return user
     }
 
     /// - Throws: 403 for a request that does not come from the page itself

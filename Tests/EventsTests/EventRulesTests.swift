@@ -5,8 +5,8 @@ import Users
 @testable import Events
 
 @Suite struct `Creating an event` {
-    @Test func `creating an event makes the caller its owner`() {
-        #expect(decide(CreateEvent(details: .picnic, owner: .ann)) == EventCreated(owner: .ann, details: .picnic))
+    @Test func `creating an event makes the caller its owner`() throws {
+        #expect(try decide(CreateEvent(details: .picnic, owner: .ann)) == EventCreated(owner: .ann, details: .picnic))
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
     private static let second: Int64 = 1_000_000_000
 
     private static func buckets(perMinute: Int, groups: Int = 1) -> TokenBuckets {
-        TokenBuckets(RatePolicy(name: "writes", perMinute: perMinute), groups: groups)
+        TokenBuckets(RatePolicy(name: "writes", limit: perMinute, windowSeconds: 60), groups: groups)
     }
 
     @Test func `a full bucket grants its tokens at once, and then one token at a time`() {
@@ -29,6 +29,23 @@ import Testing
             let now = Int64(moment) * Self.second
             #expect((0..<3).map { _ in buckets.take(7, at: now).isGranted } == [true, true, false])
         }
+    }
+
+    @Test func `looking into a bucket takes nothing from it`() {
+        var buckets = Self.buckets(perMinute: 2)
+        #expect((0..<5).allSatisfy { _ in buckets.allowance(of: 7, at: 0).isGranted })
+        for _ in 0..<2 { _ = buckets.take(7, at: 0) }
+        let empty = buckets.allowance(of: 7, at: 0)
+        #expect((empty.isGranted, empty.remaining, empty.retryAfterSeconds) == (false, 0, 30))
+        #expect(buckets.allowance(of: 7, at: 30 * Self.second).isGranted)
+    }
+
+    @Test func `a bucket of a day fills slowly`() {
+        var buckets = TokenBuckets(RatePolicy(name: "sign-ups", limit: 2, windowSeconds: 86_400), groups: 1)
+        #expect((0..<3).map { _ in buckets.take(7, at: 0).isGranted } == [true, true, false])
+        #expect(buckets.take(7, at: 0).retryAfterSeconds == 43_200)
+        #expect(!buckets.take(7, at: 43_199 * Self.second).isGranted)
+        #expect(buckets.take(7, at: 43_200 * Self.second).isGranted)
     }
 
     @Test func `each caller has a bucket of its own`() {

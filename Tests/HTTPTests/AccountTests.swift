@@ -119,7 +119,7 @@ extension TestAPI {
             let kept = try await api.signUpAccount()
             let signedIn = try await api.signIn()
             guard case .string(let token) = signedIn.json?["token"] else { throw TestAPI.UnexpectedAnswer(answer: signedIn) }
-            let answer = try await api.send(.delete, "/v1/users/sign_out.json?authentication_token=\(token)")
+            let answer = try await api.send(.delete, "/v1/users/sign_out.json", #"{"authentication_token":"\#(token)"}"#)
             #expect((answer.status, answer.body) == (200, "{}"))
             #expect(try await api.listTasks(["tb-auth-token": token]) == 401)
             #expect(try await api.listTasks(["tb-auth-token": kept]) == 200)
@@ -141,6 +141,24 @@ extension TestAPI {
             for headers in [[:], ["tb-device-token": token], ["authorization": token], ["authorization": "Basic \(token)"]] {
                 #expect(try await api.listTasks(headers) == 401)
             }
+        }
+    }
+
+    @Test func `the query holds a token only where the old client sends it`() async throws {
+        try await TestAPI.with { api in
+            let token = try await api.signUpAccount()
+            let query = "authentication_token=\(token)"
+            let created = try await api.send(.post, "/v1/tasks?\(query)", #"{"task":{"title":"Buy milk"}}"#)
+            #expect(created.status == 200)
+            #expect(try await api.send(.get, "/v1/tasks?\(query)").status == 200)
+            for (method, path) in [
+                (HTTPRequest.Method.put, "/v1/tasks/1"), (.patch, "/v1/tasks/1"), (.delete, "/v1/tasks/1"),
+                (.delete, "/v1/users/sign_out"),
+            ] {
+                let answer = try await api.send(method, "\(path)?\(query)", #"{"task":{"title":"Buy tea"}}"#)
+                #expect((answer.status, answer.body) == (401, ""), "\(method) \(path)")
+            }
+            #expect(try await api.send(.get, "/v1/tasks?\(query)").body.contains("Buy milk"))
         }
     }
 

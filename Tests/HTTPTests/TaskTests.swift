@@ -38,7 +38,7 @@ import Testing
             #expect(reopened.body == #"{"id":1,"title":"Buy tea","completed":false}"#)
             let signIn = try await send(.post, "/v1/users/sign_in.json", user)
             guard case .string(let second) = signIn.json?["token"] else { throw TestAPI.UnexpectedAnswer(answer: signIn) }
-            let deleted = try await send(.delete, "/v1/tasks/2.json?authentication_token=\(second)", "")
+            let deleted = try await send(.delete, "/v1/tasks/2.json", "authentication_token=\(second)")
             #expect((deleted.status, deleted.body) == (200, "{}"))
             let rest = try await api.send(.get, "/v1/tasks?authentication_token=\(second)")
             #expect(rest.body == #"[{"id":1,"title":"Buy tea","completed":false}]"#)

@@ -65,7 +65,8 @@ struct TestAPI: Sendable {
 
     static func with(
         _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasIndex: Bool = true,
-        memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, writesPerMinute: Int = 0, cors: CORSOrigins = .none,
+        memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
+        addressWritesPerMinute: Int = 0, eventsPerUser: Int = 0, cors: CORSOrigins = .none,
         adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
         hasher: PasswordHasher = PasswordHasher(parameters: .weak), _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
@@ -96,6 +97,7 @@ struct TestAPI: Sendable {
                     context.add(changes)
                 }
                 context.add(hasher)
+                context.add(EventQuota(limit: eventsPerUser))
                 return ComposedModules(Modules.all, in: context)
             }
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
@@ -105,9 +107,9 @@ struct TestAPI: Sendable {
                     modules,
                     settings: API.Settings(
                         appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
-                        signUpsPerMinute: signUpsPerMinute, signInsPerMinute: signInsPerMinute,
+                        signUpsPerMinute: signUpsPerMinute, signUpsPerDay: signUpsPerDay, signInsPerMinute: signInsPerMinute,
                         accountSignInsPerMinute: accountSignInsPerMinute,
-                        writesPerMinute: writesPerMinute),
+                        writesPerMinute: writesPerMinute, addressWritesPerMinute: addressWritesPerMinute),
                     rateClock: { start },
                     isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                     checkHealth: { try await readers.query("SELECT 1") }

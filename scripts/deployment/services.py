@@ -77,6 +77,8 @@ class Node:
                 "HUMON_TRUSTED_PROXIES": "127.0.0.1",
                 # The phones of the load send more requests than people.
                 "HUMON_WRITES_PER_MINUTE": 0,
+                "HUMON_ADDRESS_WRITES_PER_MINUTE": 0,
+                "HUMON_EVENTS_PER_USER": 0,
             }
             | settings
         )

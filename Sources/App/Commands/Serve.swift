@@ -35,6 +35,7 @@ struct Serve: AsyncParsableCommand {
             let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, service: "humon", logger: logger)
             let backend = Backend(
                 database, connections: settings.databaseConnections, memoryBytes: settings.indexMegabytes * 1_000_000,
+                eventsPerUser: settings.eventsPerUser,
                 tracer: spans.tracer, logger: logger)
             DescriptorLimit.raise(for: settings.connections, logger: logger)
             settings.warnOfStreams(logger: logger)
@@ -45,13 +46,14 @@ struct Serve: AsyncParsableCommand {
                     appSecret: AppSecret(secret, previous: settings.previousAppSecret), reads: settings.reads,
                     bodyLimitBytes: settings.bodyLimitBytes,
                     targetLimitBytes: settings.targetLimitBytes, signUpsPerMinute: settings.signUpsPerMinute,
-                    signInsPerMinute: settings.signInsPerMinute,
-                    accountSignInsPerMinute: settings.accountSignInsPerMinute, writesPerMinute: settings.writesPerMinute),
+                    signUpsPerDay: settings.signUpsPerDay, signInsPerMinute: settings.signInsPerMinute,
+                    accountSignInsPerMinute: settings.accountSignInsPerMinute, writesPerMinute: settings.writesPerMinute,
+                    addressWritesPerMinute: settings.addressWritesPerMinute),
                 drain: drain,
                 isUnavailability: Backend.isUnavailability,
                 checkHealth: backend.checkHealth
             )
-            let page = settings.mapPage(users: backend.modules[UsersModule.self])
+            let page = settings.mapPage(users: backend.modules[UsersModule.self], limits: api.limits)
             let requests = APIRouter(
                 api, beside: page?.routes ?? [], behind: page?.middleware ?? [], allowing: settings.corsOrigins,
                 tracer: spans.tracer,

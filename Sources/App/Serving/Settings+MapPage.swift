@@ -4,7 +4,7 @@ internal import Web
 
 extension Settings {
     /// The map page; `nil` if it is off.
-    func mapPage(users: UsersModule) -> MapPage? {
+    func mapPage(users: UsersModule, limits: SharedLimits) -> MapPage? {
         switch self.web {
         case .off: nil
         case .on:
@@ -12,7 +12,8 @@ extension Settings {
                 MapPage.Settings(
                     tiles: self.tiles, origins: self.webOrigins, sessionsPerMinute: self.sessionsPerMinute,
                     allSessionsPerMinute: self.allSessionsPerMinute),
-                users: users, tokenHeaders: API.tokenHeaders)
+                users: users, tokenHeaders: API.tokenHeaders, unknownTokens: limits.unknownTokens,
+                dailySignUps: limits.dailySignUps)
         }
     }
 }

@@ -152,6 +152,10 @@ extension Settings {
             "HUMON_SIGN_UPS_PER_MINUTE",
             "The maximum number of sign-ups per client address and minute, further ones get 429; 0 means no limit.", default: 0,
             in: 0...1_000_000)
+        let signUpsPerDay = Setting<Int>.number(
+            "HUMON_SIGN_UPS_PER_DAY",
+            "The maximum number of sign-ups of every kind per client address and day, further ones get 429; 0 means no limit.",
+            default: 0, in: 0...1_000_000_000)
         let signInsPerMinute = Setting<Int>.number(
             "HUMON_SIGN_INS_PER_MINUTE",
             "The maximum number of sign-ins, and of account sign-ups, per client address and minute, further ones get 429; 0 means no limit.",
@@ -162,8 +166,16 @@ extension Settings {
             in: 0...1_000_000)
         let writesPerMinute = Setting<Int>.number(
             "HUMON_WRITES_PER_MINUTE",
-            "The maximum number of writes per device and minute, further ones get 429; 0 means no limit.", default: 0,
+            "The maximum number of writes per user and minute, and of unknown tokens per client address and minute, further ones get 429; 0 means no limit.",
+            default: 0, in: 0...1_000_000)
+        let addressWritesPerMinute = Setting<Int>.number(
+            "HUMON_ADDRESS_WRITES_PER_MINUTE",
+            "The maximum number of writes per client address and minute, further ones get 429; 0 means no limit.", default: 0,
             in: 0...1_000_000)
+        let eventsPerUser = Setting<Int>.number(
+            "HUMON_EVENTS_PER_USER",
+            "The maximum number of live events of a user; a further creation gets 422; 0 means no limit.", default: 1_000_000,
+            in: 0...1_000_000_000)
         let drainSeconds = Setting<Int>.number(
             "HUMON_DRAIN_SECONDS", "The time that a stopping server continues to serve while its health says not ready.",
             default: 0, in: 0...3_600)

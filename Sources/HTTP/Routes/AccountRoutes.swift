@@ -46,7 +46,8 @@ private struct AccountRoutes: Sendable {
 
     private func signOut(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        let caller = try api.requireAccountToken(request, body: fields.json)
+        var caller = try api.requireAccountToken(request, context, body: fields.json)
+        _ = try await api.account(of: &caller)
         let position = try await accounts.signOut(caller.token, context: request.commandContext(context))
         return Response(json: [:], recordedAt: position, caller.allowance)
     }
@@ -55,9 +56,9 @@ private struct AccountRoutes: Sendable {
     private func changePassword(_ request: Request, _ context: RequestContext) async throws -> Response {
         _ = try addresses?.take(context.sender(of: request).address?.subscriber)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        let caller = try api.requireAccountToken(request, body: fields.json)
+        var caller = try api.requireAccountToken(request, context, body: fields.json)
         let command = try ChangePassword(fields.json["user"])
-        _ = try changes?.take(try await api.account(of: caller.token))
+        _ = try changes?.take(try await api.account(of: &caller))
         let (account, position) = try await accounts.changePassword(
             command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
         return Response(json: ["id": JSON(account.rawValue)], recordedAt: position, caller.allowance)
@@ -69,11 +70,13 @@ struct AccountSignUps: Sendable {
     private let accounts: AccountsModule
     private let bodyLimitBytes: Int
     private let addresses: RateLimiter?
+    private let dailySignUps: RateLimiter?
 
     init(_ api: API) {
         accounts = api.accounts
         bodyLimitBytes = api.settings.bodyLimitBytes
         addresses = RateLimiter("account-sign-ups", perMinute: api.settings.signInsPerMinute, now: api.rateClock)
+        dailySignUps = api.limits.dailySignUps
     }
 
     /// - Returns: `nil` for a request without a `user` object in its body, which is a device's
@@ -84,7 +87,9 @@ struct AccountSignUps: Sendable {
             let fields = try? request.fields(allowing: [.json, .form], limitBytes: bodyLimitBytes).json["user"],
             case .object = fields
         else { return nil }
-        let allowance = try addresses?.take(context.sender(of: request).address?.subscriber)
+        let subscriber = context.sender(of: request).address?.subscriber
+        let allowance = try addresses?.take(subscriber)
+        _ = try dailySignUps?.take(subscriber)
         let issued = try await accounts.signUp(
             SignUp(fields), from: context.hashingClient(of: request), context: request.commandContext(context))
         return Response(issued, allowance)
@@ -96,35 +101,15 @@ extension RequestContext {
     fileprivate func hashingClient(of request: Request) -> String { sender(of: request).address?.subscriber.description ?? "" }
 }
 
-/// The holder of an account's token that sends a request.
-struct AuthenticatedAccount {
-    var token: AccountToken
-    /// How many more writes the client may send now; `nil` without a limit.
-    var allowance: RateAllowance?
-}
-
-extension API {
-    /// The account token of a write. ``account(of:)`` refuses an unknown one after the fields were checked.
-    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
-    func requireAccountToken(_ request: Request, body: JSON) throws(HTTPError) -> AuthenticatedAccount {
-        guard let token = try request.accountToken(body: body) else { throw .unauthorized }
-        return AuthenticatedAccount(token: token, allowance: try writes?.take(token))
-    }
-
-    /// - Throws: `HTTPError.unauthorized` without a token and for an unknown token, `PostgresError`
-    func account(of token: AccountToken?) async throws -> AccountID {
-        guard let token, let account = try await accounts.account(of: token) else { throw HTTPError.unauthorized }
-        return account
-    }
-}
-
 extension Request {
     /// The account token in `tb-auth-token`, in `Authorization: Bearer`, in the query or in the body, in this order. `nil` without one.
+    /// - Parameter takesQuery: whether the query counts. URLs end in logs, so it counts only where the old client sends the token in it
     /// - Throws: `HTTPError.badRequest(_:)` if the query is not readable
-    func accountToken(body: JSON = [:]) throws(HTTPError) -> AccountToken? {
+    func accountToken(body: JSON = [:], inQuery takesQuery: Bool = false) throws(HTTPError) -> AccountToken? {
         let name = "authentication_token"
         var sent = [headers.value(of: .authToken), bearerToken]
-        for field in [try queryFields()[name], body[name]] {
+        let query = try queryFields()[name]
+        for field in [takesQuery ? query : nil, body[name]] {
             if case .string(let text) = field { sent.append(text) }
         }
         return sent.compactMap { $0 }.first { !$0.isEmpty }.map(AccountToken.init(secret:))

@@ -21,10 +21,10 @@ struct AttendanceListRoutes: Sendable {
     }
 
     private func getAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await api.requireReader(request)
+        try await api.requireReader(request, context)
         let (id, position) = (EventID(rawValue: try context.id()), try request.position())
         // A caller that sends a token asks about its user. So a dead token is an error, even if reads are public.
-        let caller = request.deviceToken == nil ? nil : try await api.caller(request.deviceToken)
+        let caller = request.deviceToken == nil ? nil : try await api.caller(request, context)
         let view = try await api.events.view(atLeast: position)
         guard try await view.event(id, for: { caller }) != nil else { throw HTTPError.notFound }
         return response(try await attendances.summary(of: id, for: caller, atLeast: position))
@@ -50,7 +50,7 @@ struct AttendanceListRoutes: Sendable {
         let page = try request.page(maximum: AttendancesModule.maximumLimit) { text in
             Int64(text).flatMap { $0 > 0 ? UserID(rawValue: $0) : nil }
         }
-        let caller = try await api.caller(request.deviceToken)
+        let caller = try await api.caller(request, context)
         let (id, position) = (EventID(rawValue: try context.id()), try request.position())
         try await api.events.checkOwned(id, by: caller)
         let (users, next) = try await attendances.attendees(of: id, after: page.after, limit: page.limit, atLeast: position)
@@ -64,7 +64,7 @@ struct AttendanceListRoutes: Sendable {
 
     private func listAttendances(_ request: Request, _ context: RequestContext) async throws -> Response {
         let page = try request.page(maximum: AttendancesModule.maximumLimit) { AttendanceCursor($0) }
-        let caller = try await api.caller(request.deviceToken)
+        let caller = try await api.caller(request, context)
         let (events, next) = try await attendances.events(
             attendedBy: caller, after: page.after, limit: page.limit, atLeast: try request.position())
         var response = Response(jsonBytes: events.json)

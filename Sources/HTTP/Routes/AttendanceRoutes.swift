@@ -25,11 +25,11 @@ private struct AttendanceRoutes: Sendable {
     }
 
     private func createAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let device = try api.requireDevice(request)
+        var device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let position = try await api.withCaller(device.token, commandContext) { caller, condition in
+        let position = try await api.withCaller(&device, commandContext) { caller, condition in
             guard let event else { throw HTTPError.notFound }
             return try await attendances.attend(
                 AttendEvent(event: event, by: caller), condition: condition, context: commandContext)
@@ -54,10 +54,10 @@ private struct AttendanceRoutes: Sendable {
         _ request: Request, _ context: RequestContext,
         _ command: (EventID, UserID, AppendCondition?, CommandContext) async throws -> Int64
     ) async throws -> Response {
-        let device = try api.requireDevice(request)
+        var device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let position = try await api.withCaller(device.token, commandContext) { caller, condition in
+        let position = try await api.withCaller(&device, commandContext) { caller, condition in
             try await command(EventID(rawValue: try context.id()), caller, condition, commandContext)
         }
         return Response(json: [:], recordedAt: position, device.allowance)

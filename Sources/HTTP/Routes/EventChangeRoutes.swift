@@ -22,7 +22,7 @@ struct EventChangeRoutes: Sendable {
     }
 
     private func follow(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let reader = try await reader(request)
+        let reader = try await reader(request, context)
         let search = try search(request)
         let since = try search.since ?? position()
         // A position beyond the end of the log belongs to a history that was lost, for example in a fail-over.
@@ -41,12 +41,12 @@ struct EventChangeRoutes: Sendable {
 
     /// - Returns: `nil` if everyone may read
     /// - Throws: `HTTPError.unauthorized`, `HTTPError.unavailable(_:)`, `PostgresError`
-    private func reader(_ request: Request) async throws -> Reader? {
+    private func reader(_ request: Request, _ context: RequestContext) async throws -> Reader? {
         switch api.settings.reads {
         case .everyone: return nil
         case .devices:
             let (endings, mark) = (api.users.tokenEndings, api.users.tokenEndings?.mark)
-            let user = try await api.caller(request.deviceToken)
+            let user = try await api.caller(request, context)
             guard let endings, let mark else { throw HTTPError.unavailable(.indexNotInUse) }
             return Reader(user: user, mark: mark, endings: endings)
         }

@@ -30,11 +30,11 @@ private struct EventRoutes: Sendable {
     }
 
     private func createEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let device = try api.requireDevice(request)
+        var device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (id, position) = try await api.withCaller(device.token, commandContext) { owner, condition in
+        let (id, position) = try await api.withCaller(&device, commandContext) { owner, condition in
             try await events.create(
                 CreateEvent(details: details, owner: owner), condition: condition, context: commandContext)
         }
@@ -42,7 +42,7 @@ private struct EventRoutes: Sendable {
     }
 
     private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let device = try api.requireDevice(request)
+        var device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: api.settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch fields.format {
@@ -50,7 +50,7 @@ private struct EventRoutes: Sendable {
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (id, position) = try await api.withCaller(device.token, commandContext) { caller, condition in
+        let (id, position) = try await api.withCaller(&device, commandContext) { caller, condition in
             let id = EventID(rawValue: try context.id())
             return try await events.update(
                 UpdateEvent(id: id, change: change, by: caller, condition: request.versionCondition), condition: condition,
@@ -60,11 +60,11 @@ private struct EventRoutes: Sendable {
     }
 
     private func cancelEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let device = try api.requireDevice(request)
+        var device = try api.requireDevice(request, context)
         // The body says nothing. It counts for the idempotency key.
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (id, position) = try await api.withCaller(device.token, commandContext) { caller, condition in
+        let (id, position) = try await api.withCaller(&device, commandContext) { caller, condition in
             let id = EventID(rawValue: try context.id())
             return try await events.cancel(
                 CancelEvent(id: id, by: caller, condition: request.versionCondition), condition: condition,
@@ -74,10 +74,10 @@ private struct EventRoutes: Sendable {
     }
 
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await api.requireReader(request)
+        try await api.requireReader(request, context)
         let id = EventID(rawValue: try context.id())
         let reading = try await events.view(atLeast: try request.position())
-        let found = try await reading.event(id) { try await api.reader(request) }
+        let found = try await reading.event(id) { try await api.reader(request, context) }
         guard let event = found else { throw HTTPError.notFound }
         return try response(event, to: request, reading)
     }

@@ -19,7 +19,7 @@ struct EventSearchRoutes: Sendable {
     }
 
     private func findNearest(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, NearbySearch.init) { try await $0.nearest($1).response(to: $1) }
+        try await respond(request, context, NearbySearch.init) { try await $0.nearest($1).response(to: $1) }
     }
 
     private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
@@ -27,7 +27,7 @@ struct EventSearchRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, BoxSearch.init) { try await $0.events(in: $1).response(to: $1) }
+        try await respond(request, context, BoxSearch.init) { try await $0.events(in: $1).response(to: $1) }
     }
 
     private func listInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
@@ -35,7 +35,7 @@ struct EventSearchRoutes: Sendable {
     }
 
     private func count(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, ClusterSearch.init) { Response(jsonBytes: try await $0.clusters($1).json) }
+        try await respond(request, context, ClusterSearch.init) { Response(jsonBytes: try await $0.clusters($1).json) }
     }
 
     private func countInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
@@ -43,9 +43,10 @@ struct EventSearchRoutes: Sendable {
     }
 
     private func respond<Search>(
-        _ request: Request, _ read: (JSON) throws -> Search, _ find: (EventsView, Search) async throws -> Response
+        _ request: Request, _ context: RequestContext, _ read: (JSON) throws -> Search,
+        _ find: (EventsView, Search) async throws -> Response
     ) async throws -> Response {
-        try await api.requireReader(request)
+        try await api.requireReader(request, context)
         let search = try read(request.queryFields())
         let reading = try await events.view(atLeast: try request.position())
         if let known = notModified(reading, request) { return response(known, reading) }

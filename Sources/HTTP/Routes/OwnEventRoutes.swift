@@ -12,7 +12,7 @@ struct OwnEventRoutes: Sendable {
 
     private func listOwnEvents(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.queryFields()
-        let caller = try await api.caller(request.deviceToken)
+        let caller = try await api.caller(request, context)
         let own = try OwnEvents(of: caller, fields)
         let page = try await events.page(own, atLeast: try request.position())
         var response = Response(jsonBytes: ByteBuffer(bytes: page.json))

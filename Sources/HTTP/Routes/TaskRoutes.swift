@@ -23,16 +23,16 @@ private struct TaskRoutes: Sendable {
     }
 
     private func listTasks(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let account = try await api.account(of: try request.accountToken())
+        let account = try await api.account(reading: request, context)
         return Response(json: .array(try await tasks.tasks(of: account).map(\.json)))
     }
 
     private func createTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        let caller = try api.requireAccountToken(request, body: fields.json)
+        var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let title = try TaskTitle(fields.json["task"]?["title"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let command = CreateTask(title: title, account: try await api.account(of: caller.token))
+        let command = CreateTask(title: title, account: try await api.account(of: &caller))
         let (task, position) = try await tasks.create(command, context: commandContext)
         return Response(json: task.json, recordedAt: position, caller.allowance)
     }
@@ -40,9 +40,9 @@ private struct TaskRoutes: Sendable {
     /// PUT and PATCH alike: absent fields stay as they are, because clients send only what changed.
     private func updateTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        let caller = try api.requireAccountToken(request, body: fields.json)
+        var caller = try api.requireAccountToken(request, context, body: fields.json)
         let change = try TaskChange(try task(fields.json))
-        let account = try await api.account(of: caller.token)
+        let account = try await api.account(of: &caller)
         let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
         let (task, position) = try await tasks.update(command, context: request.commandContext(context))
         return Response(json: task.json, recordedAt: position, caller.allowance)
@@ -59,8 +59,8 @@ private struct TaskRoutes: Sendable {
 
     private func deleteTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        let caller = try api.requireAccountToken(request, body: fields.json)
-        let account = try await api.account(of: caller.token)
+        var caller = try api.requireAccountToken(request, context, body: fields.json)
+        let account = try await api.account(of: &caller)
         let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
         let position = try await tasks.delete(command, context: request.commandContext(context))
         // The client takes a response without JSON for a failure.

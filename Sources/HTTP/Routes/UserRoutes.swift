@@ -34,21 +34,25 @@ private struct UserRoutes: Sendable {
         if let response = try await accountSignUps.response(to: request, context) { return response }
         guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
         let sent = try limited(request.deviceToken)
-        let allowance = try signUps?.take(context.sender(of: request).address?.subscriber)
+        let subscriber = context.sender(of: request).address?.subscriber
+        let allowance = try signUps?.take(subscriber)
+        _ = try api.limits.dailySignUps?.take(subscriber)
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
         return Response(json: credentials(id, token), recordedAt: position, allowance)
     }
 
     private func getUser(_ request: Request, _ context: RequestContext) async throws -> Response {
-        Response(json: ["id": JSON(try await api.caller(request.deviceToken).rawValue)])
+        Response(json: ["id": JSON(try await api.caller(request, context).rawValue)])
     }
 
     /// Takes no idempotency key: the new token is one.
     private func rotateToken(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let device = try api.requireDevice(request)
+        var device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let command = RotateToken(old: device.token, new: try newToken(fields.json["device_token"]))
-        let (id, token, position) = try await users.rotate(command, context: request.commandContext(context))
+        let (id, token, position) = try await api.withRotation(&device) {
+            try await users.rotate(command, context: request.commandContext(context))
+        }
         return Response(json: credentials(id, token), recordedAt: position, device.allowance)
     }
 

@@ -1,12 +1,11 @@
 internal import HTTPTypes
 
-/// The requests that one caller may send in each minute, in one burst or spread.
+/// The requests that one caller may send in each window of time, in one burst or spread.
 public struct RatePolicy: Sendable, Hashable {
-    static let windowSeconds = 60
-
     /// The name of the policy in header fields.
     public var name: String
-    public var perMinute: Int
+    public var limit: Int
+    public var windowSeconds: Int
 }
 
 /// The requests that a caller has left after the one that was just counted.
@@ -24,7 +23,7 @@ extension HTTPFields {
     /// Adds `RateLimit` and `RateLimit-Policy`. Source: IETF draft-ietf-httpapi-ratelimit-headers-10.
     mutating func addRateLimitHeaders(_ allowance: RateAllowance) {
         let policy = allowance.policy
-        self[.rateLimitPolicy] = "\"\(policy.name)\";q=\(policy.perMinute);w=\(RatePolicy.windowSeconds)"
+        self[.rateLimitPolicy] = "\"\(policy.name)\";q=\(policy.limit);w=\(policy.windowSeconds)"
         self[.rateLimit] = "\"\(policy.name)\";r=\(allowance.remaining);t=\(allowance.resetSeconds)"
     }
 }

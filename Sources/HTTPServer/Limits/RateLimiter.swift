@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Limits the number of a caller's requests in each minute.
+/// Limits the number of a caller's requests in each minute or day. Each process counts for itself, and from anew after a restart.
 public final class RateLimiter: Sendable {
     /// A part of the buckets. The lock is held for a few dozen instructions.
     private final class Shard: Sendable {
@@ -19,18 +19,41 @@ public final class RateLimiter: Sendable {
 
     /// - Parameter now: the clock
     /// - Returns: `nil` if `perMinute` is 0: no limit
-    public init?(
+    public convenience init?(
         _ name: String, perMinute: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        guard perMinute > 0 else { return nil }
+        self.init(RatePolicy(name: name, limit: perMinute, windowSeconds: 60), now)
+    }
+
+    /// - Returns: `nil` if `perDay` is 0: no limit
+    public convenience init?(
+        _ name: String, perDay: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.init(RatePolicy(name: name, limit: perDay, windowSeconds: 86_400), now)
+    }
+
+    private init?(_ policy: RatePolicy, _ now: @escaping @Sendable () -> ContinuousClock.Instant) {
+        guard policy.limit > 0 else { return nil }
         self.now = now
         start = now()
-        shards = (0..<Self.shardCount).map { _ in Shard(RatePolicy(name: name, perMinute: perMinute)) }
+        shards = (0..<Self.shardCount).map { _ in Shard(policy) }
     }
 
     /// Counts one request of a caller.
     /// - Throws: ``HTTPError/tooManyRequests(_:)`` if the caller has none left
     public func take(_ caller: some Hashable) throws(HTTPError) -> RateAllowance {
+        try use(caller) { $0.take($1, at: $2) }
+    }
+
+    /// Counts nothing, and refuses a caller that has no request left.
+    /// - Throws: ``HTTPError/tooManyRequests(_:)``
+    public func check(_ caller: some Hashable) throws(HTTPError) {
+        _ = try use(caller) { $0.allowance(of: $1, at: $2) }
+    }
+
+    private func use(
+        _ caller: some Hashable, _ body: (inout TokenBuckets, _ key: UInt64, _ nanoseconds: Int64) -> RateAllowance
+    ) throws(HTTPError) -> RateAllowance {
         // Hasher is seeded for each process, so that a client cannot choose a key that evicts another caller's.
         var hasher = Hasher()
         hasher.combine(caller)
@@ -38,7 +61,7 @@ public final class RateLimiter: Sendable {
         let (seconds, attoseconds) = (now() - start).components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         let shard = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)]
-        let allowance = shard.buckets.withLock { $0.take(key, at: nanoseconds) }
+        let allowance = shard.buckets.withLock { body(&$0, key, nanoseconds) }
         guard allowance.isGranted else { throw .tooManyRequests(allowance) }
         return allowance
     }

@@ -1,0 +1,169 @@
+internal import Accounts
+internal import Encoding
+internal import EventStore
+public import HTTPServer
+internal import Users
+
+/// The limits that several routes share.
+public struct SharedLimits: Sendable {
+    /// Writes of one user or account.
+    let writes: RateLimiter?
+    /// Writes of one client address, before the token is known.
+    let addressWrites: RateLimiter?
+    /// Lookups of one client address that found no user.
+    public let unknownTokens: RateLimiter?
+    /// Sign-ups of one client address, of every kind.
+    public let dailySignUps: RateLimiter?
+
+    init(_ settings: API.Settings, now: @escaping @Sendable () -> ContinuousClock.Instant) {
+        writes = RateLimiter("writes", perMinute: settings.writesPerMinute, now: now)
+        addressWrites = RateLimiter("address-writes", perMinute: settings.addressWritesPerMinute, now: now)
+        unknownTokens = RateLimiter("unknown-tokens", perMinute: settings.writesPerMinute, now: now)
+        dailySignUps = RateLimiter("daily-sign-ups", perDay: settings.signUpsPerDay, now: now)
+    }
+}
+
+/// Who writes, for the limit of writes.
+private enum Writer: Hashable {
+    case user(UserID)
+    case account(AccountID)
+}
+
+/// A client that sends a token. The token may be unknown.
+struct TokenSender<Token: Sendable>: Sendable {
+    var token: Token
+    /// The prefix of the client's address; `nil` if the address is unknown.
+    var subscriber: NetworkAddress?
+    /// How many more writes the user may send now. `nil` without a limit, and before the user is known.
+    var allowance: RateAllowance?
+}
+
+extension API {
+    /// The user of a reading request that must have one.
+    /// - Throws: `HTTPError.unauthorized` if there is no token or the token is unknown, `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    func caller(_ request: Request, _ context: RequestContext) async throws -> UserID {
+        guard let caller = try await reader(request, context) else { throw HTTPError.unauthorized }
+        return caller
+    }
+
+    /// The user of a reading request; `nil` if the request has no token or an unknown token.
+    /// - Throws: `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    func reader(_ request: Request, _ context: RequestContext) async throws -> UserID? {
+        guard let token = request.deviceToken else { return nil }
+        return try await knownUser(of: TokenSender(token: token, subscriber: subscriber(request, context)))
+    }
+
+    /// Lets everyone read, or devices only, as the settings say.
+    /// - Throws: what ``caller(_:_:)`` throws
+    func requireReader(_ request: Request, _ context: RequestContext) async throws {
+        switch settings.reads {
+        case .everyone: break
+        case .devices: _ = try await caller(request, context)
+        }
+    }
+
+    /// The device of a write, before its body is read. ``withCaller(_:_:_:)`` refuses an unknown token after the body was checked.
+    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
+    func requireDevice(_ request: Request, _ context: RequestContext) throws(HTTPError) -> TokenSender<DeviceToken> {
+        guard let token = request.deviceToken else { throw .unauthorized }
+        return try writer(token, request, context)
+    }
+
+    /// The account token of a write, before it is looked up.
+    /// - Parameter takesQuery: whether the token may stand in the query
+    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
+    func requireAccountToken(
+        _ request: Request, _ context: RequestContext, body: JSON, inQuery takesQuery: Bool = false
+    ) throws(HTTPError) -> TokenSender<AccountToken> {
+        guard let token = try request.accountToken(body: body, inQuery: takesQuery) else { throw .unauthorized }
+        return try writer(token, request, context)
+    }
+
+    /// Carries out a command for the user of a device, without a query for the user if the command's append can check the token.
+    /// - Parameter command: must append under the condition, or throw `UncheckedConditionError` or another error
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, and what the command throws
+    func withCaller<Result>(
+        _ device: inout TokenSender<DeviceToken>, _ context: CommandContext,
+        _ command: (UserID, AppendCondition?) async throws -> Result
+    ) async throws -> Result {
+        // A repeated command with a key appends nothing, so that nothing checks the token.
+        guard context.key == nil else { return try await command(try await user(of: &device), nil) }
+        if !users.remembers(device.token) { try limits.unknownTokens?.check(device.subscriber) }
+        var allowance: RateAllowance?
+        let result = try await users.withUser(of: device.token) { user, condition in
+            // Counted once, although the command may be carried out twice.
+            if allowance == nil { allowance = try limits.writes?.take(Writer.user(user)) }
+            do { return try await command(user, condition) } catch is HTTPError where condition != nil {
+                // An unknown token is refused first.
+                throw UncheckedConditionError()
+            }
+        }
+        guard let result else { throw unknownToken(from: device.subscriber) }
+        device.allowance = allowance
+        return result
+    }
+
+    /// The user of a write, found with a query.
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    func user(of device: inout TokenSender<DeviceToken>) async throws -> UserID {
+        guard let user = try await knownUser(of: device) else { throw HTTPError.unauthorized }
+        device.allowance = try limits.writes?.take(Writer.user(user))
+        return user
+    }
+
+    /// The user who rotates a token. Not ``withCaller(_:_:_:)``: a repetition has a token that is dead already.
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, and what the command throws
+    func withRotation<Result>(
+        _ device: inout TokenSender<DeviceToken>, _ rotate: () async throws -> Result
+    ) async throws -> Result {
+        try limits.unknownTokens?.check(device.subscriber)
+        if let user = try await users.user(of: device.token) { device.allowance = try limits.writes?.take(Writer.user(user)) }
+        do { return try await rotate() } catch UserRejection.unknownToken { throw unknownToken(from: device.subscriber) }
+    }
+
+    /// The account of a write.
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    func account(of caller: inout TokenSender<AccountToken>) async throws -> AccountID {
+        let account = try await account(of: caller)
+        caller.allowance = try limits.writes?.take(Writer.account(account))
+        return account
+    }
+
+    /// The account of a reading request.
+    /// - Throws: `HTTPError.unauthorized` without a token and for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    func account(reading request: Request, _ context: RequestContext) async throws -> AccountID {
+        guard let token = try request.accountToken(inQuery: true) else { throw HTTPError.unauthorized }
+        return try await account(of: TokenSender(token: token, subscriber: subscriber(request, context)))
+    }
+
+    private func account(of caller: TokenSender<AccountToken>) async throws -> AccountID {
+        try limits.unknownTokens?.check(caller.subscriber)
+        guard let account = try await accounts.account(of: caller.token) else { throw unknownToken(from: caller.subscriber) }
+        return account
+    }
+
+    private func knownUser(of device: TokenSender<DeviceToken>) async throws -> UserID? {
+        try limits.unknownTokens?.check(device.subscriber)
+        let user = try await users.user(of: device.token)
+        if user == nil { _ = unknownToken(from: device.subscriber) }
+        return user
+    }
+
+    private func writer<Token>(
+        _ token: Token, _ request: Request, _ context: RequestContext
+    ) throws(HTTPError) -> TokenSender<Token> {
+        let subscriber = subscriber(request, context)
+        _ = try limits.addressWrites?.take(subscriber)
+        return TokenSender(token: token, subscriber: subscriber)
+    }
+
+    private func subscriber(_ request: Request, _ context: RequestContext) -> NetworkAddress? {
+        context.sender(of: request).address?.subscriber
+    }
+
+    /// Counts an unknown token, so that tokens cannot be guessed without end.
+    private func unknownToken(from subscriber: NetworkAddress?) -> HTTPError {
+        _ = try? limits.unknownTokens?.take(subscriber)
+        return .unauthorized
+    }
+}
