@@ -59,6 +59,42 @@ import Yams
         }
     }
 
+    @Test func `the buffers of all requests that nginx admits fit into its memory`() throws {
+        let path = "deploy/nginx/server.conf"
+        let server = try Repository.text(path)
+        let response =
+            try Self.number(/\nproxy_buffers (\d+) 16k;/, in: path) * 16 + Self.number(/\nproxy_buffer_size (\d+)k;/, in: path)
+        let request = try Self.number(/\nclient_body_buffer_size (\d+)k;/, in: path)
+        let requests = try Self.number(/\nlimit_conn requests_of_all (\d+);/, in: path)
+        let kibibytes = requests * (request + response)
+        #expect(try Self.services()["proxy"]?["mem_limit"] as? String == "1g")
+        // The rest is for streams and connections.
+        #expect(kibibytes * 1_024 < 600_000_000)
+        let tls = try Repository.text("deploy/nginx/templates/tls.conf.template")
+        #expect(tls.contains("http2_max_concurrent_streams 32;"))
+        for limit in ["limit_conn requests_of_client ", "limit_conn streams_of_client ", "limit_req zone=rate_of_client "] {
+            #expect(server.contains(limit))
+        }
+    }
+
+    @Test func `no log of nginx quotes a request line, a query or a token`() throws {
+        let (server, humon, tls) = (
+            try Repository.text("deploy/nginx/server.conf"), try Repository.text("deploy/nginx/templates/humon.conf.template"),
+            try Repository.text("deploy/nginx/templates/tls.conf.template")
+        )
+        // Every server block has the line itself, or includes server.conf.
+        #expect(server.contains("\nerror_log stderr emerg;\n"))
+        for text in [humon, tls] {
+            for block in text.split(separator: "\nserver {").dropFirst() {
+                #expect(block.contains("include humon/server.conf;") || block.contains("error_log stderr emerg;"))
+            }
+        }
+        for variable in ["$request ", "$request\"", "$request_uri\"", "$args", "$query_string", "$http_", "$cookie"] {
+            let format = try #require(humon.firstMatch(of: /log_format humon([^;]*);/)).1
+            #expect(!format.contains(variable), "\(variable)")
+        }
+    }
+
     @Test func `nginx listens with IPv6 wherever it listens for other machines`() throws {
         let pattern = /(?m)^ +PROXY_\w*LISTEN: "(.*)"$/
         let directives = try ["docker-compose.yml", "docker-compose.tls.yml"].flatMap { file in
