@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import NIOCore
 import NIOEmbedded
@@ -50,7 +51,7 @@ import Testing
         let body = ByteBuffer(repeating: 120, count: 300_000)
         #expect(body.storageCapacity > body.readableBytes)
         var promises: [EventLoopPromise<Void>] = []
-        UnsentBytes(budget).write(body, context) { _, promise in promises.append(promise!) }
+        UnsentBytes(SlowReader(budget)).write(body, context) { _, promise in promises.append(promise!) }
         #expect(promises.count == 5)
         for promise in promises {
             #expect(budget.usedBytes == body.storageCapacity)
@@ -58,6 +59,25 @@ import Testing
         }
         #expect(budget.usedBytes == 0)
         _ = try channel.finish()
+    }
+
+    @Test func `few bytes of each of many streams count, and a slow reader of them loses its connection`() throws {
+        final class Handler: ChannelOutboundHandler { typealias OutboundIn = ByteBuffer }
+        let (handler, budget) = (Handler(), BufferBudget(limitBytes: 10_000))
+        let channel = EmbeddedChannel(handler: handler)
+        let context = try channel.pipeline.syncOperations.context(handler: handler)
+        let reader = SlowReader(budget)
+        let promises = (0..<100).compactMap { _ in UnsentBytes(reader, isStream: true).willWrite(90, context) }
+        #expect((promises.count, budget.usedBytes) == (100, 9_000))
+        let deadline = NIODeadline.now() + .seconds(60)
+        while budget.closedConnections == 0, .now() < deadline {
+            usleep(100_000)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        }
+        #expect(budget.closedConnections == 1)
+        for promise in promises { promise.succeed() }
+        #expect(budget.usedBytes == 0)
+        _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
     @Test func `a large response without room is refused with 503, and a small one is sent`() async throws {

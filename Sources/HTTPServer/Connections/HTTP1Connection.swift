@@ -17,6 +17,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
     private let server: ServerState
     private let gate: HTTP1InputGate
     private var reader: HTTP1PartReader
+    private let slowReader: SlowReader
     private let unsent: UnsentBytes
     private let info: ConnectionInfo
     private let count: HandlerCount
@@ -51,7 +52,8 @@ final class HTTP1Connection: ChannelDuplexHandler {
         (self.server, self.gate, self.streams) = (server, gate, streams)
         reader = HTTP1PartReader(gate, server.scheme, headerLimitBytes: server.limits.headerBytes)
         info = server.connectionInfo(peer)
-        unsent = UnsentBytes(server.budget)
+        slowReader = SlowReader(server.budget)
+        unsent = UnsentBytes(slowReader)
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
         count = HandlerCount(server)
     }
@@ -72,7 +74,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
         lingering?.cancel()
         writer?.disconnected()
         (timer, lingering, writer) = (nil, nil, nil)
-        unsent.stop()
+        slowReader.stop()
         waiting.removeAll()
         body.drop()
     }

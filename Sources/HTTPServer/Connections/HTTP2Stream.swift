@@ -25,12 +25,14 @@ final class HTTP2Stream: ChannelInboundHandler {
     /// `nil` unless the response streams.
     private var writer: ResponseWriter?
 
-    /// - Parameter peer: the peer of the stream's connection
-    init(_ server: ServerState, _ streams: ConnectionStreams, peer: SocketAddress?) {
+    /// - Parameters:
+    ///   - reader: the reader of the stream's connection
+    ///   - peer: the peer of the stream's connection
+    init(_ server: ServerState, _ streams: ConnectionStreams, _ reader: SlowReader, peer: SocketAddress?) {
         self.server = server
         self.streams = streams
         info = server.connectionInfo(peer)
-        unsent = UnsentBytes(server.budget)
+        unsent = UnsentBytes(reader, isStream: true)
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
         count = HandlerCount(server)
     }
@@ -50,7 +52,6 @@ final class HTTP2Stream: ChannelInboundHandler {
         timer = nil
         writer?.disconnected()
         writer = nil
-        unsent.stop()
         body.drop()
     }
 

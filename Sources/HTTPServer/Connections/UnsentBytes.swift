@@ -1,36 +1,44 @@
 internal import NIOCore
 
-/// Counts the bytes that one connection or stream has not sent yet, and closes it if its client is a slow reader and the server is
-/// short of room. Belongs to the event loop of its channel.
+/// Counts the bytes that one channel, a connection of HTTP/1.1 or a stream of HTTP/2, has not sent yet. Belongs to the event loop of its
+/// channel.
 final class UnsentBytes {
     /// Large bodies are written in pieces of this size, so that the client's progress is visible.
     private static let pieceBytes = 64 * 1024
 
-    private static let checkInterval = TimeAmount.seconds(1)
-
-    let budget: BufferBudget
+    private let reader: SlowReader
+    private let isStream: Bool
     /// The bytes written since the last promise.
     private var uncounted = 0
     /// The bytes that the budget counts for this channel.
     private(set) var counted = 0
-    private var progressAt = NIODeadline.now()
-    private var timer: Scheduled<Void>?
 
-    init(_ budget: BufferBudget) { self.budget = budget }
+    var budget: BufferBudget { reader.budget }
+
+    /// - Parameters:
+    ///   - reader: the reader of the channel's connection
+    ///   - isStream: whether the channel is one of many of its connection. Then each byte counts: the bytes of many streams, each too few to
+    ///     count, would be many
+    init(_ reader: SlowReader, isStream: Bool = false) {
+        self.reader = reader
+        self.isStream = isStream
+    }
 
     /// Counts bytes that are about to be written.
     /// - Returns: the promise to pass to that write. `nil` while so few bytes are uncounted that they need none.
     func willWrite(_ bytes: Int, _ context: ChannelHandlerContext) -> EventLoopPromise<Void>? {
         uncounted += bytes
-        guard uncounted >= BufferBudget.trackedBytes else { return nil }
+        guard uncounted >= BufferBudget.trackedBytes || isStream else { return nil }
         let bytes = uncounted
         uncounted = 0
-        budget.add(bytes)
-        if counted == 0 { progressAt = .now() }
         counted += bytes
+        reader.add(bytes, isStream ? context.channel.parent ?? context.channel : context.channel)
         let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenComplete { _ in self.hasSent(bytes) }
-        if timer == nil { schedule(context) }
+        // The promise failed or succeeded: in both cases the bytes are no longer in memory.
+        promise.futureResult.assumeIsolated().whenComplete { _ in
+            self.counted -= bytes
+            self.reader.remove(bytes)
+        }
         return promise
     }
 
@@ -46,32 +54,7 @@ final class UnsentBytes {
     /// A promise that notes when its write is sent.
     private func progress(_ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenComplete { _ in self.progressAt = .now() }
+        promise.futureResult.assumeIsolated().whenComplete { _ in self.reader.progress() }
         return promise
-    }
-
-    /// The promise failed or succeeded: in both cases the bytes are no longer in memory.
-    private func hasSent(_ bytes: Int) {
-        budget.remove(bytes)
-        counted -= bytes
-        progressAt = .now()
-        if counted == 0 { stop() }
-    }
-
-    /// The timer runs while bytes are counted.
-    private func schedule(_ context: ChannelHandlerContext) {
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.checkInterval) { self.check(context) }
-    }
-
-    private func check(_ context: ChannelHandlerContext) {
-        let isSlow = .now() - progressAt >= .seconds(Int64(BufferBudget.slowReaderSeconds))
-        guard isSlow, budget.isUnderPressure else { return schedule(context) }
-        budget.countClosedConnection()
-        context.close(promise: nil)
-    }
-
-    func stop() {
-        timer?.cancel()
-        timer = nil
     }
 }

@@ -62,13 +62,14 @@ struct ChannelInitializer: Sendable {
         connection.initialSettings = nioDefaultSettings.filter { $0.parameter != .maxHeaderListSize }
         connection.initialSettings.append(HTTP2Setting(parameter: .maxHeaderListSize, value: limits.headerBytes))
         let peer = channel.remoteAddress
+        let reader = NIOLoopBound(SlowReader(server.budget), eventLoop: channel.eventLoop)
         _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
             mode: .server, connectionConfiguration: connection, streamConfiguration: .init(),
             streamDelegate: manager.http2StreamDelegate
         ) { [server] stream in
             stream.eventLoop.makeCompletedFuture {
                 try stream.pipeline.syncOperations.addHandlers([
-                    HTTP2FramePayloadToHTTPServerCodec(), HTTP2Stream(server, streams, peer: peer),
+                    HTTP2FramePayloadToHTTPServerCodec(), HTTP2Stream(server, streams, reader.value, peer: peer),
                 ])
             }
         }
