@@ -19,6 +19,10 @@ public final class EventsModule: Sendable {
     let changes: ChangeFeed?
     let render: EventRendering
     let reads = ReadCounts()
+    /// The last position of the log.
+    let tail: GrowthBound
+    /// The last id that any node took for an event.
+    let lastID: GrowthBound
     let longSearches = LongSearches()
     private let log: EventLog
     private let ids: IDAllocator
@@ -54,6 +58,8 @@ public final class EventsModule: Sendable {
         self.changes = changes
         self.render = render
         self.dependencies = dependencies
+        tail = GrowthBound { try await LogReader(client: database).tail() }
+        lastID = GrowthBound { try await Self.ids.last(client: database) }
         retry = ConflictRetry(dependencies: dependencies)
         state = CommandState(of: EventsProjection(), client: database)
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)

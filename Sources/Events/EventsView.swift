@@ -23,11 +23,15 @@ public struct EventsView: Sendable {
     ///   ``EventRejection/notFound`` for others, `PostgresError`, `FormatError`, and what `caller` throws
     public func event(_ id: EventID, for caller: () async throws -> UserID? = { nil }) async throws -> RenderedEvent? {
         if let held = indexedEvent(id) { return held }
+        if try await module.lastID.isBeyond(id.rawValue) { return nil }
         // The index holds live events only.
         guard let found = try await module.event(id) else { return nil }
         let event = try Optional(found).live(for: found.isHidden ? await caller() : nil)
         return RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
     }
+
+    /// Whether it is known without a query that no event has this id.
+    public func isUnknown(_ id: EventID) -> Bool { module.lastID.isKnownBeyond(id.rawValue) }
 
     /// Returns an event of the index; `nil` if the index does not have it.
     public func indexedEvent(_ id: EventID) -> RenderedEvent? {
@@ -179,8 +183,10 @@ extension EventsModule {
             return reading
         }
         // The log does not have this position yet, so the view does not wait for the index.
-        if let position, try await LogReader(client: database).tail() < position {
-            throw PositionNotReachedError(position: position)
+        if let position {
+            guard try await !tail.isBeyond(position), try await LogReader(client: database).tail() >= position else {
+                throw PositionNotReachedError(position: position)
+            }
         }
         if let position, let index, await index.reaches(position), let reading = indexView(atLeast: position) {
             countIndexRead()
@@ -191,6 +197,12 @@ extension EventsModule {
             throw PositionNotReachedError(position: position)
         }
         return EventsView(snapshot: nil, staleFor: nil, module: self)
+    }
+
+    /// Refuses a position that the log cannot have reached, as far as that is known without a query.
+    /// - Throws: ``PositionNotReachedError``
+    public func refuseImpossible(_ position: Int64?) throws(PositionNotReachedError) {
+        if let position, tail.isKnownBeyond(position) { throw PositionNotReachedError(position: position) }
     }
 
     /// Returns a view of the index without a wait; `nil` if the index is not in use or has not reached the position. The caller counts

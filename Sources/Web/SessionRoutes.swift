@@ -24,7 +24,7 @@ struct SessionRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/session", "getSession", getSession),
-            Route(.post, "/session", "createSession", createSession),
+            Route(.post, "/session", "createSession", limit: .authenticating, createSession),
             Route(.delete, "/session", "deleteSession", deleteSession),
         ]
     }

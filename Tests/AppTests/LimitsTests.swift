@@ -104,7 +104,7 @@ import Testing
                     try await eventually("both requests to be under way") {
                         try await exchange("GET", operators + "/metrics").body.contains("\nhumon_http_requests_in_flight 2\n")
                     }
-                    try refused.send(Self.slowBody + #"{"id":1}}"#)
+                    try refused.send(Self.read)
                     let answer = try await refused.receive(until: Self.isWholeAnswer)
                     #expect(answer.text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && !answer.isEnded, "\(answer.text)")
                     #expect(answer.text.lowercased().contains("\r\nretry-after: 1\r\n"))
@@ -112,6 +112,13 @@ import Testing
                     try refused.send("HEAD /v1/events/1 HTTP/1.1\r\nHost: humon\r\n\r\n")
                     let head = try await refused.receive { $0.hasSuffix("\r\n\r\n") }
                     #expect(head.text.hasPrefix("HTTP/1.1 503 ") && head.text.hasSuffix("\r\n\r\n"), "\(head.text)")
+                    // Sign-ups and writes have places of their own.
+                    let api = "http://127.0.0.1:\(port)/v1"
+                    let signUp = try await exchange(
+                        "POST", api + "/users", headers: [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")])
+                    #expect(signUp.status == 200)
+                    let rotated = try await exchange("POST", api + "/users/me/token", headers: [("tb-device-token", "phone")])
+                    #expect(rotated.status == 200)
                     // The operators' address answers.
                     #expect(try await exchange("GET", "http://127.0.0.1:\(port)/health").status == 200)
                     try await connection.query("ROLLBACK")

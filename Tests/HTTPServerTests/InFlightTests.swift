@@ -62,10 +62,20 @@ import Testing
 
     @Test func `requests in flight are counted and refused for each limit`() {
         let requests = InFlightRequests(waitingLimit: 1)
-        #expect(requests.begin(.waiting) && !requests.begin(.waiting))
+        #expect(requests.begin(.reading) && !requests.begin(.reading))
         #expect(requests.begin(.computing) && requests.begin(.unlimited) && requests.begin(.unlimited))
-        #expect((requests.count, requests[.waiting], requests.refusals) == (4, 1, 1))
-        requests.end(.waiting)
-        #expect(requests.begin(.waiting))
+        #expect((requests.count, requests[.reading], requests.refusals) == (4, 1, 1))
+        requests.end(.reading)
+        #expect(requests.begin(.reading))
+    }
+
+    @Test func `reads, writes and checks of passwords each have slots of their own`() {
+        let requests = InFlightRequests(waitingLimit: 2)
+        for limit in [InFlightRequests.Limit.reading, .authenticating, .writing] {
+            #expect(requests.begin(limit) && requests.begin(limit) && !requests.begin(limit), "\(limit)")
+        }
+        requests.end(.writing)
+        #expect(!requests.begin(.reading) && !requests.begin(.authenticating) && requests.begin(.writing))
+        #expect((requests.count, requests.refusals) == (6, 5))
     }
 }

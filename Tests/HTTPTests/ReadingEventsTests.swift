@@ -54,6 +54,46 @@ import Testing
     }
 }
 
+@Suite struct `What no event can be` {
+    @Test func `an id far beyond the last one gets 404 while the table of events cannot be read`() async throws {
+        try await TestAPI.with { api in
+            let event = try await api.createEvent()
+            try await api.database.withClient { client in
+                try await client.withConnection { connection in
+                    try await connection.query("BEGIN")
+                    try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
+                    for _ in 0..<3 {
+                        for path in ["/v1/events/9223372036854775807", "/v1/events/\(event + 2_000_000)"] {
+                            let answer = try await api.send(.get, path)
+                            #expect((answer.status, answer.body) == (404, notFound))
+                        }
+                    }
+                    try await connection.query("ROLLBACK")
+                }
+            }
+            // An id that may be given soon is looked up.
+            let next = try await api.send(.get, "/v1/events/\(event + 1)")
+            #expect(next.status == 404)
+        }
+    }
+
+    @Test func `a position far beyond the log gets 503 from the index and from a task`() async throws {
+        try await TestAPI.with { api in
+            let event = try await api.createEvent()
+            for position in ["9223372036854775807", "2000000", "100"] {
+                for path in ["/v1/events/\(event)", "/v1/events/nearests?lat=37.76&lon=-122.43"] {
+                    for _ in 0..<2 {
+                        let answer = try await api.send(
+                            .get, path, headers: ["humon-position": position, "accept": "application/problem+json"])
+                        #expect(answer.status == 503)
+                        #expect(answer.body.contains(#""code":"position_not_reached""#), "\(answer.body)")
+                    }
+                }
+            }
+        }
+    }
+}
+
 @Suite struct `Attending an event over HTTP` {
     @Test(arguments: [
         ("application/json", #"{"event":{"id":1}}"#), ("application/json", #"{"event":{"id":"1"}}"#), (form, "event[id]=1"),

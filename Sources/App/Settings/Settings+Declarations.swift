@@ -142,7 +142,8 @@ extension Settings {
             "The maximum number of streams of changes that a client address opens per minute, further ones get 429; 0 means no limit.",
             default: 600, in: 0...1_000_000)
         let requests = Setting<Int>.number(
-            "HUMON_REQUESTS", "The maximum number of requests that wait for PostgreSQL; further ones get 503 immediately.",
+            "HUMON_REQUESTS",
+            "The maximum number of reads, of writes, and of sign-ups and sign-ins, that wait for PostgreSQL; further ones of a kind get 503 immediately.",
             default: 256, in: 1...100_000)
         let bufferMegabytes = Setting<Int>.number(
             "HUMON_BUFFER_MEGABYTES",

@@ -27,9 +27,9 @@ private struct AccountRoutes: Sendable {
 
     var all: [Route] {
         [
-            Route(.post, "/v1/users/sign_in", "signIn", signIn),
+            Route(.post, "/v1/users/sign_in", "signIn", limit: .authenticating, signIn),
             Route(.delete, "/v1/users/sign_out", "signOut", signOut),
-            Route(.put, "/v1/users/password", "changePassword", changePassword),
+            Route(.put, "/v1/users/password", "changePassword", limit: .authenticating, changePassword),
         ]
     }
 

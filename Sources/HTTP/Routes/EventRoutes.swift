@@ -84,8 +84,11 @@ private struct EventRoutes: Sendable {
 
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
-        let id = EventID(rawValue: try context.id())
-        guard let reading = events.indexView(atLeast: try request.position()), let event = reading.indexedEvent(id) else {
+        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
+        try events.refuseImpossible(position)
+        guard let reading = events.indexView(atLeast: position) else { return .needsTask }
+        guard let event = reading.indexedEvent(id) else {
+            if reading.isUnknown(id) { throw HTTPError.notFound }
             return .needsTask
         }
         events.countIndexRead()

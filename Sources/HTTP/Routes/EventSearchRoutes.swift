@@ -59,7 +59,9 @@ struct EventSearchRoutes: Sendable {
     ) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let search = try read(request.queryFields())
-        guard let reading = events.indexView(atLeast: try request.position()) else { return .needsTask }
+        let position = try request.position()
+        try events.refuseImpossible(position)
+        guard let reading = events.indexView(atLeast: position) else { return .needsTask }
         guard let found = notModified(reading, request) ?? find(reading, search) else { return .needsLongTask }
         events.countIndexRead()
         return .response(response(found, reading))

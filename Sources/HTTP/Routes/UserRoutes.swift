@@ -24,7 +24,7 @@ private struct UserRoutes: Sendable {
 
     var all: [Route] {
         [
-            Route(.post, "/v1/users", "createUser", createUser),
+            Route(.post, "/v1/users", "createUser", limit: .authenticating, createUser),
             Route(.get, "/v1/users/me", "getUser", getUser),
             Route(.post, "/v1/users/me/token", "rotateToken", rotateToken),
         ]

@@ -3,14 +3,17 @@ internal import Synchronization
 
 /// Counts the requests in tasks, and refuses those beyond a limit. Immediate responses are not counted.
 ///
-/// Requests that wait for something outside of the process have a limit of their own. When the database is down they fill this
-/// limit, and requests that only compute still get responses. As a service it ends when no task is left, so that the services
+/// Requests that wait for something outside of the process, such as a database, have limits of their own, so that requests that only
+/// compute still get responses. Reads, writes and checks of passwords have one each: a flood of one kind refuses no other. As a service it ends when no task is left, so that the services
 /// that the tasks need can end after it.
 public final class InFlightRequests: Service, Sendable {
     /// The limit that a task counts against.
     public enum Limit: Int, Sendable, CaseIterable {
-        /// The task waits for something outside of the process, such as a database.
-        case waiting
+        /// The task waits for something outside of the process, and changes nothing there.
+        case reading
+        case writing
+        /// The task proves who the client is, or makes the client known.
+        case authenticating
         /// The task only computes.
         case computing
         /// The task is not limited: health checks.
@@ -21,12 +24,14 @@ public final class InFlightRequests: Service, Sendable {
     private static let computingLimit = 256
 
     private let waitingLimit: Int
-    private let waiting = Atomic(0)
+    private let reading = Atomic(0)
+    private let writing = Atomic(0)
+    private let authenticating = Atomic(0)
     private let computing = Atomic(0)
     private let unlimited = Atomic(0)
     private let refused = Atomic(0)
 
-    /// - Parameter waitingLimit: maximum number of requests that wait for something outside of the process
+    /// - Parameter waitingLimit: maximum number of requests of each kind that wait for something outside of the process
     public init(waitingLimit: Int = 256) { self.waitingLimit = waitingLimit }
 
     /// The number of refused requests.
@@ -38,7 +43,9 @@ public final class InFlightRequests: Service, Sendable {
     /// The number of requests in tasks that count against a limit.
     public subscript(limit: Limit) -> Int {
         switch limit {
-        case .waiting: waiting.load(ordering: .acquiring)
+        case .reading: reading.load(ordering: .acquiring)
+        case .writing: writing.load(ordering: .acquiring)
+        case .authenticating: authenticating.load(ordering: .acquiring)
         case .computing: computing.load(ordering: .acquiring)
         case .unlimited: unlimited.load(ordering: .acquiring)
         }
@@ -59,7 +66,7 @@ public final class InFlightRequests: Service, Sendable {
 
     private func maximum(_ limit: Limit) -> Int {
         switch limit {
-        case .waiting: waitingLimit
+        case .reading, .writing, .authenticating: waitingLimit
         case .computing: Self.computingLimit
         case .unlimited: .max
         }
@@ -68,7 +75,9 @@ public final class InFlightRequests: Service, Sendable {
     /// - Returns: the new number
     private func add(_ change: Int, to limit: Limit) -> Int {
         switch limit {
-        case .waiting: waiting.add(change, ordering: .acquiringAndReleasing).newValue
+        case .reading: reading.add(change, ordering: .acquiringAndReleasing).newValue
+        case .writing: writing.add(change, ordering: .acquiringAndReleasing).newValue
+        case .authenticating: authenticating.add(change, ordering: .acquiringAndReleasing).newValue
         case .computing: computing.add(change, ordering: .acquiringAndReleasing).newValue
         case .unlimited: unlimited.add(change, ordering: .acquiringAndReleasing).newValue
         }

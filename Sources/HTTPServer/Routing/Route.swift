@@ -20,16 +20,16 @@ public struct Route: Sendable {
     public let respondImmediately: ImmediateHandler?
 
     /// - Parameters:
-    ///   - limit: `waiting` for a route that waits for something outside of the process, such as a database
+    ///   - limit: `nil` for a route that waits for something outside of the process: `reading` for GET, else `writing`
     ///   - respondImmediately: tried first. It must have no side effect before it returns a response.
     public init(
-        _ method: HTTPRequest.Method, _ path: String, _ operation: String = "", limit: InFlightRequests.Limit = .waiting,
+        _ method: HTTPRequest.Method, _ path: String, _ operation: String = "", limit: InFlightRequests.Limit? = nil,
         immediately respondImmediately: ImmediateHandler? = nil, _ respond: @escaping Handler
     ) {
         self.method = method
         self.path = path
         self.operation = operation
-        self.limit = limit
+        self.limit = limit ?? (method == .get ? .reading : .writing)
         self.respond = respond
         self.respondImmediately = respondImmediately
     }
