@@ -32,7 +32,7 @@ private enum Writer: Hashable {
 /// A client that sends a token. The token may be unknown.
 struct TokenSender<Token: Sendable>: Sendable {
     var token: Token
-    /// The prefix of the client's address; `nil` if the address is unknown.
+    /// The prefix of the client's address; `nil` if the address is unknown, or if no limit counts it.
     var subscriber: NetworkAddress?
     /// How many more writes the user may send now. `nil` without a limit, and before the user is known.
     var allowance: RateAllowance?
@@ -88,7 +88,7 @@ extension API {
     ) async throws -> Result {
         // A repeated command with a key appends nothing, so that nothing checks the token.
         guard context.key == nil else { return try await command(try await user(of: &device), nil) }
-        if !users.remembers(device.token) { try limits.unknownTokens?.check(device.subscriber) }
+        if let unknownTokens = limits.unknownTokens, !users.remembers(device.token) { try unknownTokens.check(device.subscriber) }
         var allowance: RateAllowance?
         let result = try await users.withUser(of: device.token) { user, condition in
             // Counted once, although the command may be carried out twice.
@@ -158,7 +158,9 @@ extension API {
     }
 
     private func subscriber(_ request: Request, _ context: RequestContext) -> NetworkAddress? {
-        context.sender(of: request).address?.subscriber
+        // Proxies' fields are parsed only if a limit counts the address.
+        guard limits.addressWrites != nil || limits.unknownTokens != nil else { return nil }
+        return context.sender(of: request).address?.subscriber
     }
 
     /// Counts an unknown token, so that tokens cannot be guessed without end.
