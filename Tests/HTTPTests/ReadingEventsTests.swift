@@ -2,6 +2,8 @@ import Encoding
 import EventStore
 import HTTP
 import HTTPTypes
+import Postgres
+import TestDatabase
 import TestHTTP
 import Testing
 
