@@ -16,4 +16,9 @@ import Testing
     func `a client that accepts no coding or prefers plain bytes gets plain bytes`(header: String?) {
         #expect(AcceptedCodings(header).preferred == nil)
     }
+
+    @Test func `the first 64 members are read`() {
+        #expect(AcceptedCodings(String(repeating: "br,", count: 63) + "gzip").preferred == .gzip)
+        #expect(AcceptedCodings(String(repeating: "br,", count: 64) + "gzip").preferred == nil)
+    }
 }

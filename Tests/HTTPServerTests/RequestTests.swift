@@ -19,4 +19,11 @@ import Testing
     {
         #expect(!Self.matches(header))
     }
+
+    @Test func `the first 64 tags of a list are read`() {
+        let others = (100..<163).map { "\"\($0)\"," }.joined()
+        #expect(Self.matches(others + "\"7\",\"8\""))
+        #expect(!Self.matches("\"6\"," + others + "\"7\",\"8\""))
+        #expect(EntityTag.list(String(repeating: "\"7\",", count: 8_000), comparison: .weak).count == 64)
+    }
 }

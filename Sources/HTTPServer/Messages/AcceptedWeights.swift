@@ -2,11 +2,14 @@ internal import Encoding
 
 /// The weights in a field such as `Accept`, from 0 (not accepted) to 1, by name. Source: RFC 9110, section 12.4.2.
 struct AcceptedWeights {
+    /// Maximum number of members that are read. They are read on the event loop, and a field of 32 KB has room for 16,000.
+    private static let memberLimit = 64
+
     private var weights: [String: Double] = [:]
 
-    /// Ignores members with a weight that cannot be read.
+    /// Ignores members with a weight that cannot be read, and members beyond the limit.
     init(_ header: String?) {
-        for member in (header ?? "").split(separator: ",") {
+        for member in (header ?? "").split(separator: ",", maxSplits: Self.memberLimit).prefix(Self.memberLimit) {
             let parts = member.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
             guard let name = parts.first, let weight = Self.weight(parts.dropFirst()) else { continue }
             weights[name] = weight

@@ -30,10 +30,13 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
         guard description == text else { return nil }
     }
 
-    /// The tags of this server's form in `If-Match` or `If-None-Match`. They contain no comma. A foreign tag with a comma is
-    /// split into parts that match no tag.
+    /// Maximum number of tags in a list. They are read on the event loop, and a field of 32 KB has room for 8,000.
+    static let listLimit = 64
+
+    /// The tags of this server's form in `If-Match` or `If-None-Match`, without those beyond the limit. They contain no comma. A
+    /// foreign tag with a comma is split into parts that match no tag.
     public static func list(_ header: String, comparison: Comparison) -> [EntityTag] {
-        header.split(separator: ",").compactMap { member in
+        header.split(separator: ",", maxSplits: listLimit).prefix(listLimit).compactMap { member in
             let text = member.trimmingSpaces
             return EntityTag(comparison == .weak && text.hasPrefix("W/") ? text.dropFirst(2) : text)
         }
