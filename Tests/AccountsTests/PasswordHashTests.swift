@@ -54,7 +54,7 @@ import Testing
         #expect(PasswordHash.Parameters.standard.memoryBytes == 32 << 20)
         #expect(PasswordHash.memoryLimitBytes == 64 << 20)
         #expect(PasswordHasher.threadLimit == 2)
-        #expect(PasswordHasher.queueLimit == 32)
+        #expect((PasswordHasher.queueLimit, PasswordHasher.clientLimit) == (64, 16))
     }
 
     @Test func `parameters with less memory or less work are weaker`() {
