@@ -26,6 +26,7 @@ extension Migration {
             name: "0014_append_without_tuplestores", bytes: PackageResources._014_append_without_tuplestores_sql),
         Migration(name: "0015_guarded_log", bytes: PackageResources._015_guarded_log_sql),
         Migration(name: "0016_freezing", bytes: PackageResources._016_freezing_sql),
+        Migration(name: "0017_append_subscripts", bytes: PackageResources._017_append_subscripts_sql),
     ]
 
     /// What the application's role may do: `db/grants.sql`.

@@ -28,6 +28,20 @@ import Testing
         }
     }
 
+    @Test func `an array of ids that begins at another subscript leaves no gap`() async throws {
+        try await TestStore.with { store in
+            let positions = try await store.client.query(
+                """
+                SELECT log.append('[9000000:9000000]={00000000-0000-4000-8000-000000000001}', ARRAY['counter-a'], ARRAY[1], ARRAY['Counted'],
+                    ARRAY[1::smallint], ARRAY[now()], ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'],
+                    ARRAY['sums_v1'], ARRAY[1])
+                """
+            ).decode(Int64.self)
+            #expect(positions == [1])
+            #expect(try await store.reader.tail() == 1)
+        }
+    }
+
     @Test func `a function or table of the caller does not stand in for one that log.append uses`() async throws {
         try await TestStore.with { store in
             try await store.client.withConnection { connection in
