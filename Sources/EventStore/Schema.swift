@@ -24,16 +24,20 @@ extension Migration {
         Migration(name: "0013_log_vacuum", bytes: PackageResources._013_log_vacuum_sql),
         Migration(
             name: "0014_append_without_tuplestores", bytes: PackageResources._014_append_without_tuplestores_sql),
-        Migration(name: "0015_guarded_log", bytes: PackageResources._015_guarded_log_sql),
-        Migration(name: "0016_freezing", bytes: PackageResources._016_freezing_sql),
-        Migration(name: "0017_append_subscripts", bytes: PackageResources._017_append_subscripts_sql),
+        Migration(
+            name: "0015_guarded_log", bytes: PackageResources._015_guarded_log_sql, oldestProgram: "0008_inline_read_models"),
+        Migration(name: "0016_freezing", bytes: PackageResources._016_freezing_sql, oldestProgram: "0001_log"),
+        Migration(
+            name: "0017_append_subscripts", bytes: PackageResources._017_append_subscripts_sql,
+            oldestProgram: "0008_inline_read_models"),
     ]
 
     /// What the application's role may do: `db/grants.sql`.
     public static let grants = Migration(name: "grants", bytes: PackageResources.grants_sql)
 
-    private init(name: String, bytes: [UInt8], preparation: String? = nil) {
-        self.init(name: name, sql: String(decoding: bytes, as: UTF8.self), preparation: preparation)
+    private init(name: String, bytes: [UInt8], preparation: String? = nil, oldestProgram: String? = nil) {
+        self.init(
+            name: name, sql: String(decoding: bytes, as: UTF8.self), preparation: preparation, oldestProgram: oldestProgram)
     }
 }
 

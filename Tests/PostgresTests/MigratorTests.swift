@@ -77,6 +77,39 @@ import Testing
         }
     }
 
+    @Test func `a program runs on a database with newer migrations that allow it, and changes nothing there`() async throws {
+        try await withClient { client in
+            var newer = Self.prices
+            newer.oldestProgram = Self.teas.name
+            _ = try await migrate([Self.teas, newer], client)
+            let grants = Migration(name: "grants", sql: "INSERT INTO teas VALUES ('from an older program');")
+            let older = Migrator(migrations: [Self.teas], repeatable: grants, client: client)
+            #expect(try await older.pending() == [])
+            #expect(try await older.migrate() == [])
+            #expect(try await client.query("SELECT name FROM teas").isEmpty)
+        }
+    }
+
+    @Test func `a program that is older than a migration allows is refused`() async throws {
+        try await withClient { client in
+            var newer = Self.origins
+            newer.oldestProgram = Self.prices.name
+            _ = try await migrate([Self.teas, Self.prices, newer], client)
+            try await expectFailure(
+                migrating: [Self.teas], client,
+                "Migration 0002_prices was applied to this database but this program does not know it: run a newer humon.")
+        }
+    }
+
+    @Test func `a table of migrations without a column for the oldest program gets it`() async throws {
+        try await withClient { client in
+            _ = try await migrate([Self.teas], client)
+            try await client.query("ALTER TABLE humon.migrations DROP COLUMN oldest_program")
+            #expect(try await Migrator(migrations: [Self.teas], client: client).pending() == [])
+            #expect(try await migrate([Self.teas, Self.prices], client) == names(Self.prices))
+        }
+    }
+
     @Test func `a new migration that sorts before an applied one is refused`() async throws {
         try await withClient { client in
             _ = try await migrate([Self.teas, Self.origins], client)

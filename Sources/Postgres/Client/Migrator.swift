@@ -6,11 +6,14 @@ public struct Migration: Sendable, Hashable {
     /// Runs before `sql` in the same transaction. It belongs to no checksum, so it can mend a database for which the text of an applied
     /// migration fails.
     public var preparation: String?
+    /// The last migration of the oldest program that may run on a database with this one; `nil` for no older program.
+    public var oldestProgram: String?
 
-    public init(name: String, sql: String, preparation: String? = nil) {
+    public init(name: String, sql: String, preparation: String? = nil, oldestProgram: String? = nil) {
         self.name = name
         self.sql = sql
         self.preparation = preparation
+        self.oldestProgram = oldestProgram
     }
 }
 
@@ -49,13 +52,14 @@ public struct Migrator: Sendable {
         self.client = client
     }
 
-    /// The names of the migrations that this database lacks, in order.
+    /// The names of the migrations that this database lacks, in order. A newer program may have applied further ones, if they allow this
+    /// program.
     /// - Throws: ``MigrationError``, ``PostgresError``
     public func pending() async throws -> [String] {
         try await client.withConnection { connection in
             let hasTable = try await connection.query("SELECT to_regclass('humon.migrations') IS NOT NULL").decode(Bool.self)
             guard hasTable == [true] else { return migrations.map(\.name) }
-            return try await pending(connection).map(\.name)
+            return try await state(connection).pending.map(\.name)
         }
     }
 
@@ -69,15 +73,27 @@ public struct Migrator: Sendable {
                 CREATE TABLE IF NOT EXISTS humon.migrations (
                     name text PRIMARY KEY,
                     checksum text NOT NULL,
-                    applied_at timestamptz NOT NULL DEFAULT now()
+                    applied_at timestamptz NOT NULL DEFAULT now(),
+                    oldest_program text
                 )
                 """
             )
+            let columns = try await connection.query(
+                "SELECT attname::text FROM pg_attribute WHERE attrelid = 'humon.migrations'::regclass"
+            ).decode(String.self)
+            // Only then, because the statement waits for a dump that reads the table.
+            if !columns.contains("oldest_program") {
+                try await connection.query("ALTER TABLE humon.migrations ADD COLUMN oldest_program text")
+            }
         }
         var applied: [String] = []
         while let name = try await applyNext() { applied.append(name) }
         if let repeatable {
-            try await locked { connection in try await apply(repeatable, connection) }
+            try await locked { connection in
+                // The grants of a newer program stay: those of this one may name what is no more.
+                guard try await !state(connection).isOfNewerProgram else { return }
+                try await apply(repeatable, connection)
+            }
         }
         return applied
     }
@@ -85,10 +101,13 @@ public struct Migrator: Sendable {
     /// One transaction a migration, so that a failing one leaves those before it applied.
     private func applyNext() async throws -> String? {
         try await locked { connection in
-            guard let next = try await pending(connection).first else { return nil }
+            guard let next = try await state(connection).pending.first else { return nil }
             try await apply(next, connection)
             try await connection.query(
-                "INSERT INTO humon.migrations (name, checksum) SELECT \(next.name), encode(sha256(\(Bytea(bytes: next.sql.utf8))), 'hex')"
+                """
+                INSERT INTO humon.migrations (name, checksum, oldest_program)
+                SELECT \(next.name), encode(sha256(\(Bytea(bytes: next.sql.utf8))), 'hex'), nullif(\(next.oldestProgram ?? ""), '')
+                """
             )
             return next.name
         }
@@ -103,16 +122,26 @@ public struct Migrator: Sendable {
         }
     }
 
-    private func pending(_ connection: LeasedConnection) async throws -> [Migration] {
-        let applied = try await connection.query("SELECT name, checksum FROM humon.migrations ORDER BY name")
-            .decode((String, String).self)
+    private func state(
+        _ connection: LeasedConnection
+    ) async throws -> (pending: [Migration], isOfNewerProgram: Bool) {
+        // An older program made the table without the column.
+        let applied = try await connection.query(
+            "SELECT name, checksum, to_jsonb(m) ->> 'oldest_program' FROM humon.migrations AS m ORDER BY name"
+        ).decode((String, String, String?).self)
         let texts = migrations.map { Bytea(bytes: $0.sql.utf8) }
         let checksums = try await connection.query(
             "SELECT encode(sha256(t.text), 'hex') FROM unnest(\(texts)) WITH ORDINALITY AS t (text, ordinal) ORDER BY t.ordinal"
         ).decode(String.self)
         let known = Dictionary(uniqueKeysWithValues: zip(migrations.map(\.name), checksums))
-        for (name, checksum) in applied {
-            guard let own = known[name] else { throw MigrationError.unknown(name: name) }
+        let newest = migrations.last?.name ?? ""
+        var isOfNewerProgram = false
+        for (name, checksum, oldestProgram) in applied {
+            guard let own = known[name] else {
+                guard let oldestProgram, oldestProgram <= newest else { throw MigrationError.unknown(name: name) }
+                isOfNewerProgram = true
+                continue
+            }
             guard own == checksum else { throw MigrationError.changed(name: name) }
         }
         let names = Set(applied.map(\.0))
@@ -120,7 +149,7 @@ public struct Migrator: Sendable {
         if let first = pending.first, let last = applied.last?.0, first.name < last {
             throw MigrationError.outOfOrder(name: first.name, after: last)
         }
-        return pending
+        return (pending, isOfNewerProgram)
     }
 
     /// One transaction under the lock, however long it takes.
