@@ -28,7 +28,7 @@ extension Migration {
             name: "0015_guarded_log", bytes: PackageResources._015_guarded_log_sql, oldestProgram: "0008_inline_read_models"),
         Migration(name: "0016_freezing", bytes: PackageResources._016_freezing_sql, oldestProgram: "0001_log"),
         Migration(
-            name: "0017_append_subscripts", bytes: PackageResources._017_append_subscripts_sql,
+            name: "0017_tighter_guards", bytes: PackageResources._017_tighter_guards_sql,
             oldestProgram: "0008_inline_read_models"),
     ]
 

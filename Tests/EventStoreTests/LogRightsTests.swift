@@ -82,6 +82,25 @@ import Testing
         }
     }
 
+    @Test func `a member of the application's role inserts no command without its event either`() async throws {
+        try await TestStore.with { store in
+            try await store.database.withClient { superuser in
+                try await superuser.withConnection { session in
+                    let login = "member_\(UUID().uuidString.prefix(8).lowercased())"
+                    try await session.query("BEGIN")
+                    try await session.query("CREATE ROLE \(identifier: login) IN ROLE humon_app")
+                    try await session.query("SET LOCAL ROLE \(identifier: login)")
+                    try await session.query("INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', 0)")
+                    let error = await #expect(throws: PostgresError.self) {
+                        try await session.query("INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', 1)")
+                    }
+                    #expect(error?.sqlState == SQLState(rawValue: "23514"))
+                    try await session.query("ROLLBACK")
+                }
+            }
+        }
+    }
+
     @Test func `the grants run again give the same rights, and the check finds no violation`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient { superuser in

@@ -1,5 +1,12 @@
 -- Oldest program that runs on a database with this migration: that of 0015_guarded_log.sql, for the same reason.
 --
+-- A session of a pooler has another role than humon_app if the role's settings are missing, as after a restore. So the guard of commands
+-- is for every role but the owner and superusers, who have all rights on the table.
+CREATE OR REPLACE TRIGGER refuse_unanswered AFTER INSERT ON log.commands REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT WHEN (NOT has_table_privilege('log.commands'::regclass, 'TRUNCATE'))
+    EXECUTE FUNCTION log.refuse_unanswered();
+ALTER TABLE log.commands ENABLE ALWAYS TRIGGER refuse_unanswered;
+
 -- log.append as before, but an array of ids that begins at another subscript than 1 leaves no gap in the positions.
 CREATE OR REPLACE FUNCTION log.append(
     ids uuid[], streams text[], versions integer[], types text[], formats smallint[], times timestamptz[],
