@@ -36,7 +36,7 @@ import Testing
             let append = try await client.query("SELECT pg_get_functiondef('log.append'::regproc)").decode(String.self)[0]
             let broken =
                 append
-                .replacing("SELECT tail + generate_subscripts", with: "SELECT tail + 1 + generate_subscripts")
+                .replacing("SELECT tail + 1 - array_lower", with: "SELECT tail + 2 - array_lower")
                 .replacing("tail + cardinality(ids)", with: "tail + cardinality(ids) + 1")
                 .replacing("RETURN tail + 1", with: "RETURN tail + 2")
             try await client.withConnection { try await $0.execute(script: broken) }
