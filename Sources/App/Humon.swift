@@ -16,7 +16,7 @@ struct Humon: AsyncParsableCommand {
             Without DATABASE_URL and --database, humon starts a private PostgreSQL.
 
             Exit codes: 0 success; 1 failure, with the reason on standard error; 2 the command ran and its answer is no (differences, \
-            violations, no result, no consent); 64 unusable command line; 130 ended by Ctrl-C; 143 ended by SIGTERM.
+            violations, no result, no consent); 64 unusable command line; 129 ended with its terminal; 130 ended by Ctrl-C; 143 ended by SIGTERM.
 
             EXAMPLE: humon log tail -f
             """,
@@ -30,6 +30,8 @@ struct Humon: AsyncParsableCommand {
     static func main() async {
         // Otherwise a closed pipe would end the process before it could clean up.
         signal(SIGPIPE, SIG_IGN)
+        // They have no meaning here, and would end the process by default. An ignored signal would stay ignored in child processes.
+        for number in [SIGUSR1, SIGUSR2] { signal(number) { _ in } }
         do {
             let command = try await asyncParseAsRoot()
             // The server handles signals itself: it stops gracefully.

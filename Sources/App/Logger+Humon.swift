@@ -3,9 +3,10 @@ internal import Telemetry
 
 extension Logger {
     /// Writes lines to standard error.
-    static func humon(_ level: Logger.Level, _ format: LogFormat = .text) -> Logger {
-        var logger = Logger(label: "humon", factory: { _ in LineLogHandler(format) })
-        logger.logLevel = level
-        return logger
+    static func humon(_ level: Logger.Level, _ format: LogFormat = .text) -> Logger { humon(LogThreshold(level), format) }
+
+    /// - Parameter threshold: can change the level later
+    static func humon(_ threshold: LogThreshold, _ format: LogFormat) -> Logger {
+        Logger(label: "humon", factory: { _ in LineLogHandler(format, threshold: threshold) })
     }
 }

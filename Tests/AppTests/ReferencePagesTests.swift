@@ -85,7 +85,7 @@ import Testing
             | 1 | failure; standard error says why |
             | 2 | the command ran and its answer is no: differences, violations, missing migrations, no result, no consent |
             | 64 | unusable command line |
-            | 130, 143 | ended by Ctrl-C, by SIGTERM; a private PostgreSQL that the command started is stopped first |
+            | 129, 130, 143 | ended with its terminal, by Ctrl-C, by SIGTERM; a private PostgreSQL that the command started is stopped first |
 
             \(try CommandReference.root().markdown())
             """)

@@ -118,7 +118,7 @@ struct TestAPI: Sendable {
             let (modules, twins) = (compose(), compose())
             let api = makeAPI(modules)
             let requests = APIRouter(api, allowing: cors, logger: .quiet)
-            let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
+            let admin = AdminResponder(api, token: { adminToken }, metrics: { requests.metrics }, logger: .quiet)
             let services: [any Service] =
                 [readers, writer, notifier, log] + (hasIndex ? [changes, index] : []) + modules.services + twins.services
             try await withServices(services) {

@@ -7,6 +7,7 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 internal import Telemetry
+internal import UnixSignals
 internal import Users
 internal import Web
 
@@ -16,7 +17,7 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serve the v1 API and the map page until SIGTERM or Ctrl-C.",
         discussion: """
             Without DATABASE_URL and --database, the command starts a private PostgreSQL. It applies missing migrations, and builds \
-            missing read models.
+            missing read models. SIGHUP reads the settings again: docs/deploying.md says which ones apply at once.
 
             EXAMPLE: humon serve
             """
@@ -25,8 +26,11 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
+        // From now on SIGHUP does not end the process.
+        let hangUps = await UnixSignalsSequence(trapping: .sighup)
         let settings = try await database.settings()
-        let logger = Logger.humon(settings.logLevel, settings.logFormat)
+        let logThreshold = LogThreshold(settings.logLevel)
+        let logger = Logger.humon(logThreshold, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
         try settings.refuseOpenAdminAddress()
         try await Database.with(settings, .asServer, logger: logger) { database in
@@ -40,24 +44,19 @@ struct Serve: AsyncParsableCommand {
             DescriptorLimit.raise(for: settings.connections, logger: logger)
             settings.warnOfStreams(logger: logger)
             let drain = Drain()
+            let (apiSettings, pageSettings) = (settings.api(secret: secret), settings.mapPage)
             let api = API(
-                backend.modules,
-                settings: API.Settings(
-                    appSecret: AppSecret(secret, previous: settings.previousAppSecret), reads: settings.reads,
-                    bodyLimitBytes: settings.bodyLimitBytes,
-                    targetLimitBytes: settings.targetLimitBytes, signUpsPerMinute: settings.signUpsPerMinute,
-                    signUpsPerDay: settings.signUpsPerDay, signInsPerMinute: settings.signInsPerMinute,
-                    accountSignInsPerMinute: settings.accountSignInsPerMinute, writesPerMinute: settings.writesPerMinute,
-                    addressWritesPerMinute: settings.addressWritesPerMinute),
-                drain: drain,
-                isUnavailability: Backend.isUnavailability,
-                checkHealth: backend.checkHealth
-            )
-            let page = settings.mapPage(users: backend.modules[UsersModule.self], limits: api.limits)
+                backend.modules, settings: apiSettings, drain: drain, isUnavailability: Backend.isUnavailability,
+                checkHealth: backend.checkHealth)
+            let page = pageSettings.map { settings in
+                MapPage(
+                    settings, users: backend.modules[UsersModule.self], tokenHeaders: API.tokenHeaders,
+                    unknownTokens: api.limits.unknownTokens, dailySignUps: api.limits.dailySignUps)
+            }
             let requests = APIRouter(
                 api, beside: page?.routes ?? [], behind: page?.middleware ?? [], allowing: settings.corsOrigins,
                 tracer: spans.tracer,
-                log: RequestLog(settings.logFormat, level: settings.logLevel)?.write, logger: logger)
+                log: RequestLog(settings.logFormat, threshold: logThreshold), logger: logger)
             let banner = StartupBanner(
                 settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
                 isLogEmpty: { settings.databaseURL == nil ? await backend.isLogEmpty() : false })
@@ -67,8 +66,13 @@ struct Serve: AsyncParsableCommand {
                 socket?.permit(logger: logger)
                 banner.apiRuns(on: port ?? settings.port)
             }
+            let reload = SettingsReload(
+                at: hangUps, settings,
+                of: SettingsReload.Parts(
+                    logThreshold: logThreshold, api: apiSettings, page: pageSettings, inFlight: configuration.inFlight),
+                logger: logger, load: self.database.settings)
             let admin = AdminResponder(
-                api, token: settings.adminToken.map(AdminToken.init),
+                api, token: { reload.adminToken },
                 metrics: {
                     await requests.metrics + configuration.metrics + backend.metrics() + spans.metrics
                         + LogSink.standardError.metrics + ProcessMetrics.now()
@@ -82,7 +86,7 @@ struct Serve: AsyncParsableCommand {
             let listening: [any Service] = (socket.map { [$0] } ?? []) + [clients]
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
-                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner]
+                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner, reload]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
             } catch let error as RequestsCutOff {

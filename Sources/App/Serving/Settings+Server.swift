@@ -1,7 +1,18 @@
+internal import HTTP
 internal import HTTPServer
 internal import Logging
 
 extension Settings {
+    /// - Parameter secret: the app's secret, which may have been generated
+    func api(secret: String) -> API.Settings {
+        API.Settings(
+            appSecret: AppSecret(secret, previous: self.previousAppSecret), reads: self.reads,
+            bodyLimitBytes: self.bodyLimitBytes, targetLimitBytes: self.targetLimitBytes,
+            signUpsPerMinute: self.signUpsPerMinute, signUpsPerDay: self.signUpsPerDay,
+            signInsPerMinute: self.signInsPerMinute, accountSignInsPerMinute: self.accountSignInsPerMinute,
+            writesPerMinute: self.writesPerMinute, addressWritesPerMinute: self.addressWritesPerMinute)
+    }
+
     /// The configuration of the server for clients.
     /// - Parameter socket: replaces host and port
     /// - Throws: ``CertificateUnusable``

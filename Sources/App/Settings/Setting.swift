@@ -51,6 +51,8 @@ protocol ResolvedSetting: Sendable {
     /// The value as the user wrote it, or the default; `nil` if the value is secret.
     var text: String? { get }
     var source: SettingSource { get }
+    /// Whether another value was written in the same way. It compares secrets, too.
+    func isWritten(as other: any ResolvedSetting) -> Bool
 }
 
 /// The place that a value comes from.
@@ -68,18 +70,23 @@ extension Setting {
         let value: Value
         let text: String?
         let source: SettingSource
+        /// May be secret.
+        fileprivate let written: String?
+
+        func isWritten(as other: any ResolvedSetting) -> Bool { written == (other as? Self)?.written }
     }
 
     /// - Throws: ``SettingsError``
     func resolve(from sources: SettingSources) throws(SettingsError) -> any ResolvedSetting {
         guard let found = try sources.text(of: name, orInFileOf: fileName) else {
-            return Resolved(value: defaultValue(), text: isSecret ? "" : defaultText(), source: .byDefault)
+            return Resolved(value: defaultValue(), text: isSecret ? "" : defaultText(), source: .byDefault, written: nil)
         }
         guard let value = parse(found.text) else {
             guard found.source == .file, let fileName else { throw .unusable(name: name, format: format) }
             throw .unusable(name: fileName, format: "the path of a file that holds \(format)")
         }
-        return Resolved(value: value, text: isSecret || hides(found.text) ? nil : found.text, source: found.source)
+        return Resolved(
+            value: value, text: isSecret || hides(found.text) ? nil : found.text, source: found.source, written: found.text)
     }
 }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import UnixSignals
 
-/// The end of a command by Ctrl-C or SIGTERM.
+/// The end of a command by Ctrl-C, by SIGTERM, or with its terminal.
 struct Interruption: Error {
     var signal: Int32
 
@@ -10,7 +10,7 @@ struct Interruption: Error {
     /// signal ends the process immediately.
     /// - Throws: ``Interruption`` after a signal; else the errors of the work
     static func cancelling(_ work: sending @escaping () async throws -> Void) async throws {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         let task = Task(operation: work)
         let received = Mutex<Int32?>(nil)
         let notifier = Task {

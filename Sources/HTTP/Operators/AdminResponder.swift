@@ -11,10 +11,11 @@ public struct AdminResponder: Sendable {
     public let router: Router
 
     /// - Parameters:
-    ///   - token: the bearer token that every path requires, except the paths of probes; `nil` requires none
+    ///   - token: the bearer token that every path requires now, except the paths of probes; `nil` requires none
     ///   - metrics: all metrics except the metrics of the modules
     public init(
-        _ api: API, token: AdminToken? = nil, metrics: @escaping @Sendable () async -> [Metric] = { [] }, logger: Logger
+        _ api: API, token: @escaping @Sendable () -> AdminToken? = { nil },
+        metrics: @escaping @Sendable () async -> [Metric] = { [] }, logger: Logger
     ) {
         let routes = [
             Route.immediate(.get, "/health/live") { _, _ in Response(json: ["status": "ok"]) },
@@ -35,8 +36,7 @@ public struct AdminResponder: Sendable {
                 }
             },
         ]
-        let required: [any Middleware] = token.map { [RequiredAdminToken(token: $0)] } ?? []
-        router = Router(routes: routes, middleware: required + [NoSniff()], logger: logger)
+        router = Router(routes: routes, middleware: [RequiredAdminToken(token: token), NoSniff()], logger: logger)
     }
 }
 

@@ -16,16 +16,16 @@ public struct APIRouter: Sendable {
     ///   - additionalMiddleware: stands before the API's own
     ///   - origins: origins of the pages that may use the API from a browser
     ///   - tracer: makes a span of every request; `nil` if requests are not traced
-    ///   - log: gets a record of every request; `nil` if requests are not logged
+    ///   - log: writes a line for every request; `nil` if requests are not logged
     ///   - logger: gets the errors that clients must not see
     public init(
         _ api: API, beside additionalRoutes: [Route] = [], behind additionalMiddleware: [any Middleware] = [],
         allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil,
-        log: (@Sendable (RequestRecord) -> Void)? = nil, logger: Logger
+        log: RequestLog? = nil, logger: Logger
     ) {
         let routes = api.routes + additionalRoutes
         requests = RequestMetrics(prefix: "humon", routes: routes, bodyLimitBytes: api.settings.bodyLimitBytes)
-        let observers: [(any RequestObserver)?] = [log.map(RequestLogging.init), requests, tracer.map(RequestTracing.init)]
+        let observers: [(any RequestObserver)?] = [log, requests, tracer.map(RequestTracing.init)]
         router = Router(
             routes: routes,
             middleware: additionalMiddleware + [FormatSuffix()] + Self.cors(allowing: origins, to: api.routes)

@@ -13,35 +13,47 @@ public final class RateLimiter: Sendable {
     private static let shardCount = 64
     fileprivate static let groupsPerShard = 128
 
+    private let limit: RateLimit
     private let shards: [Shard]
     private let now: @Sendable () -> ContinuousClock.Instant
     private let start: ContinuousClock.Instant
 
     /// - Parameter now: the clock
+    public convenience init(
+        _ name: String, perMinute limit: RateLimit, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.init(name, limit, windowSeconds: 60, now)
+    }
+
+    public convenience init(
+        _ name: String, perDay limit: RateLimit, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.init(name, limit, windowSeconds: 86_400, now)
+    }
+
+    /// Makes a limiter whose limit does not change.
     /// - Returns: `nil` if `perMinute` is 0: no limit
     public convenience init?(
         _ name: String, perMinute: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.init(RatePolicy(name: name, limit: perMinute, windowSeconds: 60), now)
+        guard perMinute > 0 else { return nil }
+        self.init(name, perMinute: RateLimit(perMinute), now: now)
     }
 
-    /// - Returns: `nil` if `perDay` is 0: no limit
-    public convenience init?(
-        _ name: String, perDay: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    private init(
+        _ name: String, _ limit: RateLimit, windowSeconds: Int, _ now: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
-        self.init(RatePolicy(name: name, limit: perDay, windowSeconds: 86_400), now)
-    }
-
-    private init?(_ policy: RatePolicy, _ now: @escaping @Sendable () -> ContinuousClock.Instant) {
-        guard policy.limit > 0 else { return nil }
+        self.limit = limit
         self.now = now
         start = now()
+        let policy = RatePolicy(name: name, limit: max(1, limit.number), windowSeconds: windowSeconds)
         shards = (0..<Self.shardCount).map { _ in Shard(policy) }
     }
 
     /// Counts one request of a caller.
+    /// - Returns: `nil` if there is no limit
     /// - Throws: ``HTTPError/tooManyRequests(_:)`` if the caller has none left
-    public func take(_ caller: some Hashable) throws(HTTPError) -> RateAllowance {
+    public func take(_ caller: some Hashable) throws(HTTPError) -> RateAllowance? {
         try use(caller) { $0.take($1, at: $2) }
     }
 
@@ -53,7 +65,9 @@ public final class RateLimiter: Sendable {
 
     private func use(
         _ caller: some Hashable, _ body: (inout TokenBuckets, _ key: UInt64, _ nanoseconds: Int64) -> RateAllowance
-    ) throws(HTTPError) -> RateAllowance {
+    ) throws(HTTPError) -> RateAllowance? {
+        let limit = limit.number
+        guard limit > 0 else { return nil }
         // Hasher is seeded for each process, so that a client cannot choose a key that evicts another caller's.
         var hasher = Hasher()
         hasher.combine(caller)
@@ -61,7 +75,10 @@ public final class RateLimiter: Sendable {
         let (seconds, attoseconds) = (now() - start).components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         let shard = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)]
-        let allowance = shard.buckets.withLock { body(&$0, key, nanoseconds) }
+        let allowance = shard.buckets.withLock { buckets in
+            buckets.limit = limit
+            return body(&buckets, key, nanoseconds)
+        }
         guard allowance.isGranted else { throw .tooManyRequests(allowance) }
         return allowance
     }

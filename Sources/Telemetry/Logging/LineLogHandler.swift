@@ -6,13 +6,22 @@ public import Logging
 /// request has a message.
 public struct LineLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
-    public var logLevel = Logger.Level.info
+    /// The level of this logger, if it was set.
+    private var ownLevel: Logger.Level?
+    private let threshold: LogThreshold
     private let format: LogFormat
     private let sink: LogSink
 
-    public init(_ format: LogFormat, sink: LogSink = .standardError) {
+    /// - Parameter threshold: the level of all loggers that share it, unless a logger has a level of its own
+    public init(_ format: LogFormat, threshold: LogThreshold = LogThreshold(.info), sink: LogSink = .standardError) {
         self.format = format
+        self.threshold = threshold
         self.sink = sink
+    }
+
+    public var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
     }
 
     public subscript(metadataKey key: String) -> Logger.MetadataValue? {
