@@ -35,6 +35,25 @@ import Testing
         #expect(free.hint == "Start humon serve, or name another directory in HUMON_DATA.")
     }
 
+    @Test func `rows that the server found to differ are bad`() {
+        func check(_ differing: Int) -> Check {
+            RowsCheck.check(
+                status: 200,
+                metrics: """
+                    # TYPE humon_read_model_rows_compared_total counter
+                    humon_read_model_rows_compared_total{read_model="events_v2"} 1200
+                    humon_read_model_rows_compared_total{read_model="users_v2"} 34
+                    humon_read_model_rows_differing{read_model="events_v2"} \(differing)
+                    """)
+        }
+        #expect(check(0).state == .ok)
+        #expect(check(0).result == "the server compares them with the log: none differs")
+        #expect(check(2).state == .bad)
+        #expect(check(2).result == "2 of events_v2 differ from the log")
+        #expect(RowsCheck.check(status: 401, metrics: "").state == .warn)
+        #expect(RowsCheck.check(status: 200, metrics: "other 1\n").state == .ok)
+    }
+
     @Test func `a standby must have the log of the primary, and hold its end in time`() {
         #expect(StandbyCheck.check(.inStep(after: .milliseconds(8))).state == .ok)
         #expect(StandbyCheck.check(.inStep(after: .seconds(1))).state == .warn)

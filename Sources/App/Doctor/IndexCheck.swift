@@ -1,21 +1,15 @@
-internal import AsyncHTTPClient
 internal import Encoding
 internal import EventStore
-internal import NIOCore
-internal import NIOHTTP1
 
 /// Checks whether the index of the server on HUMON_ADMIN_PORT equals the read model.
 struct IndexCheck: Sendable {
     static let name = "index"
-    /// A running server accepts connections immediately.
-    private static let connectTimeout = TimeAmount.seconds(2)
-    private static let answerLimitBytes = 1 << 20
     /// Compared events: 100,000 take about 3 seconds on two cores.
     private static let sample = 100_000
 
     let settings: Settings
 
-    private var address: String { settings.adminAddress(port: settings.adminPort) }
+    private var address: OperatorsAddress { OperatorsAddress(settings: settings) }
 
     func look() async -> Check {
         guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not checked: HUMON_ADMIN_PORT is 0") }
@@ -25,27 +19,19 @@ struct IndexCheck: Sendable {
         } catch is Deadline.Exceeded {
             return Check(
                 Self.name, .warn,
-                "the server on \(address) has not compared all events within \(Field.duration(seconds: Deadline.seconds))",
-                hint: "Request \(address)/index/check yourself: it has no time limit.")
+                "the server on \(address.description) has not compared all events within \(Field.duration(seconds: Deadline.seconds))",
+                hint: "Request \(address.description)/index/check yourself: it has no time limit.")
         } catch is JSONSyntaxError {
-            return Check(Self.name, .warn, "the server on \(address) is not humon", hint: "Check HUMON_ADMIN_PORT.")
+            return Check(Self.name, .warn, "the server on \(address.description) is not humon", hint: "Check HUMON_ADMIN_PORT.")
         } catch {
-            return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
+            return Check(Self.name, .ok, "no server answers on \(address.description), so there is nothing to compare")
         }
         return Self.check(status: status, answer)
     }
 
     @Sendable private func ask() async throws -> (status: UInt, answer: JSON) {
-        var configuration = HTTPClient.Configuration(timeout: .init(connect: Self.connectTimeout))
-        // A refused connection means that no server listens there; a retry would only cost time.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-            var request = HTTPClientRequest(url: address + "/index/check?sample=\(Self.sample)")
-            if let token = settings.adminToken { request.headers.add(name: "authorization", value: "Bearer \(token)") }
-            let response = try await client.execute(request, deadline: .distantFuture)
-            let body = try await response.body.collect(upTo: Self.answerLimitBytes)
-            return (response.status.code, try JSON(utf8: Array(buffer: body)))
-        }
+        let (status, body) = try await address.get("/index/check?sample=\(Self.sample)")
+        return (status, try JSON(utf8: body))
     }
 
     /// - Parameter answer: the body of the response of `/index/check`

@@ -118,7 +118,9 @@ extension ReadModels {
                 }
                 var comparison = Comparison(name: name, position: position)
                 for table in try await Self.tables(of: live + Self.verifySuffix, on: connection) {
-                    let texts = try await Self.texts(for: table, in: live, isSample: sample != nil, limit: limit, on: connection)
+                    let texts = try await Self.texts(
+                        for: table, in: live, and: live + Self.verifySuffix, isSample: sample != nil, limit: limit, on: connection
+                    )
                     comparison.rows += try await connection.query(texts.count).decode(Int64.self).first ?? 0
                     let rows = try await connection.query(texts.differences).decode((Int64, String, String?, String?).self)
                     comparison.differing += rows.first?.0 ?? 0
@@ -133,12 +135,12 @@ extension ReadModels {
     }
 
     /// Makes the statements that compare a table with its shadow. PostgreSQL writes them, because it knows how to quote names.
-    private static func texts(
-        for table: String, in live: String, isSample: Bool, limit: Int64, on connection: LeasedConnection
+    static func texts(
+        for table: String, in live: String, and shadow: String, isSample: Bool, limit: Int64, on connection: LeasedConnection
     ) async throws -> (count: SQL, differences: SQL) {
         let rows = try await connection.query(
             """
-            SELECT format('SELECT count(*) FROM %I.%I', \(live + verifySuffix), \(table)),
+            SELECT format('SELECT count(*) FROM %I.%I', \(shadow), \(table)),
                 format(
                     'SELECT count(*) OVER (), json_build_object(%s)::text,
                         CASE WHEN l.ctid IS NOT NULL THEN row_to_json(l)::text END,
@@ -146,7 +148,7 @@ extension ReadModels {
                      FROM %I.%I AS l %s JOIN %I.%I AS s ON %s
                      WHERE l.ctid IS NULL OR s.ctid IS NULL OR l *<> s ORDER BY %s LIMIT %s',
                     string_agg(format('%1$L, coalesce(l.%1$I, s.%1$I)', a.attname), ', '),
-                    \(live), \(table), \(isSample ? "RIGHT" : "FULL"), \(live + verifySuffix), \(table),
+                    \(live), \(table), \(isSample ? "RIGHT" : "FULL"), \(shadow), \(table),
                     string_agg(format('l.%1$I = s.%1$I', a.attname), ' AND '),
                     string_agg(format('coalesce(l.%1$I, s.%1$I)', a.attname), ', '), \(max(limit, 1))
                 )
