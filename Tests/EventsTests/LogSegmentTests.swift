@@ -1,13 +1,13 @@
 import Encoding
-import EventStore
 import Foundation
 import Testing
 
+@testable import EventStore
 @testable import Events
 
 @Suite struct `Reordering segments of the log` {
     @Test func `segments are joined once the segments before them have arrived`() throws {
-        var buffer = ReorderBuffer()
+        var buffer = ReorderBuffer<EventDomainEvent>()
         buffer.open(at: cursor(0))
         expectWaiting(segment(3...4), in: &buffer)
         expectWaiting(segment(7...9), in: &buffer)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `overlapping segments are joined without repetition`() throws {
-        var buffer = ReorderBuffer()
+        var buffer = ReorderBuffer<EventDomainEvent>()
         buffer.open(at: cursor(2))
         expectWaiting(segment(4...6), in: &buffer)
         expectWaiting(segment(5...5), in: &buffer)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `known segments and those before the buffer opens are dropped`() {
-        var buffer = ReorderBuffer()
+        var buffer = ReorderBuffer<EventDomainEvent>()
         expectWaiting(segment(1...2), in: &buffer)
         buffer.open(at: cursor(2))
         expectWaiting(segment(1...2), in: &buffer)
@@ -42,13 +42,13 @@ import Testing
         expectWaiting(segment(1...2), in: &buffer)
     }
 
-    private func expectWaiting(_ segment: LogSegment, in buffer: inout ReorderBuffer) {
+    private func expectWaiting(_ segment: LogSegment<EventDomainEvent>, in buffer: inout ReorderBuffer<EventDomainEvent>) {
         let joined = buffer.join(segment)
         #expect(joined == nil)
     }
 
     /// One event that changes at every position; its version is the position.
-    private func segment(_ positions: ClosedRange<Int64>) -> LogSegment {
+    private func segment(_ positions: ClosedRange<Int64>) -> LogSegment<EventDomainEvent> {
         LogSegment(
             after: positions.lowerBound - 1, end: cursor(positions.upperBound),
             events: positions.map { position in
@@ -62,7 +62,7 @@ import Testing
 
     private func cursor(_ position: Int64) -> LogCursor { LogCursor(position: position, id: nil) }
 
-    private func versions(_ segment: LogSegment, after position: Int64) -> [Int32] {
+    private func versions(_ segment: LogSegment<EventDomainEvent>, after position: Int64) -> [Int32] {
         segment.events(after: position).map(\.envelope.version)
     }
 }

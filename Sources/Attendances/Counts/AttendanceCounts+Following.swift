@@ -8,12 +8,9 @@ internal import Synchronization
 extension AttendanceCounts {
     private static let firstBackOffSeconds = 0.25
     private static let longestBackOffSeconds = 30.0
-    /// Number of events in one query of a load.
-    private static let loadPage: Int64 = 50_000
     /// Maximum number of recorded events in one page of the log.
-    private static let pageLimit: Int64 = 1_000
-    /// Seconds between two checks that the read model still has the tables from which the counts were loaded.
-    private static let checkSeconds = 1.0
+    static let pageLimit: Int64 = 1_000
+    static let filter = LogFilter(categories: [AttendanceDomainEvent.category])
 
     /// Loads the counts and follows the log until the service group shuts down. After an error it begins again, unless there are too many
     /// events.
@@ -49,9 +46,18 @@ extension AttendanceCounts {
     }
 
     private func keep() async throws {
-        let tableGeneration = try await load()
+        try await load()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.followWithRetries() }
+            group.addTask { try await self.watchTables() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func followWithRetries() async throws {
         while true {
-            do { try await follow(tableGeneration) } catch let error as PostgresError where error.isUnavailability {
+            do { try await follow() } catch let error as PostgresError where error.isUnavailability {
                 // The counts stay valid, and readers get their age.
                 logger.warning("the counts of attendances may be behind", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
@@ -63,8 +69,7 @@ extension AttendanceCounts {
     private func close() { state.withLock { $0 = State(mustShow: $0.mustShow) } }
 
     /// Counts the attendances of the read model at one position.
-    /// - Returns: the table generation of the read model
-    private func load() async throws -> String {
+    private func load() async throws {
         let (generation, shown) = (notifier.history.generation, state.withLock { $0.mustShow })
         let (tableGeneration, cursor, counts) = try await Standby.load(from: standby, or: client) { try await counted(in: $0) }
         // A snapshot fixes rows, but not the names of tables.
@@ -76,12 +81,12 @@ extension AttendanceCounts {
         state.withLock { state in
             // The log may have lost a write that was acknowledged.
             let mustShow = tail < shown && state.mustShow == shown ? tail : state.mustShow
-            state = State(counts: counts, reached: cursor, generation: generation, mustShow: mustShow)
+            state = State(counts: counts, tableGeneration: tableGeneration, generation: generation, mustShow: mustShow)
+            state.buffer.open(at: cursor)
         }
         logger.info(
             "the counts of attendances are loaded",
             metadata: ["events": .stringConvertible(counts.count), "position": .stringConvertible(cursor.position)])
-        return tableGeneration
     }
 
     /// - Parameter source: the primary or the standby
@@ -99,43 +104,23 @@ extension AttendanceCounts {
     }
 
     private func counted(_ connection: LeasedConnection) async throws -> [EventID: Int32] {
-        // All rows at once would take more memory than the counts.
-        try await connection.query(
-            """
-            DECLARE counted CURSOR FOR SELECT event_id, count(*) FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE attended_at IS NOT NULL GROUP BY event_id
-            """)
         var counts: [EventID: Int32] = [:]
-        while true {
-            let page = try await connection.query(SQL(unsafeText: "FETCH \(Self.loadPage) FROM counted"))
-                .decode((Int64, Int64).self)
-            for (event, count) in page { counts[EventID(rawValue: event)] = Int32(clamping: count) }
+        try await Self.forEachCount(connection) { event, count in
+            counts[event] = count
             guard counts.count <= eventLimit else { throw CountLimitError(eventLimit: eventLimit) }
-            guard !page.isEmpty else { return counts }
         }
+        return counts
     }
 
-    private func follow(_ tableGeneration: String) async throws {
+    private func follow() async throws {
         let (start, generation) = state.withLock { ($0.reached, $0.generation) }
         guard let start else { throw CountsReplacedError() }
         let tail = LogTail(
-            client: client, standby: standby, notifier: notifier, after: start,
-            filter: LogFilter(categories: [AttendanceDomainEvent.category]), pageLimit: Self.pageLimit,
+            client: client, standby: standby, notifier: notifier, after: start, filter: Self.filter, pageLimit: Self.pageLimit,
             reached: { [self] in state.withLock { $0.reached } })
-        var checkedAt: ContinuousClock.Instant?
         for try await page in tail {
-            if checkedAt.map({ .now - $0 > .seconds(Self.checkSeconds) }) ?? true {
-                checkedAt = .now
-                let model = try await ReadModelState.of(AttendancesProjection.self, client)
-                guard model.tableGeneration == tableGeneration else { throw CountsReplacedError() }
-            }
             guard notifier.history.generation == generation else { throw CountsReplacedError() }
-            apply(
-                after: page.after.position, through: page.end,
-                try page.events.map { recorded in
-                    let envelope: EventEnvelope<AttendanceDomainEvent> = try recorded.decoded()
-                    return (recorded.position, envelope.event)
-                })
+            apply(try LogSegment(page))
             let count = state.withLock { state in
                 if let instant = page.endOfLogAt { (state.isInUse, state.inStepAt) = (true, max(state.inStepAt, instant)) }
                 return state.counts.count
@@ -151,7 +136,7 @@ struct CountLimitError: Error, Hashable, CustomStringConvertible {
     var description: String { "more than \(eventLimit) events have attendances" }
 }
 
-/// The read model's tables or the log were replaced after the counts were loaded.
+/// The read model or the log is not the one that was counted, and the counts may be wrong.
 struct CountsReplacedError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model or the log is not the one that was counted" }
 }

@@ -31,8 +31,10 @@ final class AttendanceCounts: Service {
     struct State: Sendable {
         /// Events without attendances have no entry.
         var counts: [EventID: Int32] = [:]
-        /// The end of the log in the counts; `nil` while they are not loaded.
-        var reached: LogCursor?
+        /// Parts of the log that arrive before an earlier part wait here.
+        var buffer = ReorderBuffer<AttendanceDomainEvent>()
+        /// The generation of the read model's tables that the counts agree with; `nil` while they are not loaded.
+        var tableGeneration: String?
         /// The generation of the log before the load read anything.
         var generation = LogGeneration()
         /// Whether the counts have held the whole log since they were loaded.
@@ -43,6 +45,9 @@ final class AttendanceCounts: Service {
         var mustShow: Int64 = 0
         /// Whether more events have attendances than the counts may hold.
         var exceedsLimit = false
+
+        /// The end of the log in the counts; `nil` while they are not loaded.
+        var reached: LogCursor? { buffer.reached }
     }
 
     let client: PostgresClient
@@ -99,17 +104,12 @@ final class AttendanceCounts: Service {
         }
     }
 
-    /// Applies a part of the log without a gap. Does nothing if it holds no new position, or if an earlier part is missing, which is
-    /// then read from the log.
-    /// - Parameters:
-    ///   - after: the part begins after this position
-    ///   - changes: the domain events of attendances in the part, with their positions
-    func apply(after: Int64, through end: LogCursor, _ changes: [(position: Int64, event: AttendanceDomainEvent)]) {
+    /// Applies a part of the log and the parts that wait for it. The part waits if an earlier one is missing.
+    func apply(_ segment: LogSegment<AttendanceDomainEvent>) {
         let position = state.withLock { state -> Int64? in
-            guard let reached = state.reached?.position, after <= reached, reached < end.position else { return nil }
-            for change in changes where change.position > reached { state.counts.apply(change.event) }
-            state.reached = end
-            return end.position
+            guard let reached = state.reached?.position, let joined = state.buffer.join(segment) else { return nil }
+            for (_, envelope) in joined.events(after: reached) { state.counts.add(envelope.event) }
+            return joined.through
         }
         if let position { waiters.reached(position) }
     }
@@ -118,22 +118,24 @@ final class AttendanceCounts: Service {
 extension AttendanceCounts: CommitListener {
     func committed(_ commit: Commit) {
         guard notifier.history.generation == state.withLock({ $0.generation }) else { return }
-        let changes = zip(commit.firstPosition..., commit.envelopes).compactMap { position, envelope in
-            envelope.of(AttendanceDomainEvent.self).map { (position, $0.event) }
-        }
-        apply(after: commit.firstPosition - 1, through: commit.end, changes)
+        apply(LogSegment(commit))
     }
 }
 
 extension [EventID: Int32] {
     /// Added and removed alternate in each stream, so that no count falls below 0.
-    fileprivate mutating func apply(_ event: AttendanceDomainEvent) {
-        let change: Int32 =
-            switch event {
-            case .added: 1
-            case .removed: -1
-            }
-        let count = self[event.key.event, default: 0] + change
+    mutating func add(_ event: AttendanceDomainEvent) {
+        let count = self[event.key.event, default: 0] + event.change
         self[event.key.event] = count > 0 ? count : nil
+    }
+}
+
+extension AttendanceDomainEvent {
+    /// The change of the event's count.
+    var change: Int32 {
+        switch self {
+        case .added: 1
+        case .removed: -1
+        }
     }
 }

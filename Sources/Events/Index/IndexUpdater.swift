@@ -35,7 +35,7 @@ package final class IndexUpdater: Service {
     private let writer = Mutex(Writer())
 
     private struct Writer: Sendable {
-        var buffer = ReorderBuffer()
+        var buffer = ReorderBuffer<EventDomainEvent>()
         var absent = AbsentEvents()
     }
 
@@ -167,7 +167,7 @@ package final class IndexUpdater: Service {
 
     /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits
     /// until the missing part is read from the log.
-    private func take(_ segment: LogSegment) throws {
+    private func take(_ segment: LogSegment<EventDomainEvent>) throws {
         let (position, bytes) = writer.withLock { writer in
             if let joined = writer.buffer.join(segment) { apply(joined, &writer) }
             let snapshot = index.snapshot
@@ -177,7 +177,7 @@ package final class IndexUpdater: Service {
         waiters.reached(position)
     }
 
-    private func apply(_ segment: LogSegment, _ writer: inout Writer) {
+    private func apply(_ segment: LogSegment<EventDomainEvent>, _ writer: inout Writer) {
         let snapshot = index.snapshot
         let changes = IndexChanges(segment.events(after: snapshot.position), render: render) { id in
             writer.absent.hidden[id] ?? snapshot.event(id).map(HeldEvent.init)
@@ -203,7 +203,7 @@ package final class IndexUpdater: Service {
 
 extension IndexUpdater: CommitListener {
     package func committed(_ commit: Commit) {
-        let segment = LogSegment(commit)
+        let segment = LogSegment<EventDomainEvent>(commit)
         do { try take(segment) } catch {
             // The task that reads the log gets the same error, and handles it.
             return logger.warning("the index reads a commit from the log", metadata: ["error": "\(error)"])
@@ -218,7 +218,7 @@ extension IndexUpdater: CommitListener {
     }
 
     /// Whether the index holds all changes of a segment.
-    private func isHeld(_ segment: LogSegment, _ writer: Writer) -> Bool {
+    private func isHeld(_ segment: LogSegment<EventDomainEvent>, _ writer: Writer) -> Bool {
         let snapshot = index.snapshot
         return segment.events(after: 0).allSatisfy { _, envelope in
             guard let id = EventID(stream: envelope.stream) else { return false }

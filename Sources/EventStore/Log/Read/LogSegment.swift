@@ -1,40 +1,36 @@
-internal import EventStore
-
-/// A part of the log without a gap, with its recorded events of this module.
-struct LogSegment: Sendable {
+/// A part of the log without a gap, with its recorded events of one type of domain events.
+package struct LogSegment<Event: DomainEvent>: Sendable {
     /// The segment begins after this position.
-    let after: Int64
+    package let after: Int64
     /// The last cursor of the segment.
-    private(set) var end: LogCursor
-    private var events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]
+    package private(set) var end: LogCursor
+    private var events: [(position: Int64, envelope: EventEnvelope<Event>)]
 
-    var through: Int64 { end.position }
+    package var through: Int64 { end.position }
 
-    init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]) {
+    package init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<Event>)]) {
         self.after = after
         self.end = end
         self.events = events
     }
 
     /// - Throws: `FormatError`
-    init(_ page: LogPage) throws {
+    package init(_ page: LogPage) throws {
         after = page.after.position
         end = page.end
         events = try page.events.map { ($0.position, try $0.decoded()) }
     }
 
-    init(_ commit: Commit) {
+    package init(_ commit: Commit) {
         after = commit.firstPosition - 1
         end = commit.end
         events = zip(commit.firstPosition..., commit.envelopes).compactMap { position, envelope in
-            envelope.of(EventDomainEvent.self).map { (position, $0) }
+            envelope.of(Event.self).map { (position, $0) }
         }
     }
 
     /// The recorded events after a position, in order.
-    func events(
-        after position: Int64
-    ) -> ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)> {
+    package func events(after position: Int64) -> ArraySlice<(position: Int64, envelope: EventEnvelope<Event>)> {
         events.drop { $0.position <= position }
     }
 
@@ -45,22 +41,25 @@ struct LogSegment: Sendable {
     }
 }
 
-/// Segments of the log that wait until an earlier part of the log arrives.
-struct ReorderBuffer: Sendable {
+/// Segments of the log that wait until an earlier part of the log arrives. Two transactions of a process are under way, so that its
+/// commits may arrive out of order.
+package struct ReorderBuffer<Event: DomainEvent>: Sendable {
     /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
-    private static let limit = 1_000
+    private static var limit: Int { 1_000 }
 
-    /// The end of the log in the index; nil while the index loads, and after it was given up.
-    private(set) var reached: LogCursor?
-    private var segments: [LogSegment] = []
+    /// The end of the log in the reader's memory; `nil` while the reader loads, and after it gave its memory up.
+    package private(set) var reached: LogCursor?
+    private var segments: [LogSegment<Event>] = []
 
-    mutating func open(at cursor: LogCursor) { reached = cursor }
+    package init() {}
 
-    mutating func close() { self = ReorderBuffer() }
+    package mutating func open(at cursor: LogCursor) { reached = cursor }
+
+    package mutating func close() { self = ReorderBuffer() }
 
     /// Joins a segment with the waiting segments that follow it.
-    /// - Returns: nil if the segment holds no new position, or if an earlier part is missing and the segment waits
-    mutating func join(_ segment: LogSegment) -> LogSegment? {
+    /// - Returns: `nil` if the segment holds no new position, or if an earlier part is missing and the segment waits
+    package mutating func join(_ segment: LogSegment<Event>) -> LogSegment<Event>? {
         guard let position = reached?.position, segment.through > position else { return nil }
         guard segment.after <= position else {
             if segments.count < Self.limit { segments.append(segment) }
