@@ -12,7 +12,7 @@ import Testing
         let connection = try RawConnection(port: port)
         try connection.send("GET /stream HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n")
         let head = try await connection.receive { $0.hasSuffix("\r\n\r\n") || $0.hasSuffix("}") }.text
-        return (connection, String(head.prefix(while: { $0 != "\r" })) + (head.contains("\r\nRetry-After: ") ? " later" : ""))
+        return (connection, String(head.prefix { !$0.isNewline }) + (head.contains("\r\nRetry-After: ") ? " later" : ""))
     }
 
     private static let (granted, refused) = ("HTTP/1.1 200 OK", "HTTP/1.1 429 Too Many Requests later")
