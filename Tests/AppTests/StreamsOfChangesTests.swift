@@ -22,17 +22,26 @@ import Testing
         return try await connection.receive { $0.hasSuffix("}") || $0.hasSuffix("\n\n\r\n") }.text
     }
 
-    @Test func `a server that drains ends its streams immediately, and refuses new ones`() async throws {
+    @Test func `a server that drains sends its streams their last position, ends them, and refuses new ones`() async throws {
         try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "20"]) { server, port, _ in
             let stream = try await Self.open(port)
             let start = ContinuousClock.now
             server.send(SIGTERM)
             let rest = try await stream.receive()
-            #expect(rest.text.hasSuffix("0\r\n\r\n") && rest.isEnded, "\(rest.text)")
+            #expect(rest.text.contains(/^[0-9a-f]+\r\nid: \d+\n\n\r\n0\r\n\r\n$/) && rest.isEnded, "\(rest.text)")
             let refused = try await Self.answer(port)
             #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\r\nRetry-After: 1\r\n"), "\(refused)")
             #expect(ContinuousClock.now < start + .seconds(20), "this was to be seen while the server drained")
             #expect(await server.untilExit() == 0)
+        }
+    }
+
+    @Test func `HUMON_STREAMS_PER_ADDRESS limits the open streams of an address`() async throws {
+        try await HumonProcess.withServer(environment: ["HUMON_STREAMS_PER_ADDRESS": "1"]) { _, port, _ in
+            let stream = try await Self.open(port)
+            let refused = try await Self.answer(port)
+            #expect(refused.hasPrefix("HTTP/1.1 429 ") && refused.contains("\r\nRetry-After: 10\r\n"), "\(refused)")
+            withExtendedLifetime(stream) {}
         }
     }
 
