@@ -210,7 +210,9 @@ let package = Package(
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
         .testTarget(name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging]),
-        .testTarget(name: "EventStoreTests", dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", .crypto]),
+        .testTarget(
+            name: "EventStoreTests",
+            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", .crypto, .serviceLifecycle]),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
         .testTarget(name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"]),
         .testTarget(

@@ -1,6 +1,7 @@
 import Encoding
 import Foundation
 import Postgres
+import ServiceLifecycle
 import TestDatabase
 import Testing
 
@@ -115,6 +116,30 @@ import Testing
                         #expect(heard.last == 200)
                         #expect(heard == heard.sorted())
                         #expect(heard.count < 200)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `an append right before the shutdown is announced`() async throws {
+        try await TestStore.with { store in
+            try await store.database.withClient(role: "humon_app", connections: 1) { client in
+                try await client.withConnection { connection in
+                    try await connection.withNotifications(on: LogNotifier.channel) { notifications in
+                        var iterator = notifications.makeAsyncIterator()
+                        let notifier = LogNotifier(client: store.client, listens: false, logger: .quiet)
+                        let group = ServiceGroup(services: [notifier], logger: .quiet)
+                        async let running: Void = group.run()
+                        notifier.grew(to: 7)
+                        let first = await iterator.next()?.payload
+                        #expect(first == "7")
+                        // The notifier pauses after a notification.
+                        notifier.grew(to: 8)
+                        await group.triggerGracefulShutdown()
+                        try await running
+                        let second = await iterator.next()?.payload
+                        #expect(second == "8")
                     }
                 }
             }

@@ -111,14 +111,25 @@ public final class LogNotifier: Service {
         wakeAll { $0.tail.learn(tail, in: history.generation) }
     }
 
-    /// Sends and receives notifications until shutdown begins.
+    /// Sends and receives notifications until shutdown begins. The last append is still announced, because a command may end right
+    /// after it.
     public func run() async {
-        await cancelWhenGracefulShutdown { [self] in
-            await withDiscardingTaskGroup { group in
-                group.addTask { await self.poll() }
-                group.addTask { await self.announce() }
-                group.addTask { await self.checkHistory() }
-                if listens { group.addTask { await self.listen() } }
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await withGracefulShutdownHandler {
+                    await self.announce()
+                } onGracefulShutdown: {
+                    self.announcements.continuation.finish()
+                }
+            }
+            group.addTask {
+                await cancelWhenGracefulShutdown {
+                    await withDiscardingTaskGroup { group in
+                        group.addTask { await self.poll() }
+                        group.addTask { await self.checkHistory() }
+                        if self.listens { group.addTask { await self.listen() } }
+                    }
+                }
             }
         }
     }
