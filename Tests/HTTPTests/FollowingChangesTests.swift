@@ -74,10 +74,11 @@ import Users
         }
     }
 
-    @Test func `a position beyond the log gets a reset and the end`() async throws {
+    @Test(arguments: [4_711, 9_007_199_254_740_991])
+    func `a position beyond the log gets a reset and the end`(since: Int64) async throws {
         try await TestAPI.with(.live) { api in
             _ = try await api.createEvent("owner")
-            let received = try await Self.open(api, "\(Self.near)&since=4711").receive()
+            let received = try await Self.open(api, "\(Self.near)&since=\(since)").receive()
             #expect(received.isEnded)
             let position = try #require(received.text.firstMatch(of: /humon-position: (\d+)/)).1
             #expect(received.text.hasSuffix("\r\n\r\nevent: reset\ndata: {\"position\":\(position)}\n\n"), "\(received.text)")

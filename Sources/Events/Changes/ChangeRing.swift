@@ -27,6 +27,7 @@ struct ChangeRing: Sendable {
     }
 
     /// Maximum number of changes: 28 seconds of 14,000 changes a second, in 45 MB. Heartbeats renew the positions of clients more often.
+    /// The cells take up to 17 MB.
     static let limit = 400_000
     /// Maximum number of changes that one client's replay reads, so that its time is bounded.
     static let visitLimit = 8_192
@@ -49,6 +50,8 @@ struct ChangeRing: Sendable {
     init(at position: Int64, limit: Int = Self.limit) {
         (floor, through) = (position, position)
         self.limit = limit
+        // A growing deque would take up to twice the memory, and copy all changes. Memory that was never used is not resident.
+        entries.reserveCapacity(limit + 1)
     }
 
     var count: Int { entries.count }
