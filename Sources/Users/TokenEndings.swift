@@ -13,7 +13,7 @@ internal import Synchronization
 public final class TokenEndings: Service {
     /// A moment in the order of the endings.
     public struct Mark: Sendable, Hashable {
-        fileprivate var count: Int
+        var count: Int
     }
 
     private struct State {
@@ -29,7 +29,7 @@ public final class TokenEndings: Service {
     }
 
     /// Maximum number of remembered endings. An ending matters only to requests that are under way.
-    private static let endedLimit = 10_000
+    static let endedLimit = 10_000
     private static let pauseSeconds = 0.25
 
     private let client: PostgresClient
