@@ -177,6 +177,21 @@ private struct Follower {
         #expect(sinks[2].text == "retry: 2000\nid: 0\n\nid: 0\n\n" && sinks[2].hasEnded)
     }
 
+    @Test func `a stream that waits while the index is closed and loaded again gets a reset`() async throws {
+        let (feed, sink) = (ChangeFeed(heartbeatSeconds: 86_400), LineSink())
+        feed.indexLoaded(at: 5)
+        _ = feed.join(.square, after: 5, sink: sink) { _ in nil }
+        // The log lost its end. The position 5 is another one now.
+        feed.indexClosed()
+        feed.indexLoaded(at: 3)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await feed.run() }
+            defer { group.cancelAll() }
+            try await eventually { sink.hasEnded }
+            #expect(sink.text.hasPrefix("event: reset\n"))
+        }
+    }
+
     @Test func `streams get a reset when the log has lost its end`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in

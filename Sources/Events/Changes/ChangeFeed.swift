@@ -170,6 +170,9 @@ extension ChangeFeed: EventChangeListener {
         append { queue in
             queue.position = nil
             queue.items.append(.closed)
+            // The positions of the waiting streams need not be ones of the next history of the log. Now each gets a reset.
+            queue.items += queue.joins.values.map { .join($0) }
+            queue.joins = [:]
         }
     }
 }
