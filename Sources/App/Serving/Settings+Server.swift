@@ -27,6 +27,7 @@ extension Settings {
             responseSeconds: self.answerTimeoutSeconds,
             headerBytes: self.headerLimitBytes, bodyBytes: self.bodyLimitBytes)
         configuration.maximumConnections = self.connections
+        configuration.maximumConnectionsPerAddress = self.connectionsPerAddress
         configuration.trustedProxies = self.trustedProxies
         configuration.inFlight = InFlightRequests(waitingLimit: self.requests)
         configuration.budget = BufferBudget(limitBytes: self.bufferMegabytes * 1_000_000)

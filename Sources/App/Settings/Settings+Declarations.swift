@@ -125,6 +125,10 @@ extension Settings {
         let connections = Setting<Int>.number(
             "HUMON_CONNECTIONS", "The maximum number of open client connections; further ones wait to be accepted.",
             default: 16_000, in: 1...1_000_000)
+        let connectionsPerAddress = Setting<Int>.number(
+            "HUMON_CONNECTIONS_PER_ADDRESS",
+            "The maximum number of open connections per client address (one /64 in IPv6), further ones are closed; trusted proxies have none; 0 means no limit.",
+            default: 1_000, in: 0...1_000_000)
         let streams = Setting<Int>.number(
             "HUMON_STREAMS",
             "The maximum number of open streams of changes, further ones get 503; each takes one of HUMON_CONNECTIONS, or a part of one over HTTP/2.",

@@ -4,27 +4,63 @@ internal import Synchronization
 /// The open connections of a server: limits their number, and ends them.
 final class ConnectionRegistry: Sendable {
     private struct State {
-        var connections: [ObjectIdentifier: any Channel] = [:]
+        var connections: [ObjectIdentifier: Connection] = [:]
+        /// Number of connections of each client address, or of each /64 in IPv6.
+        var addresses: [NetworkAddress: Int] = [:]
         var isQuiescing = false
+    }
+
+    private struct Connection {
+        var channel: any Channel
+        /// `nil` for a peer without a limit of its own.
+        var address: NetworkAddress?
     }
 
     private let state = Mutex(State())
     private let maximum: Int
+    private let maximumPerAddress: Int
+    private let proxies: TrustedProxies
 
-    init(maximum: Int) { self.maximum = maximum }
+    /// - Parameter maximumPerAddress: 0 for no limit. Trusted proxies have none, because they connect for many clients
+    init(maximum: Int, maximumPerAddress: Int, trusting proxies: TrustedProxies) {
+        self.maximum = maximum
+        self.maximumPerAddress = maximumPerAddress
+        self.proxies = proxies
+    }
 
     var isEmpty: Bool { state.withLock { $0.connections.isEmpty } }
     var hasRoom: Bool { state.withLock { $0.connections.count < maximum } }
 
-    func add(_ channel: any Channel) {
-        let isQuiescing = state.withLock { state in
-            state.connections[ObjectIdentifier(channel)] = channel
-            return state.isQuiescing
+    /// - Returns: false if the client address has as many connections as it may
+    func add(_ channel: any Channel) -> Bool {
+        let address = limitedAddress(of: channel)
+        let (hasRoom, isQuiescing) = state.withLock { state in
+            if let address {
+                let count = state.addresses[address] ?? 0
+                guard count < maximumPerAddress else { return (false, state.isQuiescing) }
+                state.addresses[address] = count + 1
+            }
+            state.connections[ObjectIdentifier(channel)] = Connection(channel: channel, address: address)
+            return (true, state.isQuiescing)
         }
-        if isQuiescing { channel.close(promise: nil) }
+        if hasRoom, isQuiescing { channel.close(promise: nil) }
+        return hasRoom
     }
 
-    func remove(_ channel: any Channel) { state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) } }
+    private func limitedAddress(of channel: any Channel) -> NetworkAddress? {
+        guard maximumPerAddress > 0, case .address(let address) = Peer(channel.remoteAddress), !proxies.contains(address) else {
+            return nil
+        }
+        return address.subscriber
+    }
+
+    func remove(_ channel: any Channel) {
+        state.withLock { state in
+            guard let address = state.connections.removeValue(forKey: ObjectIdentifier(channel))?.address else { return }
+            let count = (state.addresses[address] ?? 1) - 1
+            state.addresses[address] = count > 0 ? count : nil
+        }
+    }
 
     /// Lets every connection end after its current response.
     func quiesce() {
@@ -37,12 +73,12 @@ final class ConnectionRegistry: Sendable {
     private func all(quiescing: Bool) -> [any Channel] {
         state.withLock { state in
             state.isQuiescing = quiescing
-            return Array(state.connections.values)
+            return state.connections.values.map(\.channel)
         }
     }
 }
 
-/// Registers accepted connections, and accepts no more while the registry is full.
+/// Registers accepted connections, closes those beyond the limit of their address, and accepts no more while the registry is full.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -56,7 +92,7 @@ final class AcceptHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let connection = unwrapInboundIn(data)
-        registry.add(connection)
+        guard registry.add(connection) else { return connection.close(promise: nil) }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         connection.closeFuture.hop(to: context.eventLoop).whenComplete { [registry] _ in
             registry.remove(connection)

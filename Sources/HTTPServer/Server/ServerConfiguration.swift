@@ -16,6 +16,9 @@ public struct ServerConfiguration: Sendable {
     public var limits = ConnectionLimits()
     /// Maximum number of connections. Further ones wait in the kernel's queue.
     public var maximumConnections = 10_000
+    /// Maximum number of connections of one client address, or of one /64 in IPv6; 0 for no limit. Further ones are closed. Trusted
+    /// proxies have no such limit.
+    public var maximumConnectionsPerAddress = 0
     /// Length of the kernel's queue, which the system may limit (`net.core.somaxconn`).
     public var backlog: Int32 = 4_096
     public var trustedProxies = TrustedProxies.loopback

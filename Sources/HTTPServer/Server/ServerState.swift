@@ -23,7 +23,9 @@ final class ServerState: Sendable {
         streams = configuration.streams
         drain = configuration.drain
         proxies = configuration.trustedProxies
-        connections = ConnectionRegistry(maximum: configuration.maximumConnections)
+        connections = ConnectionRegistry(
+            maximum: configuration.maximumConnections, maximumPerAddress: configuration.maximumConnectionsPerAddress,
+            trusting: configuration.trustedProxies)
         scheme = configuration.certificate == nil ? .http : .https
         drain.onBegin { [streams] in streams.finishAll() }
     }

@@ -1,0 +1,45 @@
+import HTTPServer
+import TestDatabase
+import TestHTTP
+import TestServer
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `Limiting the connections of a client` {
+    /// Whether a new connection gets a response.
+    private static func isServed(_ connection: RawConnection) async throws -> Bool {
+        // The server may have closed the connection already.
+        try? connection.send(Wire.get("/"))
+        return (try? await connection.receive { $0.hasSuffix("small") }.text.hasSuffix("small")) == true
+    }
+
+    private static func withServer(
+        trusting proxies: String, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        let proxies = try #require(TrustedProxies(proxies))
+        let configuration = Wire.configuration { ($0.maximumConnectionsPerAddress, $0.trustedProxies) = (2, proxies) }
+        try await Router(routes: Wire.routes, logger: .silent).withServer(configuration) { _, port in try await body(port) }
+    }
+
+    @Test func `an address with all its connections is not served, until one of them ends`() async throws {
+        try await Self.withServer(trusting: "none") { port in
+            let kept = try RawConnection(port: port)
+            #expect(try await Self.isServed(kept))
+            do {
+                let other = try RawConnection(port: port)
+                #expect(try await Self.isServed(other))
+                #expect(try await !Self.isServed(RawConnection(port: port)))
+                #expect(try await Self.isServed(kept))
+            }
+            try await eventually("room for another connection") { try await Self.isServed(RawConnection(port: port)) }
+        }
+    }
+
+    @Test func `a trusted proxy has any number of connections`() async throws {
+        try await Self.withServer(trusting: "127.0.0.1") { port in
+            let connections = try (0..<5).map { _ in try RawConnection(port: port) }
+            for connection in connections { #expect(try await Self.isServed(connection)) }
+        }
+    }
+}
