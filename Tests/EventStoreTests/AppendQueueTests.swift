@@ -50,19 +50,21 @@ private enum Written: DomainEvent {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await log.run() }
                 defer { group.cancelAll() }
-                let (first, last) = try await store.client.withTransaction { connection in
-                    try await connection.query("SELECT log.lock()")
-                    var first: [Task<AppendResult, any Error>] = []
-                    for number in 0..<EventLog.transactionsUnderWay {
-                        first.append(Task { try await log.append(.counting("first-\(number)", after: 0)) })
-                        try await eventually("transaction \(number) to begin") {
-                            try await store.client.query(Self.appending).count == number + 1
+                let (first, last) = try await store.database.withClient { blocker in
+                    try await blocker.withTransaction { connection in
+                        try await connection.query("SELECT log.lock()")
+                        var first: [Task<AppendResult, any Error>] = []
+                        for number in 0..<EventLog.transactionsUnderWay {
+                            first.append(Task { try await log.append(.counting("first-\(number)", after: 0)) })
+                            try await eventually("transaction \(number) to begin") {
+                                try await blocker.query(Self.appending).count == number + 1
+                            }
                         }
+                        let last = Task { try await log.append(.counting("last", after: 0)) }
+                        try await eventually("an append that waits") { log.statistics.queued == 1 }
+                        try await Task.sleep(for: .milliseconds(250))
+                        return (first, last)
                     }
-                    let last = Task { try await log.append(.counting("last", after: 0)) }
-                    try await eventually("an append that waits") { log.statistics.queued == 1 }
-                    try await Task.sleep(for: .milliseconds(250))
-                    return (first, last)
                 }
                 for append in first { _ = try await append.value }
                 await #expect(throws: EventLogError.expired) { try await last.value }

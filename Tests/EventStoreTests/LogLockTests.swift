@@ -64,6 +64,14 @@ import Testing
                     try await working.withConnection { gate in
                         try await gate.query("SELECT pg_advisory_lock(42)")
                         let work = Task { try await working.run(["SELECT log.lock()", "SELECT pg_advisory_xact_lock(42)"]) }
+                        try await eventually("the session to hold the lock") {
+                            try await gate.query(
+                                """
+                                SELECT FROM pg_locks JOIN pg_database AS d ON d.oid = database
+                                WHERE d.datname = current_database() AND objid = 42 AND NOT granted
+                                """
+                            ).count == 1
+                        }
                         let waiting = Task { try await client.query("SELECT log.lock()") }
                         try await eventually("a waiting session") {
                             try await !LogLock(client: client).holders().isEmpty
