@@ -79,12 +79,13 @@ extension Event? {
 
 /// Only the owner may cancel an event. A repetition changes nothing, whatever version the owner expects: the first cancellation has
 /// changed the version. Source: RFC 9110, section 13.1.1.
+/// - Parameter mark: returns the mark of an event's content
 /// - Returns: `nil` if the event is cancelled already
 /// - Throws: ``EventRejection``
-func decide(_ command: CancelEvent, on event: Event?) throws(EventRejection) -> EventDomainEvent? {
+func decide(_ command: CancelEvent, on event: Event?, mark: (Event) -> UInt32) throws(EventRejection) -> EventDomainEvent? {
     let event = try event.owned(by: command.by)
     guard !event.isCancelled else { return nil }
-    guard command.condition.holds(for: event.version) else { throw .changedMeanwhile }
+    guard command.condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
     return .cancelled
 }
 

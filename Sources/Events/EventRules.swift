@@ -137,31 +137,6 @@ public struct CreateEvent: Sendable, Hashable {
     }
 }
 
-/// The versions of an event for which a caller's request holds.
-public struct VersionCondition: Sendable, Hashable {
-    public enum Versions: Sendable, Hashable {
-        case any
-        case these(Set<Int32>)
-
-        public func contains(_ version: Int32) -> Bool {
-            switch self {
-            case .any: true
-            case .these(let versions): versions.contains(version)
-            }
-        }
-    }
-
-    public var matching: Versions
-    public var notMatching: Versions
-
-    public init(matching: Versions = .any, notMatching: Versions = .these([])) {
-        self.matching = matching
-        self.notMatching = notMatching
-    }
-
-    func holds(for version: Int32) -> Bool { matching.contains(version) && !notMatching.contains(version) }
-}
-
 /// Change an event.
 public struct UpdateEvent: Sendable, Hashable {
     public enum Change: Sendable, Hashable {
@@ -193,11 +168,12 @@ func decide(_ command: CreateEvent, liveEvents: Int? = nil, quota: Int = 0) thro
 }
 
 /// Only the owner may change an event, and only in a version that the owner expects. A change to equal details is recorded too.
+/// - Parameter mark: returns the mark of an event's content
 /// - Throws: ``EventRejection``
-func decide(_ command: UpdateEvent, on event: Event?) throws(EventRejection) -> EventUpdated {
+func decide(_ command: UpdateEvent, on event: Event?, mark: (Event) -> UInt32) throws(EventRejection) -> EventUpdated {
     let event = try event.owned(by: command.by)
     guard !event.isCancelled else { throw .cancelled }
-    guard command.condition.holds(for: event.version) else { throw .changedMeanwhile }
+    guard command.condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
     switch command.change {
     case .replace(let details): return EventUpdated(details: details)
     case .merge(let patch): return EventUpdated(details: patch.applied(to: event.details))

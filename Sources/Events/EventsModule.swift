@@ -96,7 +96,7 @@ public final class EventsModule: Sendable {
     ) async throws -> (id: EventID, position: Int64) {
         try await idempotently(context.recordKey(actor: command.by.rawValue)) { key in
             try await change(command.id, by: command.by, if: condition, key: key, context: context) {
-                .updated(try decide(command, on: $0))
+                .updated(try decide(command, on: $0, mark: mark(of:)))
             }
         }
     }
@@ -109,7 +109,7 @@ public final class EventsModule: Sendable {
     ) async throws -> (id: EventID, position: Int64) {
         try await idempotently(context.recordKey(actor: command.by.rawValue)) { key in
             try await change(command.id, by: command.by, if: condition, key: key, context: context) {
-                try decide(command, on: $0)
+                try decide(command, on: $0, mark: mark(of:))
             }
         }
     }
@@ -127,6 +127,16 @@ public final class EventsModule: Sendable {
     public func unhide(_ command: UnhideEvent, context: CommandContext) async throws -> AppendResult {
         try await operate(on: command.id, context: context) { try decide(command, on: $0) }
     }
+
+    private func mark(of event: Event) -> UInt32 {
+        var json: [UInt8] = []
+        render(event, &json)
+        return json.withUnsafeBytes(EventVersion.mark)
+    }
+
+    /// Whether a version or a position without a mark names one content: as far as this process knows, the log never lost its end.
+    /// Clients have such names from releases before marks.
+    public var hasOneHistory: Bool { log.history.generation == LogGeneration() }
 
     /// Carries out a command of an operator. It has no user and no idempotency key.
     private func operate(

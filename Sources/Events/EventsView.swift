@@ -17,6 +17,9 @@ public struct EventsView: Sendable {
     /// The position of the log up to which the view has the events; `nil` for PostgreSQL.
     public var position: Int64? { snapshot?.position }
 
+    /// Bits of the id of the recorded event at that position. The same position of another history has other ones.
+    public var mark: UInt32? { snapshot?.mark }
+
     /// Returns an event; `nil` if neither the index nor PostgreSQL has it.
     /// - Parameter caller: finds the caller, on whom the rejection of a hidden event depends; `nil` if the caller is not known
     /// - Throws: ``EventRejection/cancelled``, ``EventRejection/hidden`` for the owner of a hidden event and
@@ -89,6 +92,9 @@ public struct RenderedEvent: Sendable {
 
     public let version: Int32
     let source: Source
+
+    /// The version with the mark of its content.
+    public var markedVersion: EventVersion { EventVersion(number: version, mark: withJSON(EventVersion.mark)) }
 
     /// Whether the event comes from the index. An event from PostgreSQL may be newer than the view's position.
     public var isFromIndex: Bool {

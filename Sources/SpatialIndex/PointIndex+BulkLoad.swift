@@ -1,7 +1,7 @@
 extension PointIndex {
     /// All points of an index, each once, in any order. Loading them this way is faster than a batch.
     ///
-    /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:)`` then makes the leaves of one
+    /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:mark:)`` then makes the leaves of one
     /// region after another on each core, and frees each region. So sorting and copying stay within the processor's cache.
     public struct BulkLoad: PointCollector, Sendable {
         /// The number of leading bits of a cell that choose the region: three bits for each level, some 400 km on the Earth.

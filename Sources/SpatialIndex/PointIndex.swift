@@ -21,15 +21,17 @@ public final class PointIndex: Sendable {
     /// Makes all changes of a batch visible together, and sets the position of the index to `position`.
     ///
     /// The index ignores a batch whose position is before the present one.
-    public func apply(_ batch: Batch, position: Int64) {
-        replace { position < $0.position ? nil : $0.next(batch, position: position) }
+    /// - Parameter mark: the snapshot keeps it, for a caller with several histories that have equal positions
+    public func apply(_ batch: Batch, position: Int64, mark: UInt32? = nil) {
+        replace { position < $0.position ? nil : $0.next(batch, position: position, mark: mark) }
     }
 
     /// Replaces all points by the points of a bulk load, and empties the bulk load.
     ///
     /// The index ignores the points if their position is before the present one.
-    public func fill(from bulkLoad: inout BulkLoad, position: Int64) {
-        replace { position < $0.position ? nil : $0.next(&bulkLoad, position: position) }
+    /// - Parameter mark: as in ``apply(_:position:mark:)``
+    public func fill(from bulkLoad: inout BulkLoad, position: Int64, mark: UInt32? = nil) {
+        replace { position < $0.position ? nil : $0.next(&bulkLoad, position: position, mark: mark) }
         bulkLoad = BulkLoad()
     }
 

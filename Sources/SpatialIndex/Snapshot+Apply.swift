@@ -1,6 +1,6 @@
 extension PointIndex.Snapshot {
     /// Makes the next snapshot, which shares all unchanged blocks with this one. The writer calls this once.
-    func next(_ batch: PointIndex.Batch, position: Int64) -> PointIndex.Snapshot {
+    func next(_ batch: PointIndex.Batch, position: Int64, mark: UInt32?) -> PointIndex.Snapshot {
         batch.payloads.withUnsafeBytes { payloads in
             var blocks = RetiredBlocks()
             let (edits, changes) = edits(of: batch, payloads: payloads)
@@ -11,7 +11,8 @@ extension PointIndex.Snapshot {
                 count + (change.cell == .none ? 0 : 1) - (self.cells[change.id] == nil ? 0 : 1)
             }
             let next = PointIndex.Snapshot(
-                position: position, count: count + arrived, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells
+                position: position, mark: mark, count: count + arrived, blockBytes: blockBytes + blocks.bytes, root: root,
+                cells: cells
             )
             reclamation.close(blocks.replaced, next: next.reclamation)
             return next

@@ -21,7 +21,7 @@ extension PointIndex.Snapshot {
     }
 
     /// Makes the next snapshot from a bulk load only, on all cores. The writer calls this once.
-    func next(_ bulkLoad: inout PointIndex.BulkLoad, position: Int64) -> PointIndex.Snapshot {
+    func next(_ bulkLoad: inout PointIndex.BulkLoad, position: Int64, mark: UInt32?) -> PointIndex.Snapshot {
         let (changes, ranges) = (bulkLoad.cells, bulkLoad.ranges(Self.bulkLoadParts))
         let regions = Mutex(bulkLoad.takeRegions())
         let table = Mutex((cells: IDTable(), blocks: RetiredBlocks()))
@@ -50,7 +50,7 @@ extension PointIndex.Snapshot {
         blocks.append(tableBlocks)
         let root = Children<OuterNode>(of: leaves, &blocks)
         let next = PointIndex.Snapshot(
-            position: position, count: changes.count, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells)
+            position: position, mark: mark, count: changes.count, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells)
         reclamation.close(blocks.replaced, next: next.reclamation)
         return next
     }

@@ -3,6 +3,8 @@ extension PointIndex {
     public final class Snapshot: Sendable {
         /// The position of the last batch in the snapshot; -1 if the index is empty and no batch was applied.
         public let position: Int64
+        /// The caller's mark of the last batch.
+        public let mark: UInt32?
         /// Number of points.
         public let count: Int
         let blockBytes: Int
@@ -11,8 +13,9 @@ extension PointIndex {
         /// The blocks that the next snapshot no longer has.
         let reclamation = DeferredReclamation()
 
-        init(position: Int64, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: IDTable) {
+        init(position: Int64, mark: UInt32?, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: IDTable) {
             self.position = position
+            self.mark = mark
             self.count = count
             self.blockBytes = blockBytes
             self.root = root
@@ -23,7 +26,7 @@ extension PointIndex {
         convenience init() {
             var blocks = RetiredBlocks()
             let root = Children<OuterNode>(EmptyCollection(), &blocks)
-            self.init(position: -1, count: 0, blockBytes: blocks.bytes, root: root, cells: IDTable())
+            self.init(position: -1, mark: nil, count: 0, blockBytes: blocks.bytes, root: root, cells: IDTable())
         }
 
         /// Bytes of memory that the points take, with payloads and all nodes.

@@ -13,27 +13,27 @@ import Users
 @Suite struct `Changing an event` {
     @Test func `updating an unknown event is rejected`() {
         let command = UpdateEvent(id: EventID(rawValue: 12), change: .replace(.concert), by: .ann)
-        #expect(throws: EventRejection.notFound) { try decide(command, on: nil) }
+        #expect(throws: EventRejection.notFound) { try decide(command, on: nil, mark: { _ in 0 }) }
     }
 
     @Test func `a user who does not own the event may not update it`() throws {
         let patch = try EventPatch(["name": "Tea"])
         for change in [UpdateEvent.Change.replace(.concert), .merge(patch)] {
             let command = UpdateEvent(id: Event.picnicOfAnn.id, change: change, by: .bob)
-            #expect(throws: EventRejection.forbidden) { try decide(command, on: .picnicOfAnn) }
+            #expect(throws: EventRejection.forbidden) { try decide(command, on: .picnicOfAnn, mark: { _ in 0 }) }
         }
     }
 
     @Test func `an update that changes no field is recorded all the same`() throws {
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.picnic), by: .ann)
-        #expect(try decide(command, on: .picnicOfAnn) == EventUpdated(details: .picnic))
+        #expect(try decide(command, on: .picnicOfAnn, mark: { _ in 0 }) == EventUpdated(details: .picnic))
     }
 }
 
 @Suite struct `Replacing an event` {
     @Test func `replacing an event replaces every field and clears those left out`() throws {
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.concert), by: .ann)
-        let updated = try decide(command, on: .picnicOfAnn)
+        let updated = try decide(command, on: .picnicOfAnn, mark: { _ in 0 })
         #expect(updated == EventUpdated(details: .concert))
         #expect(updated.details.address == nil)
         #expect(updated.details.endedAt == nil)
@@ -71,7 +71,7 @@ import Users
         )
         var concert = Event.picnicOfAnn
         concert.details = .concert
-        let updated = try decide(command, on: concert)
+        let updated = try decide(command, on: concert, mark: { _ in 0 })
         #expect(updated.details.address == "Opera House")
         #expect(updated.details.endedAt == .startOfPicnic)
     }
@@ -113,6 +113,6 @@ import Users
 
     private func merged(_ json: JSON) throws -> EventDetails {
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(json)), by: .ann)
-        return try decide(command, on: .picnicOfAnn).details
+        return try decide(command, on: .picnicOfAnn, mark: { _ in 0 }).details
     }
 }

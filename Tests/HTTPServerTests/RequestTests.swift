@@ -27,3 +27,33 @@ import Testing
         #expect(EntityTag.list(String(repeating: "\"7\",", count: 8_000), comparison: .weak).count == 64)
     }
 }
+
+@Suite struct `An entity tag with a mark` {
+    private static let tag = EntityTag(version: 5, mark: 0x0123_ABCF)
+
+    @Test func `a tag reads back from its text`() {
+        #expect(Self.tag.description == #""5.abcdklmp""#)
+        for coding in [nil, .gzip, .zstd] as [ContentCoding?] {
+            let tag = EntityTag(version: 5, mark: Self.tag.mark, coding: coding)
+            #expect(EntityTag(tag.description) == tag)
+        }
+    }
+
+    @Test(arguments: ["5.", "5.abcdklm", "5.abcdklmpa", "5.abcdklmq", "5.ABCDKLMP", ".abcdklmp", "5abcdklmp", "5.abcdklmp.a"])
+    func `a text with another mark than eight letters from a to p is no tag`(text: String) {
+        #expect(EntityTag("\"\(text)\"") == nil)
+    }
+
+    @Test func `another mark names another version, and a tag without a mark names it only if that is accepted`() {
+        let (other, unmarked) = (EntityTag(version: 5, mark: 0), EntityTag(version: 5))
+        for accepts in [false, true] {
+            #expect(Self.tag.isNamed(by: Self.tag, acceptingUnmarked: accepts))
+            #expect(Self.tag.isNamed(by: EntityTag(version: 5, mark: Self.tag.mark, coding: .gzip), acceptingUnmarked: accepts))
+            #expect(!Self.tag.isNamed(by: other, acceptingUnmarked: accepts))
+            #expect(!Self.tag.isNamed(by: EntityTag(version: 6, mark: Self.tag.mark), acceptingUnmarked: accepts))
+            #expect(Self.tag.isNamed(by: unmarked, acceptingUnmarked: accepts) == accepts)
+            #expect(!unmarked.isNamed(by: Self.tag, acceptingUnmarked: accepts))
+            #expect(unmarked.isNamed(by: unmarked, acceptingUnmarked: accepts))
+        }
+    }
+}

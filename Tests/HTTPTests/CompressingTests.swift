@@ -103,11 +103,11 @@ import Testing
     @Test func `each coding of an event has a strong entity tag of its own`() async throws {
         try await TestAPI.with { api in
             let path = try await Self.create(api)
-            #expect(try await api.send(.get, path, headers: [:]).header("etag") == #""1""#)
+            #expect(try await api.send(.get, path, headers: [:]).header("etag")?.unmarked == #""1""#)
             for (coding, tag) in [("gzip", #""1-gzip""#), ("deflate", #""1-deflate""#), ("zstd", #""1-zstd""#)] {
                 for method in [HTTPRequest.Method.get, .head] {
                     let answer = try await api.send(method, path, headers: ["accept-encoding": coding])
-                    #expect((answer.header("etag"), answer.header("content-encoding")) == (tag, coding))
+                    #expect((answer.header("etag")?.unmarked, answer.header("content-encoding")) == (tag, coding))
                 }
             }
         }
@@ -122,7 +122,7 @@ import Testing
             let path = try await Self.create(api)
             let answer = try await api.send(.get, path, headers: Self.gzip.merging(["if-none-match": condition]) { $1 })
             #expect((answer.status, answer.body) == (304, ""))
-            #expect(answer.header("etag") == tag)
+            #expect(answer.header("etag")?.unmarked == tag)
             #expect(answer.header("vary") == "Accept-Encoding")
             #expect(answer.header("content-encoding") == nil)
         }
@@ -132,7 +132,7 @@ import Testing
         try await TestAPI.with { api in
             let path = try await Self.create(api)
             let plain = try await api.send(.get, path, headers: ["if-none-match": #""1-gzip""#])
-            #expect((plain.status, plain.header("etag")) == (200, #""1""#))
+            #expect((plain.status, plain.header("etag")?.unmarked) == (200, #""1""#))
             for condition in [#""2-gzip""#, #""1-br""#, #""1-""#, #""-gzip""#, #""01-gzip""#] {
                 let answer = try await api.send(.get, path, headers: Self.gzip.merging(["if-none-match": condition]) { $1 })
                 #expect(answer.status == 200, "\(condition)")

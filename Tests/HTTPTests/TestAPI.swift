@@ -224,6 +224,11 @@ struct TestAPI: Sendable {
     struct UnexpectedAnswer: Error { var answer: Answer }
 }
 
+extension String {
+    /// An entity tag without its mark.
+    var unmarked: String { replacing(/\.[a-p]{8}/, with: "") }
+}
+
 let form = "application/x-www-form-urlencoded"
 let mergePatch = "application/merge-patch+json"
 let notFound = #"{"message":"Not Found"}"#

@@ -35,7 +35,7 @@ import Testing
             let again = try await client.requests { second = try await client.humon.events(in: TestClient.near) }
             #expect(second == first)
             let position = try #require(first.position)
-            #expect(field("If-None-Match", in: try #require(again.first)) == "\"\(position)\"")
+            #expect(field("If-None-Match", in: try #require(again.first))?.hasPrefix("\"\(position).") == true)
             try await client.humon.change(id, EventPatch(name: "Tea"))
             #expect(try await client.humon.events(in: TestClient.near).elements.map(\.name) == ["Tea"])
         }

@@ -20,7 +20,7 @@ import Testing
         }
         let root = Children<OuterNode>(of: leaves.sorted { $0.low < $1.low }, &blocks)
         return PointIndex.Snapshot(
-            position: 0, count: leaves.count, blockBytes: blocks.bytes, root: root, cells: cells)
+            position: 0, mark: nil, count: leaves.count, blockBytes: blocks.bytes, root: root, cells: cells)
     }
 
     private static func expect(_ snapshot: PointIndex.Snapshot, toHold world: inout PointWorld) throws {
@@ -51,7 +51,7 @@ import Testing
         // Few changes; then as many as there are points, which joins leaves; then batches that remove most points.
         for (round, removals) in [20, 0, 0, 97, 97, 97].enumerated() {
             let batch = world.batch(of: round == 0 ? 300 : 6_000, ids: 6_000, removalPercent: removals)
-            let next = snapshot.next(batch, position: Int64(round + 1))
+            let next = snapshot.next(batch, position: Int64(round + 1), mark: nil)
             try Self.expect(next, toHold: &world)
             snapshot = next
         }

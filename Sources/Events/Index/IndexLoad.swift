@@ -30,7 +30,7 @@ extension IndexUpdater {
         let tail = try await LogReader(client: client).tail()
         if tail < shown { state.forget(shown, for: tail) }
         let copied = clock.now
-        rows.fill(index, position: filled.cursor.position)
+        rows.fill(index, at: filled.cursor)
         let (count, seconds) = (index.snapshot.count, (clock.now - start) / .seconds(1))
         logger.notice(
             "the index is loaded",
@@ -188,7 +188,7 @@ private final class CopiedEvents: Sendable {
         }
     }
 
-    func fill(_ index: EventIndex, position: Int64) {
-        state.withLock { index.fill(from: &$0.bulkLoad, position: position) }
+    func fill(_ index: EventIndex, at cursor: LogCursor) {
+        state.withLock { index.fill(from: &$0.bulkLoad, position: cursor.position, mark: cursor.mark) }
     }
 }

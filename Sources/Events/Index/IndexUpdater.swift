@@ -182,7 +182,7 @@ package final class IndexUpdater: Service {
         let changes = IndexChanges(segment.events(after: snapshot.position), render: render) { id in
             writer.absent.hidden[id] ?? snapshot.event(id).map(HeldEvent.init)
         }
-        index.apply(EventIndex.Batch(changes), position: segment.through)
+        index.apply(EventIndex.Batch(changes), position: segment.through, mark: segment.end.mark)
         writer.absent.apply(changes)
         listener?.indexApplied(changes.changes, through: segment.through)
     }

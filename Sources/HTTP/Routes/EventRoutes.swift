@@ -53,7 +53,7 @@ private struct EventRoutes: Sendable {
         let (id, position) = try await api.withCaller(&device, commandContext) { caller, condition in
             let id = EventID(rawValue: try context.id())
             return try await events.update(
-                UpdateEvent(id: id, change: change, by: caller, condition: request.versionCondition), condition: condition,
+                UpdateEvent(id: id, change: change, by: caller, condition: expectedVersion(of: request)), condition: condition,
                 context: commandContext)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
@@ -67,7 +67,7 @@ private struct EventRoutes: Sendable {
         let (id, position) = try await api.withCaller(&device, commandContext) { caller, condition in
             let id = EventID(rawValue: try context.id())
             return try await events.cancel(
-                CancelEvent(id: id, by: caller, condition: request.versionCondition), condition: condition,
+                CancelEvent(id: id, by: caller, condition: expectedVersion(of: request)), condition: condition,
                 context: commandContext)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
@@ -98,14 +98,19 @@ private struct EventRoutes: Sendable {
     private func response(
         _ event: RenderedEvent, to request: Request, _ reading: EventsView
     ) throws(HTTPError) -> Response {
-        let condition = request.versionCondition
-        guard condition.matching.contains(event.version) else { throw .preconditionFailed }
-        let isKnown = condition.notMatching.contains(event.version)
+        let (condition, version) = (expectedVersion(of: request), event.markedVersion)
+        guard condition.matching.contains(version) else { throw .preconditionFailed }
+        let isKnown = condition.notMatching.contains(version)
         var response =
             isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
-        response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: Int64(event.version)).description))
+        let tag = EntityTag(version: Int64(version.number), mark: version.mark)
+        response.headers.append(HTTPField(name: .eTag, value: tag.description))
         response.setCacheControl(for: api.settings.reads)
         if event.isFromIndex { response.addAgeHeader(of: reading) }
         return response
+    }
+
+    private func expectedVersion(of request: Request) -> VersionCondition {
+        request.versionCondition(acceptingUnmarked: events.hasOneHistory)
     }
 }

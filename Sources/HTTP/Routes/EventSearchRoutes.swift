@@ -70,19 +70,27 @@ struct EventSearchRoutes: Sendable {
     /// The response to a client that holds the list at the view's position. While the log does not grow no list changes, so that no
     /// search is needed.
     private func notModified(_ reading: EventsView, _ request: Request) -> Response? {
-        guard let position = reading.position, request.matchesIfNoneMatch(EntityTag(version: position)) else { return nil }
+        guard let tag = EntityTag(of: reading), request.matchesIfNoneMatch(tag, acceptingUnmarked: events.hasOneHistory) else {
+            return nil
+        }
         return Response(status: .notModified)
     }
 
-    /// Adds the headers of a list. Its tag is the position of the view.
+    /// Adds the headers of a list.
     private func response(_ found: Response, _ reading: EventsView) -> Response {
         var response = found
-        if let position = reading.position {
-            response.headers.append(HTTPField(name: .eTag, value: EntityTag(version: position).description))
-        }
+        if let tag = EntityTag(of: reading) { response.headers.append(HTTPField(name: .eTag, value: tag.description)) }
         response.setCacheControl(for: api.settings.reads)
         response.addAgeHeader(of: reading)
         return response
+    }
+}
+
+extension EntityTag {
+    /// The tag of a list: the position of the view. `nil` if the view reads PostgreSQL.
+    fileprivate init?(of reading: EventsView) {
+        guard let position = reading.position, let mark = reading.mark else { return nil }
+        self.init(version: position, mark: mark)
     }
 }
 

@@ -40,7 +40,7 @@ extension Response {
         headers.append(HTTPField(name: .contentEncoding, value: coding.rawValue))
         body = compressed
         if let tag = headers[.eTag].flatMap(EntityTag.init) {
-            headers[.eTag] = EntityTag(version: tag.version, coding: coding).description
+            headers[.eTag] = EntityTag(version: tag.version, mark: tag.mark, coding: coding).description
         }
     }
 
@@ -50,7 +50,7 @@ extension Response {
         headers.append(HTTPField(name: .vary, value: "Accept-Encoding"))
         let held = request.ifNoneMatchTags
         if let tag = headers[.eTag].flatMap(EntityTag.init), !held.contains(tag),
-            let match = held.first(where: { $0.version == tag.version })
+            let match = held.first(where: { tag.isNamed(by: $0, acceptingUnmarked: true) })
         {
             headers[.eTag] = match.description
         }

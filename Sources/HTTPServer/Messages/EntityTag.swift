@@ -1,7 +1,8 @@
-/// A strong entity tag: a version and, for a compressed representation, its content coding. Source: RFC 9110, section 8.8.3.
+/// A strong entity tag: a version, a mark, and for a compressed representation its content coding. Source: RFC 9110, section 8.8.3.
 ///
-/// The plain bytes of version 5 are `"5"`, the same bytes compressed are `"5-gzip"`. Every node must produce the same bytes for the
-/// same tag.
+/// The plain bytes of version 5 with the mark `kbnapcmd` are `"5.kbnapcmd"`, the same bytes compressed are `"5.kbnapcmd-gzip"`. The
+/// mark tells two versions with the same number apart, for example of two histories of a log. A tag without a mark is one of a
+/// resource that has no two versions with one number. Every node must produce the same bytes for the same tag.
 public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
     /// The two comparisons of entity tags. Source: RFC 9110, section 8.8.3.2.
     public enum Comparison: Sendable {
@@ -12,22 +13,45 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var version: Int64
+    public var mark: UInt32?
     /// `nil` for the plain bytes.
     public var coding: ContentCoding?
 
-    public var description: String { "\"\(version)\(coding.map { "-\($0.rawValue)" } ?? "")\"" }
+    public var description: String {
+        "\"\(version)\(mark.map { "." + Self.letters(of: $0) } ?? "")\(coding.map { "-\($0.rawValue)" } ?? "")\""
+    }
 
-    public init(version: Int64, coding: ContentCoding? = nil) {
+    public init(version: Int64, mark: UInt32? = nil, coding: ContentCoding? = nil) {
         self.version = version
+        self.mark = mark
         self.coding = coding
     }
 
     /// Reads a tag of this server's form. Returns `nil` for every other text.
     public init?(_ text: some StringProtocol) {
         let parts = text.dropFirst().dropLast().split(separator: "-", maxSplits: 1)
-        guard let version = parts.first.flatMap({ Int64($0) }) else { return nil }
-        self.init(version: version, coding: parts.count > 1 ? ContentCoding(rawValue: String(parts[1])) : nil)
+        let numbers = parts.first?.split(separator: ".", maxSplits: 1) ?? []
+        guard let version = numbers.first.flatMap({ Int64($0) }) else { return nil }
+        self.init(
+            version: version, mark: numbers.count > 1 ? Self.mark(numbers[1]) : nil,
+            coding: parts.count > 1 ? ContentCoding(rawValue: String(parts[1])) : nil)
         guard description == text else { return nil }
+    }
+
+    /// Whether a tag that a client holds names the version of this one, in any coding.
+    /// - Parameter acceptsUnmarked: whether a tag without a mark, as earlier releases sent them, names it too
+    public func isNamed(by held: EntityTag, acceptingUnmarked acceptsUnmarked: Bool = false) -> Bool {
+        held.version == version && (held.mark == mark || acceptsUnmarked && held.mark == nil)
+    }
+
+    /// Eight letters from a to p, four bits each. The digits of a tag are those of its version, so that it is easy to read.
+    private static func letters(of mark: UInt32) -> String {
+        String(decoding: (0..<8).map { UInt8(ascii: "a") + UInt8(mark >> (28 - 4 * $0) & 0xF) }, as: UTF8.self)
+    }
+
+    /// The mark of eight letters; another text gives a mark with other letters.
+    private static func mark(_ letters: some StringProtocol) -> UInt32 {
+        letters.utf8.prefix(8).reduce(0) { $0 << 4 | UInt32($1 &- UInt8(ascii: "a")) & 0xF }
     }
 
     /// Maximum number of tags in a list. They are read on the event loop, and a field of 32 KB has room for 8,000.

@@ -32,9 +32,11 @@ public struct Request: Sendable {
     }
 
     /// Whether `If-None-Match` says that the client holds a representation with this tag.
-    public func matchesIfNoneMatch(_ tag: EntityTag) -> Bool {
+    /// - Parameter acceptsUnmarked: see ``EntityTag/isNamed(by:acceptingUnmarked:)``
+    public func matchesIfNoneMatch(_ tag: EntityTag, acceptingUnmarked acceptsUnmarked: Bool = false) -> Bool {
         guard let header = headers.value(of: .ifNoneMatch) else { return false }
-        return header[...].trimmingSpaces == "*" || ifNoneMatchTags.contains { $0.version == tag.version }
+        return header[...].trimmingSpaces == "*"
+            || ifNoneMatchTags.contains { tag.isNamed(by: $0, acceptingUnmarked: acceptsUnmarked) }
     }
 
     /// The tags in `If-None-Match` that a response may confirm. For GET and HEAD, a tag of a compressed representation counts

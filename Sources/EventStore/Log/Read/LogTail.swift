@@ -48,6 +48,13 @@ public struct LogCursor: Sendable, Hashable {
         self.position = max(position, 0)
         self.id = id
     }
+
+    /// Random bits of the id, which tell the position apart from the same position of a history that lost its end; 0 at position 0,
+    /// and `nil` if the id is unknown.
+    public var mark: UInt32? {
+        guard let id else { return position == 0 ? 0 : nil }
+        return withUnsafeBytes(of: id.uuid) { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self).bigEndian }
+    }
 }
 
 /// The log from a position on, without end. It emits a page whenever the log grows, and from time to time an empty page. The

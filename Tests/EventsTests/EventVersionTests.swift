@@ -1,0 +1,20 @@
+import Testing
+
+@testable import Events
+
+@Suite struct `The mark of an event's content` {
+    /// Nodes of different releases and machines must agree.
+    @Test(
+        arguments: [
+            ("", 0), ("{}", 3_746_576_913), (#"{"id":12,"name":"Picnic"}"#, 3_567_756_534),
+            (#"{"id":12,"name":"Picnid"}"#, 2_629_296_122),
+        ] as [(String, UInt32)])
+    func `the mark of a text never changes`(json: String, mark: UInt32) {
+        #expect(Array(json.utf8).withUnsafeBytes(EventVersion.mark) == mark)
+    }
+
+    @Test func `texts of zeros and of different lengths have different marks`() {
+        let marks = (0..<64).map { Array(repeating: UInt8(0), count: $0).withUnsafeBytes(EventVersion.mark) }
+        #expect(Set(marks).count == 64)
+    }
+}
