@@ -6,14 +6,18 @@ internal import Synchronization
 /// which shares all unchanged memory with the snapshot before it. A reader takes a snapshot and keeps it for as long as it needs
 /// it. So a reader sees whole batches only, and the lock protects only the copy of one reference.
 public final class PointIndex: Sendable {
-    private let current = Mutex(Snapshot())
+    private let backlog = DeferredReclamation.Backlog()
+    private let current: Mutex<Snapshot>
     /// Holds the previous snapshot. The writer takes this lock for each batch. It releases the previous snapshot one batch later, so
     /// that the writer, and not a reader, frees the replaced memory.
     private let previous = Mutex<Snapshot?>(nil)
 
-    public init() {}
+    public init() { current = Mutex(Snapshot(backlog)) }
 
     deinit { snapshot.close() }
+
+    /// Bytes of memory that the present snapshot does not have any more and that readers of earlier snapshots still hold.
+    public var backlogBytes: Int { backlog.bytes }
 
     /// The points at the present position.
     public var snapshot: Snapshot { current.withLock { $0 } }
@@ -39,7 +43,7 @@ public final class PointIndex: Sendable {
     public func removeAll() {
         previous.withLock { previous in
             let last = snapshot
-            current.withLock { $0 = Snapshot() }
+            current.withLock { $0 = Snapshot(backlog) }
             last.close()
             previous = nil
         }

@@ -12,9 +12,8 @@ extension PointIndex.Snapshot {
             }
             let next = PointIndex.Snapshot(
                 position: position, mark: mark, count: count + arrived, blockBytes: blockBytes + blocks.bytes, root: root,
-                cells: cells
-            )
-            reclamation.close(blocks.replaced, next: next.reclamation)
+                cells: cells, reclamation.backlog)
+            reclamation.close(blocks, next: next.reclamation)
             return next
         }
     }

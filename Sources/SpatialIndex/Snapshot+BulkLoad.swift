@@ -50,8 +50,9 @@ extension PointIndex.Snapshot {
         blocks.append(tableBlocks)
         let root = Children<OuterNode>(of: leaves, &blocks)
         let next = PointIndex.Snapshot(
-            position: position, mark: mark, count: changes.count, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells)
-        reclamation.close(blocks.replaced, next: next.reclamation)
+            position: position, mark: mark, count: changes.count, blockBytes: blockBytes + blocks.bytes, root: root, cells: cells,
+            reclamation.backlog)
+        reclamation.close(blocks, next: next.reclamation)
         return next
     }
 
@@ -59,7 +60,7 @@ extension PointIndex.Snapshot {
     func close() {
         var blocks = RetiredBlocks()
         retireAll(&blocks)
-        reclamation.close(blocks.replaced, next: nil)
+        reclamation.close(blocks, next: nil)
     }
 
     private func retireAll(_ blocks: inout RetiredBlocks) {

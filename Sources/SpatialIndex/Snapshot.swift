@@ -11,22 +11,27 @@ extension PointIndex {
         let root: Children<OuterNode>
         let cells: IDTable
         /// The blocks that the next snapshot no longer has.
-        let reclamation = DeferredReclamation()
+        let reclamation: DeferredReclamation
 
-        init(position: Int64, mark: UInt32?, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: IDTable) {
+        init(
+            position: Int64, mark: UInt32?, count: Int, blockBytes: Int, root: Children<OuterNode>, cells: IDTable,
+            _ backlog: DeferredReclamation.Backlog
+        ) {
             self.position = position
             self.mark = mark
             self.count = count
             self.blockBytes = blockBytes
             self.root = root
             self.cells = cells
+            reclamation = DeferredReclamation(backlog)
         }
 
         /// The snapshot of an empty index.
-        convenience init() {
+        convenience init(_ backlog: DeferredReclamation.Backlog) {
             var blocks = RetiredBlocks()
             let root = Children<OuterNode>(EmptyCollection(), &blocks)
-            self.init(position: -1, mark: nil, count: 0, blockBytes: blocks.bytes, root: root, cells: IDTable())
+            self.init(
+                position: -1, mark: nil, count: 0, blockBytes: blocks.bytes, root: root, cells: IDTable(), backlog)
         }
 
         /// Bytes of memory that the points take, with payloads and all nodes.

@@ -128,6 +128,26 @@ import Users
         }
     }
 
+    @Test func `an index that exceeded its limit comes back when there is room`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, limitBytes: 60_000, roomPauseSeconds: 0.05) { node in
+                var ids: [EventID] = []
+                try await eventually("an index that is too large") {
+                    for _ in 0..<20 { ids.append(try await node.create().id) }
+                    return node.module.indexStatus.phase == .tooSmall
+                }
+                // It stays away while as many events are live.
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(node.module.indexStatus.phase == .tooSmall)
+                for id in ids.prefix(ids.count * 3 / 5) { try await node.cancel(id) }
+                try await eventually("the index is in use") { node.module.indexStatus.phase == .inUse }
+                #expect(try await node.isReadFromIndex())
+                #expect(try await node.found(by: .everywhere).count == ids.count - ids.count * 3 / 5)
+                #expect(try await node.module.verifyIndex().differing == 0)
+            }
+        }
+    }
+
     @Test func `the index reloads after the log lost its end and went on`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in

@@ -37,7 +37,7 @@ struct TestNode: Sendable {
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
         standby: TestDatabase? = nil, patienceSeconds: Double = Standby.patienceSeconds,
-        listener: (any EventChangeListener)? = nil,
+        listener: (any EventChangeListener)? = nil, roomPauseSeconds: Double = IndexUpdater.roomPauseSeconds,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in
@@ -50,7 +50,8 @@ struct TestNode: Sendable {
                     patienceSeconds: patienceSeconds, logger: .quiet)
             }
             let index = IndexUpdater(
-                client: client, standby: standby, notifier: notifier, limitBytes: limitBytes, render: render,
+                client: client, standby: standby, notifier: notifier, limitBytes: limitBytes, roomPauseSeconds: roomPauseSeconds,
+                render: render,
                 listener: listener ?? changes,
                 logger: .quiet)
             try await database.withClient(role: "humon_app", connections: 1) { writer in

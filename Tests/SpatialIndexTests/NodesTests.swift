@@ -20,7 +20,8 @@ import Testing
         }
         let root = Children<OuterNode>(of: leaves.sorted { $0.low < $1.low }, &blocks)
         return PointIndex.Snapshot(
-            position: 0, mark: nil, count: leaves.count, blockBytes: blocks.bytes, root: root, cells: cells)
+            position: 0, mark: nil, count: leaves.count, blockBytes: blocks.bytes, root: root, cells: cells,
+            DeferredReclamation.Backlog())
     }
 
     private static func expect(_ snapshot: PointIndex.Snapshot, toHold world: inout PointWorld) throws {
@@ -36,6 +37,8 @@ import Testing
             let page = snapshot.nearest(search)
             try #require(page.ids == everyone.prefix(400).map(\.id), "\(search)")
             try #require(page.next == (everyone.count > 400 ? everyone[399] : nil), "\(search)")
+            let box = BoxQuery(box: world.box(), window: world.window(), limit: 400)
+            try #require(snapshot.points(in: box).ids == Array(world.ids(in: box.box, box.window).prefix(400)), "\(box)")
         }
     }
 

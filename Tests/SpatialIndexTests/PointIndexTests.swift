@@ -105,6 +105,29 @@ import Testing
         #expect(index.snapshot.bytes < 2_000)
     }
 
+    @Test func `the bytes that only earlier snapshots hold are counted until these are released`() {
+        var world = PointWorld(.clustered, seed: 64)
+        let index = PointIndex()
+        index.apply(world.batch(of: 5_000, ids: 5_000, removalPercent: 0), position: 0)
+        var snapshot: PointIndex.Snapshot? = index.snapshot
+        let bytes = index.snapshot.bytes
+        for round in 1..<100 { index.apply(world.batch(of: 50, ids: 5_000, removalPercent: 0), position: Int64(round)) }
+        // Each point has been replaced about once, and each leaf several times.
+        #expect(index.backlogBytes > 2 * bytes)
+        #expect(index.backlogBytes < 200 * bytes)
+        withExtendedLifetime(snapshot) {}
+        snapshot = nil
+        // The writer keeps the last snapshot but one.
+        #expect(index.backlogBytes < bytes)
+        let before = index.snapshot.bytes
+        snapshot = index.snapshot
+        index.removeAll()
+        #expect(index.backlogBytes >= before * 9 / 10)
+        withExtendedLifetime(snapshot) {}
+        snapshot = nil
+        #expect(index.backlogBytes == 0)
+    }
+
     @Test func `a snapshot does not change after later batches`() {
         var world = PointWorld(.clustered, seed: 63)
         let index = PointIndex()

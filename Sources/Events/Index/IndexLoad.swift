@@ -178,7 +178,9 @@ private final class CopiedEvents: Sendable {
             state.hidden.merge(hidden) { _, new in new }
             state.bytes += batch.payloadBytes + Self.bytesPerRow * batch.count
             state.bytes += hidden.values.reduce(0) { $0 + $1.json.count + Self.bytesPerRow }
-            guard state.bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
+            guard state.bytes <= limitBytes else {
+                throw IndexLimitError(limitBytes: limitBytes, events: state.bulkLoad.count)
+            }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
             let count = state.bulkLoad.count

@@ -18,7 +18,7 @@ public struct IndexStatus: Sendable, Hashable {
     /// The index holds the log up to this position.
     public var position: Int64
     public var events: Int
-    /// Bytes of memory that the events take.
+    /// Bytes of memory that the events take, with those of earlier states that readers still hold.
     public var bytes: Int
     public var limitBytes: Int
     /// The time since the index was last known to hold the whole log.
@@ -41,7 +41,7 @@ extension EventsModule {
         let (phase, snapshot) = (index?.state.phase ?? .off, index?.index.snapshot)
         return IndexStatus(
             phase: phase, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
-            bytes: snapshot?.bytes ?? 0, limitBytes: index?.limitBytes ?? 0, age: index?.state.age ?? .zero,
+            bytes: index?.bytes ?? 0, limitBytes: index?.limitBytes ?? 0, age: index?.state.age ?? .zero,
             isBlockedByUnreadableEvent: index?.state.isBlockedByUnreadableEvent ?? false,
             isStale: phase == .inUse && index?.staleFor != nil,
             readsFromMemory: reads.fromMemory,

@@ -25,6 +25,8 @@ package final class IndexUpdater: Service {
     let standby: Standby?
     let limitBytes: Int
     private let staleAfter: Duration
+    /// Seconds before the first look for room, after the events exceeded the memory limit.
+    let roomPauseSeconds: Double
     let render: EventRendering
     let logger: Logger
     let examining = Mutex(false)
@@ -49,7 +51,8 @@ package final class IndexUpdater: Service {
     ///   - listener: learns every change of the index
     package init(
         client: PostgresClient, standby: Standby? = nil, notifier: LogNotifier, limitBytes: Int,
-        staleAfter: Duration = staleAfter, render: @escaping EventRendering, listener: (any EventChangeListener)? = nil,
+        staleAfter: Duration = staleAfter, roomPauseSeconds: Double = roomPauseSeconds, render: @escaping EventRendering,
+        listener: (any EventChangeListener)? = nil,
         logger: Logger
     ) {
         self.client = client
@@ -57,13 +60,14 @@ package final class IndexUpdater: Service {
         self.notifier = notifier
         self.limitBytes = limitBytes
         self.staleAfter = staleAfter
+        self.roomPauseSeconds = roomPauseSeconds
         self.render = render
         self.listener = listener
         self.logger = logger
     }
 
-    /// Loads the index and follows the log until the service group shuts down. After an error it begins again, unless the events
-    /// exceed the memory limit.
+    /// Loads the index and follows the log until the service group shuts down. After an error it begins again; if the events exceed the
+    /// memory limit, when there is room.
     /// - Throws: never; the protocol requires `throws`
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
@@ -77,8 +81,7 @@ package final class IndexUpdater: Service {
                 } catch let error as IndexLimitError {
                     leave(.tooSmall)
                     logger.warning("requests are answered from PostgreSQL", metadata: ["because": "\(error)"])
-                    // The number of events does not fall by itself, and a new limit needs a restart.
-                    return await untilCancelled()
+                    do { try await waitForRoom(after: error) } catch { return }
                 } catch {
                     leave(.interrupted)
                     logger.warning("the index is loaded again", metadata: ["because": "\(error)"])
@@ -173,7 +176,7 @@ package final class IndexUpdater: Service {
             let snapshot = index.snapshot
             return (snapshot.position, snapshot.bytes + writer.absent.bytes)
         }
-        guard bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes) }
+        guard bytes <= limitBytes else { throw IndexLimitError(limitBytes: limitBytes, events: index.snapshot.count) }
         waiters.reached(position)
     }
 
@@ -186,6 +189,9 @@ package final class IndexUpdater: Service {
         writer.absent.apply(changes)
         listener?.indexApplied(changes.changes, through: segment.through)
     }
+
+    /// Bytes of memory of the present content, and of what readers of earlier content still hold.
+    var bytes: Int { index.snapshot.bytes + index.backlogBytes + writer.withLock { $0.absent.bytes } }
 
     /// The present content.
     var held: HeldEvents { writer.withLock { HeldEvents(snapshot: index.snapshot, hidden: $0.absent.hidden) } }
@@ -257,17 +263,7 @@ extension IndexUpdater {
     }
 }
 
-/// The events exceed the memory limit.
-struct IndexLimitError: Error, Hashable, CustomStringConvertible {
-    var limitBytes: Int
-    var description: String {
-        "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_INDEX_MEGABYTES, if there is more"
-    }
-}
-
 /// The read model's tables or the log were replaced after the index was loaded.
 struct ReadModelReplacedError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model or the log is not the one that the index was filled from" }
 }
-
-private func untilCancelled() async { while (try? await Task.sleep(for: .seconds(3_600))) != nil {} }

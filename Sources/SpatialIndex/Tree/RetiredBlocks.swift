@@ -1,4 +1,5 @@
 internal import CJemalloc
+internal import Synchronization
 
 /// The blocks of memory that one batch allocates and replaces. A block is written once and then never changes.
 ///
@@ -7,6 +8,8 @@ struct RetiredBlocks: @unchecked Sendable {
     /// Growth of the memory in use, in bytes, in the size classes of the allocator.
     private(set) var bytes = 0
     private(set) var replaced: [UnsafeMutableRawPointer] = []
+    /// Bytes of the replaced blocks, in the size classes of the allocator.
+    private(set) var replacedBytes = 0
 
     mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
         self.bytes += Self.held(for: bytes)
@@ -14,13 +17,16 @@ struct RetiredBlocks: @unchecked Sendable {
     }
 
     mutating func replace(_ block: UnsafeMutableRawPointer, _ bytes: Int) {
-        self.bytes -= Self.held(for: bytes)
+        let held = Self.held(for: bytes)
+        self.bytes -= held
+        replacedBytes += held
         replaced.append(block)
     }
 
     /// Adds the blocks that another core allocated and replaced for the same batch.
     mutating func append(_ other: RetiredBlocks) {
         bytes += other.bytes
+        replacedBytes += other.replacedBytes
         replaced += other.replaced
     }
 
@@ -36,17 +42,31 @@ struct RetiredBlocks: @unchecked Sendable {
 ///
 /// `@unchecked`: the writer calls ``close(_:next:)`` once, while it holds the snapshot; later only `deinit` reads the properties.
 final class DeferredReclamation: @unchecked Sendable {
+    /// Bytes of all blocks that an index has replaced and that its snapshots still hold.
+    final class Backlog: Sendable {
+        fileprivate let total = Atomic(0)
+
+        var bytes: Int { total.load(ordering: .relaxed) }
+    }
+
+    let backlog: Backlog
     private var blocks: [UnsafeMutableRawPointer] = []
+    private var bytes = 0
     /// The runtime releases a chain of any length without recursion.
     private var next: DeferredReclamation?
 
+    init(_ backlog: Backlog) { self.backlog = backlog }
+
     /// - Parameter next: the object of the next snapshot; nil if this snapshot is the last one
-    func close(_ blocks: [UnsafeMutableRawPointer], next: DeferredReclamation?) {
-        self.blocks = blocks
+    func close(_ blocks: RetiredBlocks, next: DeferredReclamation?) {
+        self.blocks = blocks.replaced
+        bytes = blocks.replacedBytes
+        backlog.total.add(bytes, ordering: .relaxed)
         self.next = next
     }
 
     deinit {
         for block in blocks { block.deallocate() }
+        backlog.total.subtract(bytes, ordering: .relaxed)
     }
 }
