@@ -44,6 +44,21 @@ extension PointIndex {
             }
         }
 
+        /// The next points after an id, in the order of the ids.
+        /// - Parameters:
+        ///   - after: nil begins with the first point
+        ///   - limit: the largest number of points
+        public func entries(after id: Int64?, limit: Int) -> [Entry] {
+            withExtendedLifetime(self) {
+                var entries: [Entry] = []
+                _ = cells.forEach(after: id) { id, cell in
+                    if let (leaf, row) = find(id, in: cell) { entries.append(Entry(snapshot: self, leaf: leaf, row: row)) }
+                    return entries.count < limit
+                }
+                return entries
+            }
+        }
+
         func find(_ id: Int64, in cell: OctreeCell) -> (leaf: Leaf, row: Int)? {
             guard root.count > 0 else { return nil }
             let key = LeafKey(cell: cell, id: id)

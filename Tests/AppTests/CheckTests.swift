@@ -1,3 +1,4 @@
+import Encoding
 import EventStore
 import Testing
 
@@ -23,6 +24,18 @@ import Testing
         #expect(state(database: Self.gigabyte, free: 3 * Self.gigabyte) == .ok)
         #expect(state(database: 5 * Self.gigabyte, free: 3 * Self.gigabyte) == .warn)
         #expect(state(database: 1, free: Self.gigabyte / 10) == .bad)
+    }
+
+    @Test func `an index near its memory limit is a warning`() throws {
+        func check(_ member: String) throws -> Check {
+            let answer = #"{"position":7,"events":3,"differing":0,"differences":[]\#(member)}"#
+            return IndexCheck.check(status: 200, try JSON(utf8: answer.utf8))
+        }
+        #expect(try check(#","memory_percent":80"#).state == .ok)
+        let full = try check(#","memory_percent":81"#)
+        #expect(full.state == .warn && full.result.hasSuffix("and takes 81 % of its memory limit"))
+        // A server of an earlier release does not say it.
+        #expect(try check("").state == .ok)
     }
 
     @Test func `without a private database the disk is looked at, and a full one comes first`() {

@@ -78,6 +78,16 @@ import Testing
         index.apply(batch, position: 1)
         #expect(ids.map { index.snapshot.entry($0)?.text } == ids.map { "\($0)" })
         #expect(index.snapshot.nearest(NearestQuery(centre: berlin.vector)).ids == ids)
+        for limit in 1...ids.count + 1 {
+            var (found, last) = ([Int64](), Int64?.none)
+            while true {
+                let entries = index.snapshot.entries(after: last, limit: limit)
+                guard let end = entries.last else { break }
+                #expect(entries.count <= limit)
+                (found, last) = (found + entries.map(\.id), end.id)
+            }
+            #expect(found == ids)
+        }
     }
 
     @Test func `the index's bytes stay bounded under updates and shrink after removals`() {

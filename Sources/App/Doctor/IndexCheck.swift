@@ -46,9 +46,14 @@ struct IndexCheck: Sendable {
         else { return notCompared(answer) }
         guard differing > 0 else {
             let compared = answer["sample"] == .bool(true) ? "of a random sample of" : "all"
-            return Check(
-                name, .ok,
+            let result =
                 "holds \(compared) \(Field.grouped(events)) events as the read model has them at position \(Field.grouped(position))"
+            let percent = answer["memory_percent"]?.storedInteger ?? 0
+            guard percent > comfortablePercent else { return Check(name, .ok, result) }
+            return Check(
+                name, .warn, "\(result), and takes \(percent) % of its memory limit",
+                hint:
+                    "Raise HUMON_INDEX_MEGABYTES, if the machine has more, and restart the server. Above the limit events are read from PostgreSQL."
             )
         }
         let first: String = if case .array(let found) = answer["differences"] { found.first?.storedString ?? "" } else { "" }
@@ -57,6 +62,9 @@ struct IndexCheck: Sendable {
             "differs from the read model in \(Field.grouped(differing)) events at position \(Field.grouped(position)): \(first)",
             hint: "Run humon projections verify events. If it finds no difference, restart the server, and report this.")
     }
+
+    /// The largest part of HUMON_INDEX_MEGABYTES in use without a warning, as in `alerts.yml`.
+    private static let comfortablePercent = 80
 
     private static func notCompared(_ answer: JSON) -> Check {
         switch answer["index"]?.storedString {

@@ -21,6 +21,8 @@ public struct IndexStatus: Sendable, Hashable {
     /// Bytes of memory that the events take, with those of earlier states that readers still hold.
     public var bytes: Int
     public var limitBytes: Int
+    /// The part of the limit that the events take.
+    public var memoryPercent: Int { limitBytes == 0 ? 0 : 100 * bytes / limitBytes }
     /// The time since the index was last known to hold the whole log.
     public var age: Duration
 

@@ -40,9 +40,9 @@ extension IndexUpdater {
     private static let attempts = 50
     private static let attemptSeconds = 0.1
 
-    /// Compares events while the index changes. It takes the index's present content and the later changes in the log, and compares
-    /// both with the read model in one transaction. A node makes one comparison at a time, because each one holds a snapshot and a
-    /// connection; another one waits for its turn.
+    /// Compares events while the index changes. It takes digests of the index's present content and the later changes in the log, and
+    /// compares both with the read model in one transaction. A node makes one comparison at a time, because each one holds the digests
+    /// and a connection; another one waits for its turn.
     /// - Throws: ``IndexNotInUseError``, `ReadModelBehindError`, `PostgresError`, `CancellationError`
     func examine(sample: Int? = nil) async throws -> IndexVerification {
         while true {
@@ -55,23 +55,28 @@ extension IndexUpdater {
         }
         defer { examining.withLock { $0 = false } }
         guard state.isInUse else { throw IndexNotInUseError() }
-        let held = held
+        let held = try await digest()
         for _ in 0..<Self.attempts {
             if let verification = try await examine(held, sample: sample) { return verification }
             // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
-        throw ReadModelBehindError(position: held.snapshot.position)
+        throw ReadModelBehindError(position: held.index.position)
+    }
+
+    private func digest() async throws -> HeldDigest {
+        let held = held
+        return HeldDigest(index: try await IndexDigest(of: held.snapshot), hidden: held.hidden)
     }
 
     /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
-    private func examine(_ held: HeldEvents, sample: Int?) async throws -> IndexVerification? {
-        let percent = sample.flatMap { $0 < held.snapshot.count ? 100 * Double($0) / Double(held.snapshot.count) : nil }
+    private func examine(_ held: HeldDigest, sample: Int?) async throws -> IndexVerification? {
+        let percent = sample.flatMap { $0 < held.index.count ? 100 * Double($0) / Double(held.index.count) : nil }
         let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let state = try await ReadModelState.of(EventsProjection.self, connection)
-            guard state.position >= held.snapshot.position else { return (state, nil) }
-            let changed = try await changes(after: held.snapshot.position, through: state.position, connection)
+            guard state.position >= held.index.position else { return (state, nil) }
+            let changed = try await changes(after: held.index.position, through: state.position, connection)
             let comparison = RowComparison(with: held, changed: changed, at: state.position, render: render)
             try await connection.withoutTimeout { connection in
                 try await EventsProjection.copyRows(connection, percent: percent) { rows in
@@ -114,7 +119,13 @@ struct HeldEvents: Sendable {
     var hidden: [EventID: HeldEvent]
 }
 
-/// The changes of one event after the snapshot of a comparison.
+/// What a comparison keeps of the events that a node holds.
+private struct HeldDigest: Sendable {
+    var index: IndexDigest
+    var hidden: [EventID: HeldEvent]
+}
+
+/// The changes of one event after the digest of a comparison.
 private struct RangeOfChanges {
     /// 0 for a new event.
     var versionBefore: Int32
@@ -122,32 +133,28 @@ private struct RangeOfChanges {
     var hasUnhidden = false
 }
 
-/// Compares the rows of the read model with a snapshot of the index, on the connection's thread.
+/// Compares the rows of the read model with a digest of the index, on the connection's thread.
 private final class RowComparison: Sendable {
     private struct State: Sendable {
         var verification: IndexVerification
-        /// Number of rows with an event that the snapshot has, and with one that is held as hidden.
+        /// Number of rows with an event that the index has, and with one that is held as hidden.
         var held = 0
         var hidden = 0
         var json: [UInt8] = []
     }
 
-    /// The comparison also searches for one of 16 events, within this radius in kilometres.
-    private static let (searched, searchRadius) = (16, 0.001)
-
-    private let snapshot: EventIndex.Snapshot
+    private let index: IndexDigest
     private let hidden: [EventID: HeldEvent]
     private let changed: [EventID: RangeOfChanges]
     private let render: EventRendering
     private let state: Mutex<State>
-    private let offset = Int.random(in: 0..<searched)
 
-    /// - Parameter changed: the events that changed after the snapshot
+    /// - Parameter changed: the events that changed after the digest
     init(
-        with held: HeldEvents, changed: [EventID: RangeOfChanges], at position: Int64,
+        with held: HeldDigest, changed: [EventID: RangeOfChanges], at position: Int64,
         render: @escaping EventRendering
     ) {
-        snapshot = held.snapshot
+        index = held.index
         hidden = held.hidden
         self.changed = changed
         self.render = render
@@ -157,13 +164,12 @@ private final class RowComparison: Sendable {
     func take(_ row: inout CopiedRow) throws {
         let (event, _) = try row.event()
         state.withLock { state in
-            let held = snapshot.event(event.id)
+            let held = index[event.id]
             let before = changed[event.id]
             compareHidden(event, hasChanged: before != nil, &state)
             if held != nil, event.isLive || before != nil { state.held += 1 }
-            // The snapshot holds the event if it was live then.
+            // The index held the event if it was live then.
             guard event.isLive || held != nil && before != nil else { return }
-            let isSearched = state.verification.events % Self.searched == offset
             state.verification.events += 1
             if held == nil, before?.hasUnhidden == true { return }
             let version = before?.versionBefore ?? event.version
@@ -172,9 +178,10 @@ private final class RowComparison: Sendable {
             } else if let held, before == nil {
                 state.json.removeAll(keepingCapacity: true)
                 render(event, &state.json)
-                if held.owner != event.owner || !held.withPayload({ $0.elementsEqual(state.json) }) {
+                let digest = state.json.withUnsafeBytes { IndexDigest.digest(of: event.owner, event.details.place, $0) }
+                if held.digest != digest {
                     state.verification.note("event \(event.id.rawValue) is held with other content")
-                } else if isSearched, !isFound(event) {
+                } else if index.misplaced.contains(event.id) {
                     state.verification.note("event \(event.id.rawValue) is not found at its place")
                 }
             }
@@ -187,7 +194,7 @@ private final class RowComparison: Sendable {
         if held != nil, hasChanged || event.isHidden && !event.isCancelled { state.hidden += 1 }
         guard event.isHidden, !event.isCancelled, !hasChanged else { return }
         // An event that the index still shows counts as surplus.
-        guard held != nil || snapshot.event(event.id) == nil else { return }
+        guard held != nil || index[event.id] == nil else { return }
         state.json.removeAll(keepingCapacity: true)
         render(event, &state.json)
         guard let held, held.version == event.version, held.owner == event.owner, held.json == state.json else {
@@ -202,15 +209,9 @@ private final class RowComparison: Sendable {
                 state.verification.isSample = true
                 return state.verification
             }
-            let surplus = snapshot.count - state.held + hidden.count - state.hidden
+            let surplus = index.count - state.held + hidden.count - state.hidden
             if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }
             return state.verification
         }
-    }
-
-    private func isFound(_ event: Event) -> Bool {
-        let found = snapshot.nearest(NearbySearch(centre: event.details.coordinates, radius: Self.searchRadius))
-        // If the page is full, the event may be on the next page.
-        return found.next != nil || (0..<found.count).contains { found[$0].id == event.id.rawValue }
     }
 }

@@ -27,7 +27,8 @@ public struct AdminResponder: Sendable {
             Route(.get, "/index/check") { request, _ in
                 do {
                     let sample = (request.query?.wholeMatch(of: /sample=(\d{1,9})/)?.1).flatMap { Int($0) }
-                    return Response(json: try await api.events.verifyIndex(sample: sample).json)
+                    let verification = try await api.events.verifyIndex(sample: sample)
+                    return Response(json: verification.json(memoryPercent: api.events.indexStatus.memoryPercent))
                 } catch {
                     logger.warning("the index could not be compared", metadata: ["error": "\(error)"])
                     return Response(
@@ -41,10 +42,10 @@ public struct AdminResponder: Sendable {
 }
 
 extension IndexVerification {
-    fileprivate var json: JSON {
+    fileprivate func json(memoryPercent: Int) -> JSON {
         let verification: JSON = [
             "position": JSON(position), "events": JSON(events), "differing": JSON(differing),
-            "differences": .array(differences.map(JSON.string)),
+            "differences": .array(differences.map(JSON.string)), "memory_percent": JSON(memoryPercent),
         ]
         guard isSample, case .object(let object) = verification else { return verification }
         return .object(JSONObject(members: object.members + [.init(name: "sample", value: .bool(true))]))

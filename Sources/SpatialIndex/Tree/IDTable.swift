@@ -35,12 +35,13 @@ struct IDTable: @unchecked Sendable {
         guard after != .max else { return true }
         let first = after.map { $0 + 1 } ?? .min
         for number in volumes.keys.sorted() where number >= Self.volume(first) {
-            for (index, page) in UnsafeMutableBufferPointer(start: volumes[number], count: Self.pagesOfVolume).enumerated() {
-                let page = page.map { UnsafeMutableBufferPointer(start: $0, count: Self.idsOfPage) }
+            guard let volume = volumes[number] else { continue }
+            let firstPage = number == Self.volume(first) ? Self.pageInVolume(first) : 0
+            for index in firstPage..<Self.pagesOfVolume {
+                guard let page = volume[index] else { continue }
                 let start = (number << Self.bitsOfVolume + Int64(index)) << Self.bitsOfPage
-                for (slot, cell) in (page ?? .init(start: nil, count: 0)).enumerated() where cell != .none {
-                    let id = start + Int64(slot)
-                    if id >= first, !body(id, cell) { return false }
+                for slot in (start < first ? Self.slot(first) : 0)..<Self.idsOfPage where page[slot] != .none {
+                    if !body(start + Int64(slot), page[slot]) { return false }
                 }
             }
         }
