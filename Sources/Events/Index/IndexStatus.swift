@@ -18,7 +18,7 @@ public struct IndexStatus: Sendable, Hashable {
     /// The index holds the log up to this position.
     public var position: Int64
     public var events: Int
-    /// Bytes of memory that the events take, with those of earlier states that readers still hold.
+    /// Bytes of memory that the events take. An earlier state of the index counts while a reader holds it.
     public var bytes: Int
     public var limitBytes: Int
     /// The part of the limit that the events take.

@@ -44,7 +44,7 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
         held.version == version && (held.mark == mark || acceptsUnmarked && held.mark == nil)
     }
 
-    /// Returns eight letters from a to p, four bits each. The digits of a tag are those of its version, so that it is easy to read.
+    /// Returns eight letters from a to p, four bits each. So the only digits of a tag are its version.
     private static func letters(of mark: UInt32) -> String {
         String(decoding: (0..<8).map { UInt8(ascii: "a") + UInt8(mark >> (28 - 4 * $0) & 0xF) }, as: UTF8.self)
     }
