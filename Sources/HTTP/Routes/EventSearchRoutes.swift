@@ -35,11 +35,20 @@ struct EventSearchRoutes: Sendable {
     }
 
     private func count(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, context, ClusterSearch.init) { Response(jsonBytes: try await $0.clusters($1).json) }
+        try await respond(request, context, ClusterSearch.init) { view, search in
+            var json = ClusterJSON(try await view.clusters(search))
+            while json.writePart() { await Task.yield() }
+            return Response(jsonBytes: json.bytes)
+        }
     }
 
     private func countInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        try respondFromIndex(request, ClusterSearch.init) { $0.indexedClusters($1).map { Response(jsonBytes: $0.json) } }
+        try respondFromIndex(request, ClusterSearch.init) { view, search in
+            view.indexedClusters(search).flatMap { clusters in
+                var json = ClusterJSON(clusters)
+                return json.writePart() ? nil : Response(jsonBytes: json.bytes)
+            }
+        }
     }
 
     private func respond<Search>(
@@ -145,11 +154,22 @@ extension TimeWindow {
     fileprivate var parameters: String { (from.map { "&from=\($0)" } ?? "") + (to.map { "&to=\($0)" } ?? "") }
 }
 
-extension [EventCluster] {
-    fileprivate var json: ByteBuffer {
-        var json = [UInt8(ascii: "[")]
-        for (index, cluster) in enumerated() {
-            if index > 0 { json.append(UInt8(ascii: ",")) }
+/// The JSON of clusters, written in parts that an event loop can bear: 4,096 clusters take 4 ms.
+private struct ClusterJSON {
+    /// Number of clusters of one part. They take 0.1 ms.
+    private static let part = 100
+
+    private var rest: ArraySlice<EventCluster>
+    private var json = [UInt8(ascii: "[")]
+
+    init(_ clusters: [EventCluster]) { rest = clusters[...] }
+
+    var bytes: ByteBuffer { ByteBuffer(bytes: json + [UInt8(ascii: "]")]) }
+
+    /// - Returns: whether there is another part
+    mutating func writePart() -> Bool {
+        for cluster in rest.prefix(Self.part) {
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
             let centre = cluster.centre
             let object: JSON = [
                 "lat": JSON(centre.lat.positiveZero), "lon": JSON(centre.lon.positiveZero), "count": JSON(Int64(cluster.count)),
@@ -157,8 +177,8 @@ extension [EventCluster] {
             ]
             json += object.utf8
         }
-        json.append(UInt8(ascii: "]"))
-        return ByteBuffer(bytes: json)
+        rest = rest.dropFirst(Self.part)
+        return !rest.isEmpty
     }
 }
 
