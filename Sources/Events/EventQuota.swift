@@ -11,7 +11,7 @@ public final class EventQuota: Sendable {
     /// The creations of one user on this node.
     private struct Creations {
         var begun = 0
-        /// The number of those that have ended: a count that begins later contains them.
+        /// The number of creations that have ended. A count that begins later contains them.
         var ended = 0
         /// The number of further creations that need no count.
         var granted = 0

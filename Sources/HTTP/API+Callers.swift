@@ -23,7 +23,7 @@ public struct SharedLimits: Sendable {
     }
 }
 
-/// Who writes, for the limit of writes.
+/// The user or account that the limit of writes counts for.
 private enum Writer: Hashable {
     case user(UserID)
     case account(AccountID)
