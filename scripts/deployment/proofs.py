@@ -85,6 +85,10 @@ def no_node_left(deployment):
             answer = secured(deployment.proxy, GET.format(path, key))
             if (answer.status, answer.all("retry-after"), answer.body) != (503, ["1"], '{"message":"Service Unavailable"}'):
                 raise Failed(f"with no node there the proxy answers {answer}")
+    with open(deployment.sandbox.path("proxy.log")) as log:
+        quoted = [line for line in log if "/v1/events/1" in line]
+    if quoted:
+        raise Failed(f"the proxy's own log quotes a request line, which may contain a token: {quoted[0]}")
     back = deployment.nodes[0].start()
     status, _, body = get(f"{deployment.proxy.url}/health/live")
     if status != 200:
