@@ -17,7 +17,6 @@ final class HTTP1Connection: ChannelDuplexHandler {
     private let server: ServerState
     private let gate: HTTP1InputGate
     private var reader: HTTP1PartReader
-    private let slowReader: SlowReader
     private let unsent: UnsentBytes
     private let info: ConnectionInfo
     private let count: HandlerCount
@@ -52,8 +51,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
         (self.server, self.gate, self.streams) = (server, gate, streams)
         reader = HTTP1PartReader(gate, server.scheme, headerLimitBytes: server.limits.headerBytes)
         info = server.connectionInfo(peer)
-        slowReader = SlowReader(server.budget)
-        unsent = UnsentBytes(slowReader)
+        unsent = UnsentBytes(SlowReader(server.budget))
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
         count = HandlerCount(server)
     }
@@ -74,7 +72,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
         lingering?.cancel()
         writer?.disconnected()
         (timer, lingering, writer) = (nil, nil, nil)
-        slowReader.stop()
+        unsent.stopWatching()
         waiting.removeAll()
         body.drop()
     }

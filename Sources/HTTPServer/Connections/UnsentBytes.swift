@@ -51,6 +51,9 @@ final class UnsentBytes {
         }
     }
 
+    /// For the one channel of a connection.
+    func stopWatching() { reader.stop() }
+
     /// A promise that notes when its write is sent.
     private func progress(_ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let promise = context.eventLoop.makePromise(of: Void.self)
