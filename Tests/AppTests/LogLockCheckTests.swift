@@ -43,7 +43,7 @@ import Testing
     @Test func `the sessions of a server have its name, and the doctor finds a silent holder`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": "secret"]
+                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
                 #expect(try await HumonProcess.run(["migrate"], in: directory, environment: environment).status == 0)
                 try await database.withClient(connections: 3) { client in
                     try await client.withTransaction { connection in
