@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `a client that sends too slowly gets 408 and is closed`() async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_ARRIVAL_TIMEOUT_SECONDS": "1"]) { server, port, _ in
+        try await HumonProcess.withServer(environment: ["HUMON_ARRIVAL_TIMEOUT_SECONDS": "3"]) { server, port, _ in
             let (silent, head, body) = (
                 try RawConnection(port: port), try RawConnection(port: port), try RawConnection(port: port)
             )
@@ -44,7 +44,7 @@ import Testing
             let patient = try RawConnection(port: port)
             try patient.send(Self.read)
             _ = try await patient.receive(until: Self.isWholeAnswer)
-            try await Task.sleep(for: .milliseconds(1_500))
+            try await Task.sleep(for: .milliseconds(3_500))
             try patient.send(Self.slowHead)
             for _ in 0..<8 {
                 try await Task.sleep(for: .milliseconds(100))

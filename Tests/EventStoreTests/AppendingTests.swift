@@ -104,7 +104,9 @@ import Testing
             try await store.database.withClient { saboteur in
                 let (appends, broken) = try await saboteur.withTransaction { connection in
                     try await connection.query("SELECT log.lock()")
-                    let appends = Task { try await gather(200) { try await store.log.append(.counting("\($0)", after: 0)) } }
+                    let appends = Task {
+                        try await gather(200) { try await store.appendUntilKnown(.counting("\($0)", after: 0)) }
+                    }
                     try await eventually { try await saboteur.query(Self.waiting).decode(Int32.self).count > 0 }
                     let broken = try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(Self.waiting)) AS appends")
                     return (appends, broken)
@@ -119,9 +121,9 @@ import Testing
                             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT log.append(%'"
                         )
                     }
-                    return try await store.log.append(.counting("\(200 + number)", after: 0))
+                    return try await store.appendUntilKnown(.counting("\(200 + number)", after: 0))
                 }
-                // Every append returned a result, because the writer asked the log after each broken connection.
+                // The writer asked the log after each broken connection.
                 let failures = results.compactMap { result in if case .failure(let error) = result { error } else { nil } }
                 #expect(failures.isEmpty)
                 let recorded = try await store.reader.read(after: 0, limit: Int64(results.count) + 1)

@@ -152,6 +152,19 @@ extension [Result<AppendResult, any Error>] {
     var appended: [AppendResult] { compactMap { try? $0.get() } }
 }
 
+extension TestStore {
+    /// Appends as a client sends a command: again if nobody knows what became of it. On a busy machine a new connection may take longer than
+    /// the writer asks for the result.
+    func appendUntilKnown(_ request: AppendRequest) async throws -> AppendResult {
+        for _ in 0..<20 {
+            do { return try await log.append(request) } catch let error as PostgresError where error.isUnavailability {
+                continue
+            }
+        }
+        return try await log.append(request)
+    }
+}
+
 /// All results, in any order. Throws nothing; but only a `try` outside of a macro makes the compiler infer a throwing closure.
 func gather<Value: Sendable>(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Value

@@ -21,7 +21,7 @@ import Testing
                 }
                 return await group.reduce(into: [(Double, (any Error)?)]()) { $0.append($1) }
             }
-            #expect(waits.allSatisfy { $0.0 < 12 })
+            #expect(waits.allSatisfy { $0.0 < 14 })
             let errors = waits.compactMap { $0.1 as? PostgresError }
             let late = errors.filter { if case .deadlineExceeded = $0 { true } else { false } }
             #expect(!late.isEmpty)

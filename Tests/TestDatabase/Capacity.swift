@@ -15,22 +15,23 @@ public actor Capacity {
         public let description: String
     }
 
-    /// How long a test may hold one. It is far longer than a busy machine needs.
-    private static let limit = Duration.seconds(900)
-
     /// The capacity that the current task took last.
     @TaskLocal private static var held: Capacity?
 
     private nonisolated let name: String
     private nonisolated let rank: Int
     private nonisolated let limit: Int
+    /// How long a test may hold one.
+    private nonisolated let time: Duration
     private var free: Int
     private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-    init(_ name: String, rank: Int, limit: Int) {
+    /// - Parameter time: far longer than a busy machine needs
+    init(_ name: String, rank: Int, limit: Int, time: Duration = .seconds(900)) {
         self.name = name
         self.rank = rank
         self.limit = limit
+        self.time = time
         free = limit
     }
 
@@ -58,7 +59,7 @@ public actor Capacity {
         // The task lives while this function runs, and the watch ends before the function does.
         nonisolated(unsafe) let task = withUnsafeCurrentTask { $0 }
         let watch = Task {
-            guard (try? await Task.sleep(for: Self.limit)) != nil else { return false }
+            guard (try? await Task.sleep(for: time)) != nil else { return false }
             task?.cancel()
             return true
         }
@@ -66,7 +67,7 @@ public actor Capacity {
         do { result = .success(try await body()) } catch { result = .failure(error) }
         watch.cancel()
         if await watch.value {
-            throw TimeoutError(description: "the test held \(name) for \(Self.limit) and was cancelled")
+            throw TimeoutError(description: "the test held \(name) for \(time) and was cancelled")
         }
         return try result.get()
     }
