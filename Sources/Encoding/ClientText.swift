@@ -8,8 +8,12 @@ extension String {
     }
 
     /// The parts between the separators, empty ones too.
-    /// - Parameter separator: an ASCII character
-    public func parts(separatedBy separator: Unicode.Scalar) -> [Substring] {
-        utf8.split(separator: UInt8(ascii: separator), omittingEmptySubsequences: false).map { Substring($0) }
+    /// - Parameters:
+    ///   - separator: an ASCII character
+    ///   - limit: maximum number of parts; the last of them has the rest of the text
+    public func parts(separatedBy separator: Unicode.Scalar, atMost limit: Int = .max) -> [Substring] {
+        utf8.split(separator: UInt8(ascii: separator), maxSplits: limit - 1, omittingEmptySubsequences: false).map {
+            Substring($0)
+        }
     }
 }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import HTTPServer
 internal import HTTPTypes
 internal import Users
@@ -33,7 +34,7 @@ enum SessionCookie {
         guard let header = request.headers.value(of: .cookie) else { return nil }
         let prefix = name(scheme) + "="
         // Two cookies of one name: the request is not as this server would have it.
-        let values = header.split(separator: ";").map(\.trimmingSpaces).filter { $0.hasPrefix(prefix) }
+        let values = header.parts(separatedBy: ";").map(\.trimmingSpaces).filter { $0.utf8.starts(with: prefix.utf8) }
         guard let value = values.first, values.count == 1 else { return nil }
         let token = DeviceToken(secret: String(value.dropFirst(prefix.count)))
         return token.isWellFormed && token.secret.utf8.count <= DeviceToken.lengthLimit ? token : nil

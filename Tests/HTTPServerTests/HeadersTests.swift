@@ -9,9 +9,9 @@ import Testing
         #expect(Array(value.asFieldValue.utf8) == Array(value.utf8))
     }
 
-    @Test func `in a long value U+FFFD stands for each character beyond ASCII`() {
+    @Test func `in a long value a question mark stands for each byte beyond ASCII`() {
         let value = String(repeating: "a", count: 300) + "\u{E9}, e\u{301}"
-        #expect(value.asFieldValue == String(repeating: "a", count: 300) + "\u{FFFD}, e\u{FFFD}")
+        #expect(value.asFieldValue == String(repeating: "a", count: 300) + "??, e??")
         var fields: HTTPFields = [.cookie: value, .accept: "\u{E9}"]
         fields.limitValues()
         #expect(fields[.cookie] == value.asFieldValue)

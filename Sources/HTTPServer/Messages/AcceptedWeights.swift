@@ -9,8 +9,8 @@ struct AcceptedWeights {
 
     /// Ignores members with a weight that cannot be read, and members beyond the limit.
     init(_ header: String?) {
-        for member in (header ?? "").split(separator: ",", maxSplits: Self.memberLimit).prefix(Self.memberLimit) {
-            let parts = member.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
+        for member in (header ?? "").parts(separatedBy: ",", atMost: Self.memberLimit + 1).prefix(Self.memberLimit) {
+            let parts = String(member).parts(separatedBy: ";", atMost: Self.memberLimit).map { $0.trimmingSpaces.lowercased() }
             guard let name = parts.first, let weight = Self.weight(parts.dropFirst()) else { continue }
             weights[name] = weight
         }

@@ -8,13 +8,11 @@ extension String {
     /// The longest field value, in bytes, that keeps its characters beyond ASCII.
     static let fieldValueLimit = 256
 
-    /// The field value as handlers see it: U+FFFD stands for each character beyond ASCII in a long one. No field that this server reads
-    /// has such characters.
+    /// The field value as handlers see it: a question mark stands for each byte beyond ASCII in a long one. No field that this server
+    /// reads has such bytes.
     var asFieldValue: String {
         guard utf8.count > Self.fieldValueLimit, !isASCII else { return self }
-        var value = String.UnicodeScalarView()
-        for scalar in unicodeScalars { value.append(scalar.isASCII ? scalar : "\u{FFFD}") }
-        return String(value)
+        return String(decoding: utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 
     /// A request target has no other characters. Source: RFC 3986, section 2.

@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// A strong entity tag: a version, a mark, and for a compressed representation its content coding. Source: RFC 9110, section 8.8.3.
 ///
 /// The plain bytes of version 5 with the mark `kbnapcmd` are `"5.kbnapcmd"`, the same bytes compressed are `"5.kbnapcmd-gzip"`. The
@@ -56,12 +58,15 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
 
     /// Maximum number of tags in a list. They are read on the event loop, and a field of 32 KB has room for 8,000.
     static let listLimit = 64
+    /// The longest text that is read as a tag, in bytes; this server's tags are shorter.
+    private static let lengthLimit = 64
 
     /// The tags of this server's form in `If-Match` or `If-None-Match`, without those beyond the limit. They contain no comma. A
     /// foreign tag with a comma is split into parts that match no tag.
     public static func list(_ header: String, comparison: Comparison) -> [EntityTag] {
-        header.split(separator: ",", maxSplits: listLimit).prefix(listLimit).compactMap { member in
+        header.parts(separatedBy: ",", atMost: listLimit + 1).prefix(listLimit).compactMap { member in
             let text = member.trimmingSpaces
+            guard text.utf8.count <= lengthLimit else { return nil }
             return EntityTag(comparison == .weak && text.hasPrefix("W/") ? text.dropFirst(2) : text)
         }
     }
