@@ -45,6 +45,17 @@ import Testing
         #expect(try Self.client(headers, from: peer).address?.description == address)
     }
 
+    @Test func `the last 64 addresses of a list are read`() throws {
+        func address(_ proxies: Int) throws -> String? {
+            let list = "198.51.100.1" + String(repeating: ", 10.0.0.2", count: proxies)
+            return try Self.client(Self.fields(["x-forwarded-for": list]), from: "10.0.0.1").address?.description
+        }
+        #expect(try address(63) == "198.51.100.1")
+        #expect(try address(64) == "10.0.0.2")
+        let forwarded = "for=198.51.100.1" + String(repeating: ", for=10.0.0.2", count: 64)
+        #expect(try Self.client(Self.fields(["forwarded": forwarded]), from: "10.0.0.1").address?.description == "10.0.0.2")
+    }
+
     @Test(arguments: [
         ("127.0.0.1", "", true), ("127.9.9.9", "", true), ("::1", "", true), ("::ffff:127.0.0.1", "", true),
         ("192.0.2.9", "", false), ("::2", "", false), ("unix", "", false),

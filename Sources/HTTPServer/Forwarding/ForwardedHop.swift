@@ -1,3 +1,4 @@
+internal import Encoding
 internal import HTTPTypes
 
 /// One proxy's statement about its client. An unreadable part is `nil`.
@@ -17,23 +18,25 @@ extension HTTPFields {
 }
 
 extension [ForwardedHop] {
+    /// Maximum number of hops that are read. A trusted proxy passes on what its client wrote: 32 KB have room for 4,000 addresses.
+    private static let limit = 64
+
     /// - Parameters:
     ///   - addresses: `X-Forwarded-For`
     ///   - schemes: `X-Forwarded-Proto`: one for each address, or only the client's
     fileprivate init(addresses: String, schemes: String) {
-        let addresses = addresses.split(separator: ",", omittingEmptySubsequences: false)
-        let schemes = schemes.split(separator: ",", omittingEmptySubsequences: false)
+        let (addresses, schemes) = (addresses.parts(separatedBy: ","), schemes.parts(separatedBy: ","))
         let isPaired = schemes.count == addresses.count
-        self = addresses.enumerated().map { index, text in
+        self = addresses.indices.suffix(Self.limit).map { index in
             let scheme = isPaired ? schemes[index] : schemes.first
             return ForwardedHop(
-                address: NetworkAddress(node: text.trimmingSpaces), scheme: scheme.flatMap(Scheme.init(token:)))
+                address: NetworkAddress(node: addresses[index].trimmingSpaces), scheme: scheme.flatMap(Scheme.init(token:)))
         }
     }
 
     /// - Parameter header: the value of `Forwarded`; RFC 7239, section 4
     fileprivate init(forwarded header: String) {
-        self = header.splitOutsideQuotes(at: ",").map { element in
+        self = header.splitOutsideQuotes(at: ",").suffix(Self.limit).map { element in
             var hop = ForwardedHop()
             for pair in element.splitOutsideQuotes(at: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1)
