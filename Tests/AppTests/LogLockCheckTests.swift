@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `a lock that appends wait for is bad, and its node, since when and the cure are named`() {
-        let check = LogLockCheck.check([Self.holder(waitedSeconds: 97, silentSince: 1)])
+        let check = LogChecks.lock([Self.holder(waitedSeconds: 97, silentSince: 1)])
         #expect(check.state == .bad)
         #expect(
             check.result
@@ -27,8 +27,8 @@ import Testing
     }
 
     @Test func `a lock that nobody waits for, or for a moment only, is not bad`() {
-        #expect(LogLockCheck.check([]).state == .ok)
-        #expect(LogLockCheck.check([Self.holder(waitedSeconds: 0.3, silentSince: nil)]).state == .ok)
+        #expect(LogChecks.lock([]).state == .ok)
+        #expect(LogChecks.lock([Self.holder(waitedSeconds: 0.3, silentSince: nil)]).state == .ok)
     }
 
     @Test func `a session is named after its node, within the 63 bytes of PostgreSQL`() {

@@ -11,7 +11,7 @@ enum DoctorReport {
     /// The names of all checks, in their order.
     static let names =
         [
-            "settings", "database", StandbyCheck.name, "durability", "migrations", "grants", "disk", "log", LogLockCheck.name,
+            "settings", "database", StandbyCheck.name, "durability", "migrations", "grants", "disk", "log", LogChecks.lockName,
             "formats", "sequences",
         ]
         + ReadModelChecks.names
@@ -66,7 +66,7 @@ enum DoctorReport {
         let directory = settings.databaseURL == nil ? settings.data : nil
         try show(await Check.looking(at: "disk") { try await server.disk(directory: directory) })
         try show(await Check.looking(at: "log") { try await log.newest() })
-        try show(await Check.looking(at: LogLockCheck.name) { try await LogLockCheck(client: client).look() })
+        try show(await Check.looking(at: LogChecks.lockName) { try await log.lock() })
         try show(await Check.looking(at: "formats") { try await log.formats() })
         try show(await Check.looking(at: "sequences") { try await log.sequences() })
         try await models.readModels().forEach(show)

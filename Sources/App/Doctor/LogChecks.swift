@@ -2,8 +2,12 @@ internal import EventStore
 internal import Foundation
 internal import Postgres
 
-/// Checks the newest part of the log, the rights on it, the stored formats, and the sequences.
+/// Checks the newest part of the log, the rights on it, its lock, the stored formats, and the sequences.
 struct LogChecks: Sendable {
+    static let lockName = "log lock"
+    /// An append holds the lock for milliseconds, and a cutover of a read model for less than a second.
+    private static let lockPatienceSeconds = 2.0
+
     let client: PostgresClient
 
     /// - Throws: `PostgresError`
@@ -35,6 +39,25 @@ struct LogChecks: Sendable {
             "log", .ok,
             "at position \(Field.grouped(verification.head)), recorded \(newest.envelope.recordedAt.text(in: .gmt)); \(looked) sound"
         )
+    }
+
+    /// Checks that no session keeps the others from appending.
+    /// - Throws: `PostgresError`
+    func lock() async throws -> Check { Self.lock(try await LogLock(client: client).holders()) }
+
+    static func lock(_ holders: [LogLock.Holder]) -> Check {
+        guard let holder = holders.first(where: { $0.waitedSeconds > lockPatienceSeconds }) else {
+            return Check(lockName, .ok, "no append waits for it")
+        }
+        let address = holder.address.map { " (\($0))" } ?? ""
+        let since = holder.beganAt.map { " since \($0.text(in: .gmt))" } ?? ""
+        let silence = holder.silentSince == nil ? "" : "; its client is silent"
+        let waiting = holder.waiting == 1 ? "1 session waits" : "\(holder.waiting) sessions wait"
+        return Check(
+            lockName, .bad,
+            "held by \(holder.name)\(address)\(since)\(silence); \(waiting), the first for \(Field.duration(seconds: holder.waitedSeconds))",
+            hint: "Look at that node: it may be frozen. An import or a rebuild ends by itself. To end the session: "
+                + "SELECT pg_terminate_backend(\(holder.process));")
     }
 
     /// - Throws: `PostgresError`
