@@ -7,13 +7,13 @@ internal import Users
 /// The limits that several routes share.
 public struct SharedLimits: Sendable {
     /// Writes of one user or account.
-    let writes: RateLimiter?
+    let writes: RateLimiter
     /// Writes of one client address, before the token is known.
-    let addressWrites: RateLimiter?
+    let addressWrites: RateLimiter
     /// Lookups of one client address that found no user.
-    public let unknownTokens: RateLimiter?
+    public let unknownTokens: RateLimiter
     /// Sign-ups of one client address, of every kind.
-    public let dailySignUps: RateLimiter?
+    public let dailySignUps: RateLimiter
 
     init(_ settings: API.Settings, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         writes = RateLimiter("writes", perMinute: settings.writesPerMinute, now: now)
@@ -88,11 +88,11 @@ extension API {
     ) async throws -> Result {
         // A repeated command with a key appends nothing, so that nothing checks the token.
         guard context.key == nil else { return try await command(try await user(of: &device), nil) }
-        if let unknownTokens = limits.unknownTokens, !users.remembers(device.token) { try unknownTokens.check(device.subscriber) }
+        if limits.unknownTokens.hasLimit, !users.remembers(device.token) { try limits.unknownTokens.check(device.subscriber) }
         var allowance: RateAllowance?
         let result = try await users.withUser(of: device.token) { user, condition in
             // Counted once, although the command may be carried out twice.
-            if allowance == nil { allowance = try limits.writes?.take(Writer.user(user)) }
+            if allowance == nil { allowance = try limits.writes.take(Writer.user(user)) }
             do { return try await command(user, condition) } catch is HTTPError where condition != nil {
                 // An unknown token is refused first.
                 throw UncheckedConditionError()
@@ -107,7 +107,7 @@ extension API {
     /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
     func user(of device: inout TokenSender<DeviceToken>) async throws -> UserID {
         guard let user = try await knownUser(of: device) else { throw HTTPError.unauthorized }
-        device.allowance = try limits.writes?.take(Writer.user(user))
+        device.allowance = try limits.writes.take(Writer.user(user))
         return user
     }
 
@@ -116,8 +116,8 @@ extension API {
     func withRotation<Result>(
         _ device: inout TokenSender<DeviceToken>, _ rotate: () async throws -> Result
     ) async throws -> Result {
-        try limits.unknownTokens?.check(device.subscriber)
-        if let user = try await users.user(of: device.token) { device.allowance = try limits.writes?.take(Writer.user(user)) }
+        try limits.unknownTokens.check(device.subscriber)
+        if let user = try await users.user(of: device.token) { device.allowance = try limits.writes.take(Writer.user(user)) }
         do { return try await rotate() } catch UserRejection.unknownToken { throw unknownToken(from: device.subscriber) }
     }
 
@@ -125,7 +125,7 @@ extension API {
     /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
     func account(of caller: inout TokenSender<AccountToken>) async throws -> AccountID {
         let account = try await account(of: caller)
-        caller.allowance = try limits.writes?.take(Writer.account(account))
+        caller.allowance = try limits.writes.take(Writer.account(account))
         return account
     }
 
@@ -137,13 +137,13 @@ extension API {
     }
 
     private func account(of caller: TokenSender<AccountToken>) async throws -> AccountID {
-        try limits.unknownTokens?.check(caller.subscriber)
+        try limits.unknownTokens.check(caller.subscriber)
         guard let account = try await accounts.account(of: caller.token) else { throw unknownToken(from: caller.subscriber) }
         return account
     }
 
     private func knownUser(of device: TokenSender<DeviceToken>) async throws -> UserID? {
-        try limits.unknownTokens?.check(device.subscriber)
+        try limits.unknownTokens.check(device.subscriber)
         let user = try await users.user(of: device.token)
         if user == nil { _ = unknownToken(from: device.subscriber) }
         return user
@@ -153,19 +153,19 @@ extension API {
         _ token: Token, _ request: Request, _ context: RequestContext
     ) throws(HTTPError) -> TokenSender<Token> {
         let subscriber = subscriber(request, context)
-        _ = try limits.addressWrites?.take(subscriber)
+        _ = try limits.addressWrites.take(subscriber)
         return TokenSender(token: token, subscriber: subscriber)
     }
 
     private func subscriber(_ request: Request, _ context: RequestContext) -> NetworkAddress? {
         // Proxies' fields are parsed only if a limit counts the address.
-        guard limits.addressWrites != nil || limits.unknownTokens != nil else { return nil }
+        guard limits.addressWrites.hasLimit || limits.unknownTokens.hasLimit else { return nil }
         return context.sender(of: request).address?.subscriber
     }
 
     /// Counts an unknown token, so that tokens cannot be guessed without end.
     private func unknownToken(from subscriber: NetworkAddress?) -> HTTPError {
-        _ = try? limits.unknownTokens?.take(subscriber)
+        _ = try? limits.unknownTokens.take(subscriber)
         return .unauthorized
     }
 }

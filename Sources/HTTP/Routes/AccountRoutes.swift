@@ -13,9 +13,9 @@ extension APIModule {
 private struct AccountRoutes: Sendable {
     let accounts: AccountsModule
     let api: API
-    private let addresses: RateLimiter?
-    private let emails: RateLimiter?
-    private let changes: RateLimiter?
+    private let addresses: RateLimiter
+    private let emails: RateLimiter
+    private let changes: RateLimiter
 
     init(accounts: AccountsModule, api: API) {
         (self.accounts, self.api) = (accounts, api)
@@ -34,11 +34,11 @@ private struct AccountRoutes: Sendable {
     }
 
     private func signIn(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let allowance = try addresses?.take(context.sender(of: request).address?.subscriber)
+        let allowance = try addresses.take(context.sender(of: request).address?.subscriber)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let command = SignIn(fields.json["user"])
         // An address without an account is limited too, so that the limit does not tell which addresses have one.
-        if let email = command.email { _ = try emails?.take(email) }
+        if let email = command.email { _ = try emails.take(email) }
         let issued = try await accounts.signIn(
             command, from: context.hashingClient(of: request), context: request.commandContext(context))
         return Response(issued, allowance)
@@ -54,11 +54,11 @@ private struct AccountRoutes: Sendable {
 
     /// Takes no idempotency key: the log keeps a fast digest of a request with a key, which would tell a guess of the passwords in it.
     private func changePassword(_ request: Request, _ context: RequestContext) async throws -> Response {
-        _ = try addresses?.take(context.sender(of: request).address?.subscriber)
+        _ = try addresses.take(context.sender(of: request).address?.subscriber)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         var caller = try api.requireAccountToken(request, context, body: fields.json)
         let command = try ChangePassword(fields.json["user"])
-        _ = try changes?.take(try await api.account(of: &caller))
+        _ = try changes.take(try await api.account(of: &caller))
         let (account, position) = try await accounts.changePassword(
             command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
         return Response(json: ["id": JSON(account.rawValue)], recordedAt: position, caller.allowance)
@@ -69,8 +69,8 @@ private struct AccountRoutes: Sendable {
 struct AccountSignUps: Sendable {
     private let accounts: AccountsModule
     private let bodyLimitBytes: Int
-    private let addresses: RateLimiter?
-    private let dailySignUps: RateLimiter?
+    private let addresses: RateLimiter
+    private let dailySignUps: RateLimiter
 
     init(_ api: API) {
         accounts = api.accounts
@@ -88,8 +88,8 @@ struct AccountSignUps: Sendable {
             case .object = fields
         else { return nil }
         let subscriber = context.sender(of: request).address?.subscriber
-        let allowance = try addresses?.take(subscriber)
-        _ = try dailySignUps?.take(subscriber)
+        let allowance = try addresses.take(subscriber)
+        _ = try dailySignUps.take(subscriber)
         let issued = try await accounts.signUp(
             SignUp(fields), from: context.hashingClient(of: request), context: request.commandContext(context))
         return Response(issued, allowance)

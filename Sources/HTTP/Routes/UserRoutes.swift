@@ -12,7 +12,7 @@ extension APIModule {
 private struct UserRoutes: Sendable {
     private let users: UsersModule
     private let api: API
-    private let signUps: RateLimiter?
+    private let signUps: RateLimiter
     private let accountSignUps: AccountSignUps
 
     init(_ users: UsersModule, _ api: API) {
@@ -35,8 +35,8 @@ private struct UserRoutes: Sendable {
         guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
         let sent = try limited(request.deviceToken)
         let subscriber = context.sender(of: request).address?.subscriber
-        let allowance = try signUps?.take(subscriber)
-        _ = try api.limits.dailySignUps?.take(subscriber)
+        let allowance = try signUps.take(subscriber)
+        _ = try api.limits.dailySignUps.take(subscriber)
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
         return Response(json: credentials(id, token), recordedAt: position, allowance)
     }

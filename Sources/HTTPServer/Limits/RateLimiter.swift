@@ -50,6 +50,9 @@ public final class RateLimiter: Sendable {
         shards = (0..<Self.shardCount).map { _ in Shard(policy) }
     }
 
+    /// Whether the limit is not 0.
+    public var hasLimit: Bool { limit.number > 0 }
+
     /// Counts one request of a caller.
     /// - Returns: `nil` if there is no limit
     /// - Throws: ``HTTPError/tooManyRequests(_:)`` if the caller has none left
