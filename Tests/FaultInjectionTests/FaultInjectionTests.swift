@@ -16,6 +16,10 @@ import Testing
         #expect(report.violations.isEmpty, "FAULT_INJECTION_SEED=\(Self.seed)")
         #expect(report.injected == schedule.faults)
         #expect(report.clients.commands.count { $0.fate == .acknowledged } > 0)
+        let types: Set = [
+            "AccountCreated", "SignedIn", "SignedOut", "TaskCreated", "TaskRenamed", "TaskCompleted", "TokenRevoked",
+        ]
+        if Self.faults >= FaultInjectionSchedule.defaultFaults { #expect(types.subtracting(report.log.map(\.type)) == []) }
     }
 
     @Test func `servers that read from a standby are never wrong while it is killed, restarted and paused`() async throws {
