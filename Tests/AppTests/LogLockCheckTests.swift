@@ -11,7 +11,8 @@ import Testing
 @Suite struct `The log's lock in the doctor` {
     private static func holder(waitedSeconds: Double, silentSince: Double?) -> LogLock.Holder {
         LogLock.Holder(
-            process: 4711, name: "humon tea:8080", address: "10.0.0.7", beganAt: Timestamp(milliseconds: 1_379_289_600_123),
+            process: 4711, name: "humon tea:8080", address: "10.0.0.7", holdsLogLock: true,
+            beganAt: Timestamp(milliseconds: 1_379_289_600_123),
             waiting: 3,
             waitedSeconds: waitedSeconds, silentSince: silentSince)
     }

@@ -57,33 +57,46 @@ import Testing
         }
     }
 
-    @Test func `a session that holds the lock and works is left alone`() async throws {
+    @Test func `a silent session is ended if the holder of the lock waits for another lock of it`() async throws {
         try await TestDatabase.with { database in
-            try await Self.withFrozen(database) { working in
-                try await Self.watching(database) { client in
-                    try await working.withConnection { gate in
-                        try await gate.query("SELECT pg_advisory_lock(42)")
-                        let work = Task { try await working.run(["SELECT log.lock()", "SELECT pg_advisory_xact_lock(42)"]) }
-                        try await eventually("the session to hold the lock") {
-                            try await gate.query(
-                                """
-                                SELECT FROM pg_locks JOIN pg_database AS d ON d.oid = database
-                                WHERE d.datname = current_database() AND objid = 42 AND NOT granted
-                                """
-                            ).count == 1
+            try await Self.withFrozen(database) { frozen in
+                await #expect(throws: PostgresError.self) {
+                    try await frozen.withTransaction { connection in
+                        try await connection.query("SELECT pg_advisory_xact_lock(42)")
+                        try await Self.watching(database) { client in
+                            let holding = Task {
+                                try await client.run(["SELECT log.lock()", "SELECT pg_advisory_xact_lock(42)"])
+                            }
+                            try await eventually("the holder to wait") {
+                                try await connection.query(
+                                    """
+                                    SELECT FROM pg_locks JOIN pg_database AS d ON d.oid = database
+                                    WHERE d.datname = current_database() AND objid = 42 AND NOT granted
+                                    """
+                                ).count == 1
+                            }
+                            let waiting = Task { try await client.query("SELECT log.lock()") }
+                            _ = try await holding.value
+                            _ = try await waiting.value
                         }
-                        let waiting = Task { try await client.query("SELECT log.lock()") }
-                        try await eventually("a waiting session") {
-                            try await !LogLock(client: client).holders().isEmpty
-                        }
-                        // The watch looks several times, and for longer than its patience.
-                        try await Task.sleep(for: .seconds(LogLockWatch.patienceSeconds * 2))
-                        #expect(try await LogLock(client: client).holders().map(\.silentSince) == [nil])
-                        try await gate.query("SELECT pg_advisory_unlock(42)")
-                        _ = try await work.value
-                        _ = try await waiting.value
                     }
                 }
+            }
+        }
+    }
+
+    @Test func `a session that holds the lock and works is left alone`() async throws {
+        try await TestDatabase.with { database in
+            try await Self.watching(database) { client in
+                let waiting = try await database.whileLogIsLocked {
+                    let waiting = Task { try await client.query("SELECT log.lock()") }
+                    try await eventually("a waiting session") { try await !LogLock(client: client).holders().isEmpty }
+                    // The watch looks several times, and for longer than its patience.
+                    try await Task.sleep(for: .seconds(LogLockWatch.patienceSeconds * 2))
+                    #expect(try await LogLock(client: client).holders().map(\.silentSince) == [nil])
+                    return waiting
+                }
+                _ = try await waiting.value
             }
         }
     }

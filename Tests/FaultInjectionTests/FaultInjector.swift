@@ -181,17 +181,16 @@ struct FaultInjector: Sendable {
 
     /// The session that holds the lock works: servers end one whose client is silent.
     private func whileLockIsHeld(_ body: @Sendable () async throws -> Void) async throws {
-        _ = try await cluster.withClient { holder in
-            try await cluster.withClient { gate in
-                try await gate.withTransaction { gate in
-                    try await gate.query("SELECT pg_advisory_xact_lock(4711)")
-                    let holding = Task { try await holder.run(["SELECT log.lock()", "SELECT pg_advisory_xact_lock(4711)"]) }
-                    let held: SQL = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted"
-                    try await wait(for: "the log's lock") { try await !gate.query(held).isEmpty }
-                    try await body()
-                    return holding
-                }
-            }.value.count
+        try await cluster.withClient { holder in
+            try await cluster.withClient { operators in
+                let holders: SQL =
+                    "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query = 'SELECT pg_sleep(600)'"
+                let holding = Task { try await holder.run(["SELECT log.lock()", "SELECT pg_sleep(600)"]) }
+                try await wait(for: "the log's lock") { try await !operators.query(holders).isEmpty }
+                try await body()
+                try await operators.query("SELECT pg_cancel_backend(pid) FROM (\(holders)) AS holders")
+                do { _ = try await holding.value } catch let error as PostgresError where error.sqlState == .queryCanceled {}
+            }
         }
     }
 

@@ -49,13 +49,14 @@ struct LogChecks: Sendable {
         guard let holder = holders.first(where: { $0.waitedSeconds > lockPatienceSeconds }) else {
             return Check(lockName, .ok, "no append waits for it")
         }
+        let what = holder.holdsLogLock ? "held by" : "its holder waits for"
         let address = holder.address.map { " (\($0))" } ?? ""
         let since = holder.beganAt.map { " since \($0.text(in: .gmt))" } ?? ""
         let silence = holder.silentSince == nil ? "" : "; its client is silent"
         let waiting = holder.waiting == 1 ? "1 session waits" : "\(holder.waiting) sessions wait"
         return Check(
             lockName, .bad,
-            "held by \(holder.name)\(address)\(since)\(silence); \(waiting), the first for \(Field.duration(seconds: holder.waitedSeconds))",
+            "\(what) \(holder.name)\(address)\(since)\(silence); \(waiting), the first for \(Field.duration(seconds: holder.waitedSeconds))",
             hint: "Look at that node: it may be frozen. An import or a rebuild ends by itself. To end the session: "
                 + "SELECT pg_terminate_backend(\(holder.process));")
     }

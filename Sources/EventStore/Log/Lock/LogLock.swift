@@ -7,7 +7,7 @@ public struct LogLock: Sendable {
 
     public init(client: PostgresClient) { self.client = client }
 
-    /// A session that holds the lock while other sessions wait for it.
+    /// A session that holds the lock while other sessions wait for it, or that keeps such a session waiting.
     public struct Holder: Sendable, Hashable {
         /// The number of its process in PostgreSQL.
         public var process: Int32
@@ -15,9 +15,11 @@ public struct LogLock: Sendable {
         public var name: String
         /// Its IP address; `nil` if it uses a Unix socket, or if this session may not see that.
         public var address: String?
+        /// Whether it holds the log's lock, and not only another lock that the holder waits for, such as one of a read model.
+        public var holdsLogLock: Bool
         /// The begin of its transaction; `nil` if this session may not see that.
         public var beganAt: Timestamp?
-        /// Number of sessions that wait for the lock.
+        /// Number of sessions that wait for the log's lock.
         public var waiting: Int64
         /// Seconds for which the first of them has waited.
         public var waitedSeconds: Double
@@ -29,8 +31,7 @@ public struct LogLock: Sendable {
     /// Another role of this program's sessions may neither see nor end what the user of the connection may.
     private static let asUser: SQL = "SELECT set_config('role', 'none', true)"
 
-    /// Returns the sessions that hold the lock while other sessions wait for it: none, or one. An older program may hold it, shared, in
-    /// several sessions.
+    /// Returns the sessions that keep appends waiting. An older program may hold the lock, shared, in several sessions.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func holders() async throws -> [Holder] {
         try await client.run([
@@ -40,18 +41,25 @@ public struct LogLock: Sendable {
                 SELECT pid, granted, waitstart FROM pg_locks
                 WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
                     AND (classid::bigint << 32 | objid::bigint) = x'0068756d6f6e01'::bigint AND objsubid = 1
-            )
-            SELECT a.pid, coalesce(a.application_name, ''), host(a.client_addr), a.xact_start, w.waiting, coalesce(w.seconds, 0),
-                CASE WHEN a.wait_event_type = 'Client' AND a.query NOT ILIKE 'COPY %' THEN extract(epoch FROM a.state_change)::float8 END
-            FROM locks AS l JOIN pg_stat_activity AS a USING (pid)
-            CROSS JOIN (
+            ), waits AS (
                 SELECT count(*) AS waiting, extract(epoch FROM clock_timestamp() - min(waitstart))::float8 AS seconds
                 FROM locks WHERE NOT granted
-            ) AS w
-            WHERE l.granted AND w.waiting > 0 ORDER BY a.pid
+            ), sessions AS (
+                SELECT pid, true AS holds_log_lock FROM locks WHERE granted
+                UNION
+                SELECT unnest(pg_blocking_pids(l.pid)), false FROM locks AS l JOIN pg_stat_activity AS a USING (pid)
+                WHERE l.granted AND a.wait_event_type = 'Lock'
+            )
+            SELECT a.pid, coalesce(a.application_name, ''), host(a.client_addr), s.holds_log_lock, a.xact_start, w.waiting,
+                coalesce(w.seconds, 0),
+                CASE WHEN a.wait_event_type = 'Client' AND a.query NOT ILIKE 'COPY %' THEN extract(epoch FROM a.state_change)::float8 END
+            FROM sessions AS s JOIN pg_stat_activity AS a USING (pid) CROSS JOIN waits AS w
+            WHERE w.waiting > 0 ORDER BY s.holds_log_lock, a.pid
             """,
-        ])[1].decode((Int32, String, String?, Timestamp?, Int64, Double, Double?).self).map {
-            Holder(process: $0, name: $1, address: $2, beganAt: $3, waiting: $4, waitedSeconds: $5, silentSince: $6)
+        ])[1].decode((Int32, String, String?, Bool, Timestamp?, Int64, Double, Double?).self).map {
+            Holder(
+                process: $0, name: $1, address: $2, holdsLogLock: $3, beganAt: $4, waiting: $5, waitedSeconds: $6, silentSince: $7
+            )
         }
     }
 

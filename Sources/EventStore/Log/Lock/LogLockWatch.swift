@@ -2,7 +2,8 @@ public import Logging
 public import Postgres
 public import ServiceLifecycle
 
-/// Ends a session that holds the log's lock and whose client is silent, while other sessions wait for the lock. The client's node
+/// Ends a session that holds the log's lock, or a lock that its holder waits for, while other sessions wait for the log's lock and the
+/// session's client is silent. The client's node
 /// froze, or the network lost a part of its transaction. PostgreSQL has no time limit for that before version 17.
 ///
 /// Every node watches, so that the others go on if one freezes: docs/decisions/0049-silent-writers.md
@@ -51,7 +52,7 @@ public struct LogLockWatch: Service {
     private func end(_ holder: LogLock.Holder) async {
         guard (try? await lock.end(holder)) == true else { return }
         logger.error(
-            "ended a session that held the log's lock while its client was silent",
+            "ended a session that kept appends waiting while its client was silent",
             metadata: ["session": "\(holder.name)", "address": "\(holder.address ?? "local")", "waiting": "\(holder.waiting)"])
     }
 }
