@@ -48,10 +48,9 @@ extension Response {
     /// Source: RFC 9110, section 15.4.5; RFC 9111, section 4.3.4.
     private mutating func nameHeldRepresentation(for request: Request) {
         headers.append(HTTPField(name: .vary, value: "Accept-Encoding"))
-        let held = request.ifNoneMatchTags
-        if let tag = headers[.eTag].flatMap(EntityTag.init), !held.contains(tag),
-            let match = held.first(where: { tag.isNamed(by: $0, acceptingUnmarked: true) })
-        {
+        guard let tag = headers[.eTag].flatMap(EntityTag.init) else { return }
+        let held = request.ifNoneMatchTags.filter { tag.isNamed(by: $0, acceptingUnmarked: true) }
+        if let match = held.first(where: { $0 == tag }) ?? held.first(where: { $0.coding == nil }) ?? held.first {
             headers[.eTag] = match.description
         }
     }
