@@ -92,9 +92,9 @@ import Testing
     @Test func `a name of 30,000 combining marks takes no longer than any other`() throws {
         let marks = String(repeating: "\u{301}\u{316}", count: 15_000)
         let elapsed = try ContinuousClock().measure {
-            for _ in 0..<50 { _ = try JSON(form: "a[\(marks)]=1".utf8) }
+            for _ in 0..<20 { _ = try JSON(form: "a[\(marks)]=1".utf8) }
         }
-        #expect(elapsed < .seconds(5))
+        #expect(elapsed < .seconds(4))
     }
 }
 

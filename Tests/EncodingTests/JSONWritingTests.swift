@@ -103,12 +103,12 @@ import Testing
         let marks = String(repeating: "\u{301}\u{316}", count: 16_000)
         let json = JSON.object(JSONObject(members: [.init(name: marks, value: .string(marks))]))
         let elapsed = ContinuousClock().measure {
-            for _ in 0..<200 {
+            for _ in 0..<20 {
                 #expect(json["name"] == nil)
                 #expect(json[marks] != "name")
             }
         }
-        #expect(elapsed < .seconds(5))
+        #expect(elapsed < .seconds(4))
     }
 }
 
