@@ -1,10 +1,12 @@
 """Chromium without a window, driven over its DevTools pipe: JSON texts, each ended by a zero byte, on descriptors 3 and 4."""
 
-import base64, fcntl, json, os, subprocess, tempfile, time
+import base64, fcntl, json, os, select, subprocess, tempfile, time
 
 from sandbox import Failed
 
 FREE_DESCRIPTOR = 20
+# Far longer than a busy machine needs.
+ANSWER_SECONDS, END_SECONDS = 180, 30
 
 
 class Browser:
@@ -30,8 +32,11 @@ class Browser:
         self.number += 1
         command = {"id": self.number, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
         os.write(self.commands, json.dumps(command).encode() + b"\0")
+        deadline = time.monotonic() + ANSWER_SECONDS
         while True:
             while b"\0" not in self.unread:
+                if not select.select([self.answers], [], [], max(0, deadline - time.monotonic()))[0]:
+                    raise Failed(f"the browser gave no answer to {method} within {ANSWER_SECONDS} s")
                 data = os.read(self.answers, 1 << 16)
                 if not data:
                     raise Failed("the browser ended")
@@ -79,5 +84,9 @@ class Browser:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         self.profile.cleanup()
