@@ -106,7 +106,7 @@ import Testing
         Sample(rule: .imports(in: .sample), text: "public import Users\ninternal import Foundation\n// import HTTP\n"),
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOCore\n"),
         Sample(rule: .networking, file: "Sources/HTTPServer/Server/Server.swift", text: "internal import NIOPosix\n"),
-        Sample(rule: .clients, file: "Sources/App/Doctor/IndexCheck.swift", text: "internal import AsyncHTTPClient\n"),
+        Sample(rule: .clients, file: "Sources/App/Doctor/OperatorsAddress.swift", text: "internal import AsyncHTTPClient\n"),
         Sample(
             rule: .clients, file: "Sources/HumonClient/Transport/Transport.swift", text: "internal import FoundationNetworking\n"),
         Sample(rule: .clocks, text: "let deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n"),

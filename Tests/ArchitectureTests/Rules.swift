@@ -41,7 +41,7 @@ extension Rule {
     static let clients = Rule(name: "humon asks only the collector of traces and, by the doctor, a server over HTTP") {
         file, text in
         guard SourceTree.target(of: file) != "HumonClient",
-            !["Sources/App/Doctor/IndexCheck.swift", "Sources/Telemetry/Tracing/SpanExporter.swift"].contains(file)
+            !["Sources/App/Doctor/OperatorsAddress.swift", "Sources/Telemetry/Tracing/SpanExporter.swift"].contains(file)
         else { return [] }
         return SourceTree.imports(in: text).filter { ["AsyncHTTPClient", "FoundationNetworking"].contains($0) }
             .map { "imports \($0)" }

@@ -54,6 +54,7 @@ public final class ContinuousVerification: Service {
     public var status: Status { state.withLock(\.status) }
 
     /// Compares until shutdown begins.
+    /// - Throws: never; the protocol requires `throws`
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {
