@@ -26,14 +26,17 @@ extension Process {
     public func untilEnd(within limit: Duration = .seconds(300), fileID: String = #fileID, line: Int = #line) async throws
         -> Int32
     {
+        // Asked once more, the kernel may not know the process any longer, and Foundation may not know its status yet.
+        var status: Int32?
         do {
             try await eventually("the end of process \(processIdentifier)", within: limit, fileID: fileID, line: line) {
-                endStatus != nil
+                status = endStatus
+                return status != nil
             }
         } catch {
             if endStatus == nil { kill(processIdentifier, SIGKILL) }
             throw error
         }
-        return endStatus ?? -1
+        return status ?? -1
     }
 }

@@ -85,13 +85,18 @@ public final class HumonProcess: Sendable {
     public func untilExit() async -> Int32 {
         // A cancelled test waits as well: its directory and database must outlive the process.
         let wait = Task {
-            try await eventually("the end of \(identifier)", within: .seconds(600)) { process.withLock { $0.endStatus } != nil }
+            // Asked once more, the kernel may not know the process any longer, and Foundation may not know its status yet.
+            var status: Int32?
+            try await eventually("the end of \(identifier)", within: .seconds(600)) {
+                status = process.withLock { $0.endStatus }
+                return status != nil
+            }
+            return status ?? -1
         }
-        if case .failure = await wait.result {
+        do { return try await wait.value } catch {
             send(SIGKILL)
             return -1
         }
-        return process.withLock { $0.endStatus } ?? -1
     }
 
     public func stop() async -> Int32 {
