@@ -12,7 +12,7 @@ public final class ContinuousVerification: Service {
     private static let pauseSeconds = 5.0
     /// Minimum time between two beginnings, so that a small log does not keep an idle machine busy.
     private static let passSeconds = 60.0
-    private static let retrySeconds = 30.0
+    private static let retrySeconds = 60.0
 
     /// What was compared since the start of the process.
     public struct Status: Sendable, Hashable {
@@ -66,7 +66,11 @@ public final class ContinuousVerification: Service {
                 } catch is CancellationError {
                     return
                 } catch {
-                    logger.info("the comparison of rows with the log was interrupted", metadata: ["error": "\(error)"])
+                    // Other clients report that PostgreSQL is away.
+                    let isAway = (error as? PostgresError)?.isUnavailability == true
+                    logger.log(
+                        level: isAway ? .debug : .error, "rows of read models cannot be compared with the log",
+                        metadata: ["error": "\(error)"])
                     try? await Task.sleep(for: .seconds(Self.retrySeconds))
                 }
             }
