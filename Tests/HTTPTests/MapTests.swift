@@ -105,6 +105,26 @@ import Testing
         }
     }
 
+    /// The event loop writes 100 clusters at most; a task writes the others.
+    @Test(arguments: [true, false]) func `a view with many clusters shows each of them once`(hasIndex: Bool) async throws {
+        try await TestAPI.with(hasIndex: hasIndex) { api in
+            var expected: [JSON] = []
+            for row in 0..<11 {
+                for column in 0..<19 {
+                    let (lat, lon) = (Double(row * 12 - 60), Double(column * 18 - 170))
+                    _ = try await api.createEvent(lat: lat, lon: lon)
+                    expected.append([
+                        "lat": JSON(lat), "lon": JSON(lon), "count": JSON(1),
+                        "bbox": .array([lon, lat, lon, lat].map { JSON($0) }),
+                    ])
+                }
+            }
+            let view = try await api.send(.get, "/v1/events/clusters?bbox=-180,-90,180,90&zoom=4")
+            #expect(view.status == 200)
+            #expect(view.json == .array(expected))
+        }
+    }
+
     @Test func `a map that has the list gets 304 until something changes`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()
