@@ -151,14 +151,14 @@ extension TestAPI {
             let created = try await api.send(.post, "/v1/tasks?\(query)", #"{"task":{"title":"Buy milk"}}"#)
             #expect(created.status == 200)
             #expect(try await api.send(.get, "/v1/tasks?\(query)").status == 200)
-            for (method, path) in [
-                (HTTPRequest.Method.put, "/v1/tasks/1"), (.patch, "/v1/tasks/1"), (.delete, "/v1/tasks/1"),
-                (.delete, "/v1/users/sign_out"),
-            ] {
-                let answer = try await api.send(method, "\(path)?\(query)", #"{"task":{"title":"Buy tea"}}"#)
-                #expect((answer.status, answer.body) == (401, ""), "\(method) \(path)")
+            for method in [HTTPRequest.Method.put, .patch] {
+                let answer = try await api.send(method, "/v1/tasks/1?\(query)", #"{"task":{"title":"Buy tea"}}"#)
+                #expect((answer.status, answer.body) == (401, ""), "\(method)")
             }
             #expect(try await api.send(.get, "/v1/tasks?\(query)").body.contains("Buy milk"))
+            for path in ["/v1/tasks/1", "/v1/users/sign_out"] {
+                #expect(try await api.send(.delete, "\(path)?\(query)").status == 200, "\(path)")
+            }
         }
     }
 

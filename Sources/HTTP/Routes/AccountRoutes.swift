@@ -46,7 +46,7 @@ private struct AccountRoutes: Sendable {
 
     private func signOut(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json)
+        var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         _ = try await api.account(of: &caller)
         let position = try await accounts.signOut(caller.token, context: request.commandContext(context))
         return Response(json: [:], recordedAt: position, caller.allowance)
@@ -103,7 +103,8 @@ extension RequestContext {
 
 extension Request {
     /// The account token in `tb-auth-token`, in `Authorization: Bearer`, in the query or in the body, in this order. `nil` without one.
-    /// - Parameter takesQuery: whether the query counts. URLs end in logs, so it counts only where the old client sends the token in it
+    /// - Parameter takesQuery: whether the query counts. URLs end in logs, so it counts only where the old client's library has no other
+    ///   place for the token (GET and DELETE), and where that client sends it twice (POST of a task)
     /// - Throws: `HTTPError.badRequest(_:)` if the query is not readable
     func accountToken(body: JSON = [:], inQuery takesQuery: Bool = false) throws(HTTPError) -> AccountToken? {
         let name = "authentication_token"

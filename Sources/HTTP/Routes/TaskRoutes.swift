@@ -59,7 +59,7 @@ private struct TaskRoutes: Sendable {
 
     private func deleteTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json)
+        var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let account = try await api.account(of: &caller)
         let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
         let position = try await tasks.delete(command, context: request.commandContext(context))
