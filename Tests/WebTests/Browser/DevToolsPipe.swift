@@ -43,14 +43,18 @@ final class DevToolsPipe: Sendable {
             ] + arguments + ["about:blank"]
         process.standardInput = browser.commands
         process.standardOutput = browser.answers
-        browser.answers.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let bytes = handle.availableData
-            if bytes.isEmpty { handle.readabilityHandler = nil }
-            self?.received(bytes)
-        }
         // A write to a browser that has ended is an error, and no signal.
         signal(SIGPIPE, SIG_IGN)
         try process.run()
+        // No `readabilityHandler`: libdispatch keeps an event of a descriptor that is closed while another process still holds the pipe,
+        // and then crashes the tests.
+        Thread.detachNewThread { [browser, weak self] in
+            while true {
+                let bytes = browser.answers.fileHandleForReading.availableData
+                self?.received(bytes)
+                if bytes.isEmpty { return }
+            }
+        }
     }
 
     /// Sends a command and waits for its result.
