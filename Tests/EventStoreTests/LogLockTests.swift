@@ -35,9 +35,10 @@ import Testing
                 await #expect(throws: PostgresError.self) {
                     try await frozen.withTransaction { connection in
                         try await connection.query("SELECT log.lock()")
-                        try await Self.watching(database) { client in
+                        try await database.withClient(role: "humon_app", connections: 3) { client in
                             try await TestStore.withLog(client, projections: []) { log in
                                 let append = Task { try await log.append(.counting("a", after: 0)) }
+                                // Before the watch runs, which ends the session.
                                 try await eventually("the holder to be named") {
                                     let holders = try await LogLock(client: client).holders()
                                     guard let holder = holders.first else { return false }
@@ -47,8 +48,11 @@ import Testing
                                     #expect(holder.beganAt != nil)
                                     return true
                                 }
-                                // The lock is still held by this transaction: the session was ended.
-                                #expect(try await append.value.position == 1)
+                                try await Self.watching(database) { _ in
+                                    // The lock is still held by this transaction: the session was ended.
+                                    let recorded = try await append.value
+                                    #expect(recorded.position == 1)
+                                }
                             }
                         }
                     }
