@@ -34,7 +34,7 @@ public protocol DomainEvent: Sendable {
     var stored: (type: String, data: JSON) { get }
 
     /// The members that this domain event gives to the state of its stream, as operators see it: an object. By default the data. A
-    /// domain event whose type says more than its data, such as a cancellation, has a member for that.
+    /// cancellation, for example, has no data, and its state has a member that says so.
     var state: JSON { get }
 }
 

@@ -61,7 +61,7 @@ struct ServerChecks: Sendable {
         return Self.disk(databaseBytes: size, logBytes: logSize, freeBytes: try directory.map(Self.freeBytes))
     }
 
-    /// The check without a database, whose reason may be a full disk; `nil` if the directory cannot be read.
+    /// Checks the disk when the database is away, for which a full disk may be the reason. Returns `nil` if it cannot read the directory.
     static func disk(withoutDatabase directory: String) -> Check? {
         guard let freeBytes = try? freeBytes(in: directory) else { return nil }
         return disk("\(Field.size(bytes: freeBytes)) free; the size of the database is unknown", freeBytes: freeBytes)

@@ -7,7 +7,7 @@ struct ChangeDispatcher {
         case closed
         case join(ChangeSubscription)
         case leave(number: Int)
-        /// Ends a stream, whose client continues at another node.
+        /// The server ends a stream, and its client continues at another node.
         case end(number: Int)
         /// The next slot of heartbeats is due.
         case tick

@@ -4,8 +4,9 @@ internal import Synchronization
 /// Counts the requests in tasks, and refuses those beyond a limit. Immediate responses are not counted.
 ///
 /// Requests that wait for something outside of the process, such as a database, have limits of their own, so that requests that only
-/// compute still get responses. Reads, writes and checks of passwords have one each: a flood of one kind refuses no other. As a service it ends when no task is left, so that the services
-/// that the tasks need can end after it.
+/// compute still get responses. Reads, writes and checks of passwords have one each: a flood of one kind refuses no other.
+///
+/// As a service it ends when no task is left, so that the services that the tasks need can end after it.
 public final class InFlightRequests: Service, Sendable {
     /// The limit that a task counts against.
     public enum Limit: Int, Sendable, CaseIterable {

@@ -15,7 +15,7 @@ public struct LogLockWatch: Service {
     private let lock: LogLock
     private let logger: Logger
 
-    /// - Parameter client: not the writer's, whose connection waits for the lock
+    /// - Parameter client: its connections must not be the writer's, which waits for the lock
     public init(client: PostgresClient, logger: Logger) {
         lock = LogLock(client: client)
         self.logger = logger

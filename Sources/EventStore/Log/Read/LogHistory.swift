@@ -39,7 +39,7 @@ public final class LogHistory: Sendable {
         }
     }
 
-    /// Maximum number of cursors between two checks. Beyond it every other one is dropped, and never the newest.
+    /// Maximum number of cursors between two checks. If there are more, the history drops every other one, and never the newest.
     static let cursorLimit = 10_000
     /// Number of cursors above which a check is due before the next poll.
     private static let fewCursors = 128

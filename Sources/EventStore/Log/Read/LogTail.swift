@@ -248,7 +248,8 @@ extension LogReader {
         return page
     }
 
-    /// Selects the recorded event at a position and the next ones, at most `limit`. It sends no data of those that the filter leaves out.
+    /// Selects the recorded event at a position and the next ones, at most `limit`. PostgreSQL sends no data of the
+    /// events that the filter leaves out.
     private static func pageQuery(after position: Int64, limit: Int64, filter: LogFilter) -> SQL {
         """
         SELECT position, id, stream, version, type, format, recorded_at,
