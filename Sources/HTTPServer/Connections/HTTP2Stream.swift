@@ -140,7 +140,9 @@ final class HTTP2Stream: ChannelInboundHandler {
         let head = HTTPResponse(status: response.status, headerFields: response.headers)
         context.write(wrapOutboundOut(.head(head)), promise: unsent.willWrite(Response.headBytes, context))
         if let stream = response.stream { return open(stream, context) }
-        unsent.write(response.body, context) { piece, promise in context.write(wrapOutboundOut(.body(piece)), promise: promise) }
+        unsent.write(response.body, reserved: response.reserved, context) { piece, promise in
+            context.write(wrapOutboundOut(.body(piece)), promise: promise)
+        }
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
         guard phase.isReceiving || phase.isRest else { return }

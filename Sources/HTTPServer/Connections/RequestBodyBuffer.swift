@@ -21,7 +21,7 @@ struct RequestBodyBuffer {
 
     /// - Throws: ``Overflow``
     mutating func append(_ part: ByteBuffer) throws(Overflow) {
-        guard budget.takeForBody(part.readableBytes) else { throw .budget }
+        guard budget.take(part.readableBytes) else { throw .budget }
         // One contiguous buffer, however small the parts are.
         if bytes.readableBytes == 0 { bytes = part } else { bytes.writeImmutableBuffer(part) }
         if bytes.readableBytes > limitBytes { throw .bodyLimit }

@@ -25,14 +25,16 @@ final class UnsentBytes {
     }
 
     /// Counts bytes that are about to be written.
+    /// - Parameter reserved: what the budget counts already of these bytes
     /// - Returns: the promise to pass to that write. `nil` while so few bytes are uncounted that they need none.
-    func willWrite(_ bytes: Int, _ context: ChannelHandlerContext) -> EventLoopPromise<Void>? {
+    func willWrite(_ bytes: Int, reserved: ReservedBytes? = nil, _ context: ChannelHandlerContext) -> EventLoopPromise<Void>? {
         uncounted += bytes
         guard uncounted >= BufferBudget.trackedBytes || isStream else { return nil }
         let bytes = uncounted
         uncounted = 0
         counted += bytes
-        reader.add(bytes, isStream ? context.channel.parent ?? context.channel : context.channel)
+        reader.add(
+            bytes, reserved: reserved?.handOver() ?? 0, isStream ? context.channel.parent ?? context.channel : context.channel)
         let promise = context.eventLoop.makePromise(of: Void.self)
         // The promise failed or succeeded: in both cases the bytes are no longer in memory.
         promise.futureResult.assumeIsolated().whenComplete { _ in
@@ -43,11 +45,17 @@ final class UnsentBytes {
     }
 
     /// Writes a body in pieces. They share the memory of the whole body, so all of it counts until the last piece is sent.
-    /// - Parameter write: writes one piece with the promise
-    func write(_ body: ByteBuffer, _ context: ChannelHandlerContext, write: (ByteBuffer, EventLoopPromise<Void>?) -> Void) {
+    /// - Parameters:
+    ///   - reserved: what the budget counts already of the body
+    ///   - write: writes one piece with the promise
+    func write(
+        _ body: ByteBuffer, reserved: ReservedBytes? = nil, _ context: ChannelHandlerContext,
+        write: (ByteBuffer, EventLoopPromise<Void>?) -> Void
+    ) {
         var rest = body
         while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0 {
-            write(piece, rest.readableBytes == 0 ? willWrite(body.storageCapacity, context) : progress(context))
+            let isLast = rest.readableBytes == 0
+            write(piece, isLast ? willWrite(body.storageCapacity, reserved: reserved, context) : progress(context))
         }
     }
 

@@ -55,8 +55,9 @@ public final class ConnectionInfo: Sendable {
         }
     }
 
-    /// Whether the server's budget of unsent bytes has room for the response.
-    func admits(_ response: Response) -> Bool { budget?.admits(response.body) ?? true }
+    /// Counts the body of a response in the server's budget of unsent bytes.
+    /// - Throws: what ``BufferBudget/reserve(_:)`` throws
+    func reserveBody(of response: inout Response) throws(HTTPError) { response.reserved = try budget?.reserve(response.body) }
 
     /// Counts the stream of a response to a request with these header fields.
     /// - Throws: what `OpenStreams.permit(for:)` throws

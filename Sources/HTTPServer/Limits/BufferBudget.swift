@@ -33,15 +33,17 @@ public final class BufferBudget: Sendable {
     func add(_ bytes: Int) { used.add(bytes, ordering: .relaxed) }
     func remove(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
 
-    /// Whether there is room for the memory of a response's body. Counts a refusal if there is none.
-    func admits(_ body: ByteBuffer) -> Bool {
-        guard body.readableBytes >= Self.trackedBytes, usedBytes + body.storageCapacity > limitBytes else { return true }
-        refused.add(1, ordering: .relaxed)
-        return false
+    /// Counts the memory of a response's body from now on, if it is large.
+    /// - Returns: `nil` for a small body, which is not refused
+    /// - Throws: ``HTTPError/overloaded`` if there is no room, which also counts as a refusal
+    func reserve(_ body: ByteBuffer) throws(HTTPError) -> ReservedBytes? {
+        guard body.readableBytes >= Self.trackedBytes else { return nil }
+        guard take(body.storageCapacity) else { throw .overloaded }
+        return ReservedBytes(body.storageCapacity, self)
     }
 
-    /// Counts a part of a request's body, if there is room for it. Counts a refusal if there is none.
-    func takeForBody(_ bytes: Int) -> Bool {
+    /// Counts bytes, if there is room for them. Counts a refusal if there is none.
+    func take(_ bytes: Int) -> Bool {
         guard used.add(bytes, ordering: .relaxed).newValue > limitBytes else { return true }
         remove(bytes)
         refused.add(1, ordering: .relaxed)
@@ -50,10 +52,28 @@ public final class BufferBudget: Sendable {
 
     /// Counts a part of a stream, if it is small or there is room for it. Counts a refusal if there is none.
     func takeForStream(_ bytes: Int) -> Bool {
-        guard bytes < Self.trackedBytes else { return takeForBody(bytes) }
+        guard bytes < Self.trackedBytes else { return take(bytes) }
         add(bytes)
         return true
     }
 
     func countClosedConnection() { closed.add(1, ordering: .relaxed) }
+}
+
+/// Bytes of a budget that belong to one response. They are free again when the response is dropped, unless its connection counts
+/// them.
+final class ReservedBytes: Sendable {
+    private let bytes: Atomic<Int>
+    private let budget: BufferBudget
+
+    /// - Parameter bytes: counted already
+    init(_ bytes: Int, _ budget: BufferBudget) {
+        self.bytes = Atomic(bytes)
+        self.budget = budget
+    }
+
+    /// Gives the bytes away. The caller removes them from the budget.
+    func handOver() -> Int { bytes.exchange(0, ordering: .relaxed) }
+
+    deinit { budget.remove(handOver()) }
 }

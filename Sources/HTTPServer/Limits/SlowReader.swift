@@ -12,9 +12,11 @@ final class SlowReader {
 
     init(_ budget: BufferBudget) { self.budget = budget }
 
-    /// - Parameter connection: the channel to close
-    func add(_ bytes: Int, _ connection: any Channel) {
-        budget.add(bytes)
+    /// - Parameters:
+    ///   - reserved: the number of bytes that the budget counts already
+    ///   - connection: the channel to close
+    func add(_ bytes: Int, reserved: Int = 0, _ connection: any Channel) {
+        budget.add(bytes - reserved)
         if unsent == 0 { progressAt = .now() }
         unsent += bytes
         if timer == nil { schedule(connection) }

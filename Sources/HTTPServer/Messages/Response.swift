@@ -9,6 +9,8 @@ public struct Response: Sendable {
     public var body: ByteBuffer
     /// Writes the body while the client reads it, instead of ``body``.
     public private(set) var stream: ResponseStream?
+    /// The bytes that the server's budget counts for ``body``; `nil` for a small one.
+    var reserved: ReservedBytes?
     /// Whether the body is a stream, also in the response to HEAD, which has no body.
     private var isStream = false
 

@@ -199,7 +199,7 @@ extension Router {
         var response = response
         if request.method == .head { response.removeStream() }
         do throws(HTTPError) {
-            guard context.connection.admits(response) else { throw .overloaded }
+            try context.connection.reserveBody(of: &response)
             try context.connection.permitStream(of: &response, to: request.headers)
         } catch {
             response = self.response(to: request, error, context)
