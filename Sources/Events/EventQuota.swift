@@ -5,8 +5,9 @@ internal import Users
 
 /// The largest number of live events that a user may have.
 ///
-/// A count of a user's live events takes a query, so a count grants a tenth of the room that it found. On one node a user never exceeds
-/// the quota. On several nodes each may still hold a grant, so that a user may exceed it by a tenth for each further node.
+/// A count of a user's live events takes a query that reads all of them. So a count grants a tenth of the room that it found, and
+/// concurrent creations of one user share a count. On one node a user never exceeds the quota. On several nodes each may still hold a
+/// grant, so that a user may exceed it by a tenth for each further node.
 public final class EventQuota: Sendable {
     /// The creations of one user on this node.
     private struct Creations {
@@ -15,6 +16,14 @@ public final class EventQuota: Sendable {
         var ended = 0
         /// The number of further creations that need no count.
         var granted = 0
+        /// The count that is under way.
+        var count: Count?
+    }
+
+    private struct Count {
+        /// Contains the creations that had ended before it began.
+        var endedBefore: Int
+        var number: Task<Int, any Error>
     }
 
     /// Maximum number of users in memory. A full memory begins anew.
@@ -35,13 +44,14 @@ public final class EventQuota: Sendable {
     ///     reaches the quota
     /// - Throws: what `count` and `create` throw
     func withRoom<Result>(
-        for user: UserID, counting count: () async throws -> Int, _ create: (_ liveEvents: Int?) async throws -> Result
+        for user: UserID, counting count: @escaping @Sendable () async throws -> Int,
+        _ create: (_ liveEvents: Int?) async throws -> Result
     ) async throws -> Result {
         if limit == 0 { return try await create(nil) }
         if takeGranted(user) { return try await ending(user) { try await create(nil) } }
         for number in 1... {
-            let ended = users.withLock { $0[user]?.ended ?? 0 }
-            let (live, isCertain) = begin(user, counted: try await count(), endedBefore: ended)
+            let count = sharedCount(of: user, count)
+            let (live, isCertain) = begin(user, counted: try await count.number.value, endedBefore: count.endedBefore)
             if live < limit { return try await ending(user) { try await create(live) } }
             if isCertain || number == Self.countLimit { return try await create(live) }
         }
@@ -58,11 +68,24 @@ public final class EventQuota: Sendable {
         }
     }
 
+    private func sharedCount(of user: UserID, _ count: @escaping @Sendable () async throws -> Int) -> Count {
+        users.withLock { users in
+            if users[user] == nil, users.count >= Self.userLimit { users.removeAll(keepingCapacity: true) }
+            if let count = users[user]?.count { return count }
+            let number = Task {
+                defer { self.users.withLock { $0[user]?.count = nil } }
+                return try await count()
+            }
+            let begun = Count(endedBefore: users[user]?.ended ?? 0, number: number)
+            users[user, default: Creations()].count = begun
+            return begun
+        }
+    }
+
     /// Lets a creation begin if there is room.
     /// - Returns: the number of live events at most, and whether it is exact
     private func begin(_ user: UserID, counted: Int, endedBefore ended: Int) -> (live: Int, isCertain: Bool) {
         users.withLock { users in
-            if users[user] == nil, users.count >= Self.userLimit { users.removeAll(keepingCapacity: true) }
             var creations = users[user] ?? Creations()
             let unseen = max(0, creations.begun - ended)
             let live = counted + unseen

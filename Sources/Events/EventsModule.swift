@@ -75,7 +75,7 @@ public final class EventsModule: Sendable {
         try await idempotently(context.recordKey(actor: command.owner.rawValue)) { key in
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             try await retry.run { _ in
-                let count = { try await self.liveEvents(of: command.owner, atMost: self.quota.limit) }
+                let count = { @Sendable in try await self.liveEvents(of: command.owner, atMost: self.quota.limit) }
                 return try await quota.withRoom(for: command.owner, counting: count) { live in
                     let created = try decide(command, liveEvents: live, quota: quota.limit)
                     let id = EventID(rawValue: try await ids.next())

@@ -61,6 +61,25 @@ import Users
         #expect(table.counts.withLock { $0 } < 20)
     }
 
+    @Test func `concurrent creations share a count`() async throws {
+        let (quota, table, arrived) = (EventQuota(limit: 1_000_000), Table(), Table())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    arrived.live.withLock { $0 += 1 }
+                    let count = { @Sendable in
+                        try await eventually("the other creations") { arrived.live.withLock { $0 } == 50 }
+                        return table.count()
+                    }
+                    try await quota.withRoom(for: .ann, counting: count) { _ in }
+                }
+            }
+            try await group.waitForAll()
+        }
+        // A creation that arrives when the count has just ended may begin another one.
+        #expect(table.counts.withLock { $0 } < 5)
+    }
+
     @Test func `a creation that fails gives its room back`() async throws {
         struct Failure: Error {}
         let (quota, table) = (EventQuota(limit: 1), Table())
