@@ -102,6 +102,16 @@ final class Fleet: Sendable {
         }
     }
 
+    /// Waits until no server has a request to answer. A server goes on with the command of a client that gave up, so that the log may grow
+    /// after the last client ended.
+    func awaitIdle() async throws {
+        for node in ports.indices {
+            try await wait(for: "server \(node) to have no request") {
+                try await ask("/metrics", of: node).body.contains("\nhumon_http_requests_in_flight 0\n")
+            }
+        }
+    }
+
     /// - Parameter patience: the time after which the response counts as lost
     func send(
         _ method: String, _ path: String, to node: Int, headers: [(String, String)] = [], body: String = "", patience: Duration

@@ -9,7 +9,7 @@ struct IndexComparison: Sendable {
     /// A server needs a while to compare after its restart or that of PostgreSQL.
     var patienceSeconds = 60.0
 
-    /// - Parameter tail: the position that the index must reach; nil while the log grows
+    /// - Parameter tail: the position that the index must reach or pass; nil while the log grows
     func violations(at tail: Int64? = nil) async -> [Violation] {
         do {
             if let tail { try await awaitPosition(tail) }
@@ -37,7 +37,8 @@ struct IndexComparison: Sendable {
     private func awaitPosition(_ tail: Int64) async throws {
         try await wait(for: "the index of server \(node) to reach position \(tail)", withinSeconds: patienceSeconds) {
             let metrics = try? await fleet.ask("/metrics", of: node).body
-            let isThere = metrics?.contains("\nhumon_index_position \(tail)\n") == true
+            let position = metrics?.firstMatch(of: /\nhumon_index_position (\d+)/).flatMap { Int64($0.1) }
+            let isThere = position.map { $0 >= tail } ?? false
             if !isThere { try await Task.sleep(for: Self.pause) }
             return isThere
         }
