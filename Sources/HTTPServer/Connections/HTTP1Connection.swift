@@ -252,9 +252,7 @@ extension HTTP1Connection {
         if isEnding { hasEnded = true }
         let (head, rest) = response.http1Bytes(isLast: isEnding, isHTTP10: isHTTP10, context.channel.allocator)
         context.write(wrapOutboundOut(head), promise: unsent.willWrite(head.readableBytes, context))
-        unsent.write(rest, reserved: response.reserved, context) { piece, promise in
-            context.write(wrapOutboundOut(piece), promise: promise)
-        }
+        unsent.write(rest, reserved: response.reserved, context) { context.write(wrapOutboundOut($0), promise: $1) }
         context.flush()
         guard let stream = response.stream, !hasInputEnded, context.channel.isActive else { return isEnding ? end(context) : () }
         // While the stream is open no time limit applies.
