@@ -20,9 +20,10 @@ COPY Package.swift ./
 COPY deploy/packages.txt deploy/pin-packages deploy/
 RUN deploy/pin-packages
 COPY --from=leaflet /humon/third-party third-party
+COPY Libraries Libraries
 COPY Sources Sources
 COPY Benchmarks Benchmarks
-COPY Examples Examples
+COPY HumonClient HumonClient
 COPY Tests Tests
 COPY db db
 COPY docs/openapi.yaml docs/openapi.yaml

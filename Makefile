@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help install run build test format lint sanitize check docs bench verify
 
-SWIFT_FILES = Package.swift Sources Tests Benchmarks Examples Packages/HumonClient/Package.swift
+SWIFT_FILES = Package.swift Libraries Sources HumonClient Tests Benchmarks
 
 # Start
 

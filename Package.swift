@@ -52,28 +52,33 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
-        .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
-        .systemLibrary(name: "CISAL", providers: [.apt(["libisal-dev"])]),
-        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
-        .target(name: "Encoding"),
+        .systemLibrary(name: "CLibPQ", path: "Libraries/C/CLibPQ", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CJemalloc", path: "Libraries/C/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
+        .systemLibrary(name: "CISAL", path: "Libraries/C/CISAL", providers: [.apt(["libisal-dev"])]),
+        .systemLibrary(name: "CZlib", path: "Libraries/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZstd", path: "Libraries/C/CZstd", providers: [.apt(["libzstd-dev"])]),
+        .target(name: "Encoding", path: "Libraries/Encoding/Sources"),
         .target(
             name: "Telemetry",
             dependencies: [
                 "Encoding", .asyncHTTPClient, .dequeModule, .logging, .nioCore, .nioHTTP1, .serviceLifecycle, .tracing,
-            ]
+            ],
+            path: "Libraries/Telemetry/Sources"
         ),
         .target(
             name: "Postgres",
-            dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle, .tracing]
+            dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle, .tracing],
+            path: "Libraries/Postgres/Sources"
         ),
-        .target(name: "EmbeddedPostgres", dependencies: [.logging, .serviceLifecycle, .subprocess, .systemPackage]),
+        .target(
+            name: "EmbeddedPostgres", dependencies: [.logging, .serviceLifecycle, .subprocess, .systemPackage],
+            path: "Libraries/EmbeddedPostgres/Sources"),
         .target(
             name: "EventStore",
             dependencies: [
                 "Postgres", "Encoding", "Telemetry", "CZlib", .crypto, .dequeModule, .logging, .serviceLifecycle, .tracing,
             ],
+            path: "Libraries/EventStore/Sources",
             resources: [.embedInCode("db")]
         ),
         .target(
@@ -82,7 +87,7 @@ let package = Package(
         .target(
             name: "SpatialIndex",
             dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
-            exclude: ["README.md"]
+            path: "Libraries/SpatialIndex/Sources"
         ),
         .target(
             name: "Events",
@@ -112,7 +117,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), .nioPosix, .nioSSL,
                 .product(name: "NIOTLS", package: "swift-nio"), .serviceLifecycle, .tracing, .unixSignals,
             ],
-            exclude: ["README.md"]
+            path: "Libraries/HTTPServer/Sources"
         ),
         .target(
             name: "HTTP",
@@ -145,8 +150,8 @@ let package = Package(
             resources: [.embedInCode("Demo/cities.tsv")]
         ),
         .executableTarget(name: "humon", dependencies: ["App"]),
-        .target(name: "HumonClient"),
-        .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "Examples/NearMe"),
+        .target(name: "HumonClient", path: "HumonClient/Sources"),
+        .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
         .executableTarget(
             name: "BareServer",
             dependencies: [
@@ -178,43 +183,50 @@ let package = Package(
             path: "Benchmarks/Index"
         ),
         // Empty but in builds for the thread sanitizer.
-        .target(name: "CThreadSanitizer", path: "Tests/CThreadSanitizer"),
+        .target(name: "CThreadSanitizer", path: "Tests/Support/CThreadSanitizer"),
         .target(
             name: "TestDatabase",
             dependencies: ["CThreadSanitizer", "EmbeddedPostgres", "EventStore", "Postgres", .logging],
-            path: "Tests/TestDatabase"
+            path: "Tests/Support/TestDatabase"
         ),
         .target(
             name: "TestServer",
             dependencies: ["TestDatabase", .asyncHTTPClient, .nioCore, .nioHTTP1],
-            path: "Tests/TestServer"
+            path: "Tests/Support/TestServer"
         ),
         .target(
             name: "TestHTTP",
             dependencies: ["HTTPServer", .asyncHTTPClient, .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle],
-            path: "Tests/TestHTTP"
+            path: "Tests/Support/TestHTTP"
         ),
         .executableTarget(
             name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes],
-            path: "Tests/TestRelease"
+            path: "Tests/Support/TestRelease"
         ),
-        .target(name: "TestChance", path: "Tests/TestChance"),
-        .target(name: "TestExposition", path: "Tests/TestExposition"),
+        .target(name: "TestChance", path: "Tests/Support/TestChance"),
+        .target(name: "TestExposition", path: "Tests/Support/TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
         .testTarget(name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore]),
-        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
+        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"], path: "Libraries/Encoding/Tests"),
         .testTarget(
             name: "TelemetryTests",
-            dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing]
+            dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing],
+            path: "Libraries/Telemetry/Tests"
         ),
         .testTarget(
-            name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
-        .testTarget(name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging]),
+            name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"],
+            path: "Libraries/Postgres/Tests"),
+        .testTarget(
+            name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging],
+            path: "Libraries/EmbeddedPostgres/Tests"),
         .testTarget(
             name: "EventStoreTests",
-            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", .crypto, .serviceLifecycle]),
+            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", .crypto, .serviceLifecycle],
+            path: "Libraries/EventStore/Tests"),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
-        .testTarget(name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"]),
+        .testTarget(
+            name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"],
+            path: "Libraries/SpatialIndex/Tests"),
         .testTarget(
             name: "EventsTests",
             dependencies: ["Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]
@@ -229,7 +241,8 @@ let package = Package(
                 "HTTPServer", "Telemetry", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes,
                 .logging, .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
                 .tracing, .unixSignals,
-            ]
+            ],
+            path: "Libraries/HTTPServer/Tests"
         ),
         .testTarget(
             name: "HTTPTests",
@@ -256,7 +269,8 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "HumonClientTests", dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams]),
+            name: "HumonClientTests", dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams],
+            path: "HumonClient/Tests"),
         .testTarget(
             name: "FaultInjectionTests",
             dependencies: [

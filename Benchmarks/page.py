@@ -11,7 +11,7 @@ Usage: Benchmarks/page.py [ROUNDS], EVENTS=100000, HUMON=.build/release/humon. N
 import json, os, statistics, sys, time, urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, f"{ROOT}/scripts/harness")
+sys.path.insert(0, f"{ROOT}/checks/harness")
 from browser import Browser
 from sandbox import Failed, run_in_sandbox
 from server import HumonServer

@@ -19,7 +19,7 @@ import os, sys
 
 import nodes
 
-sys.path += [f"{nodes.ROOT}/Benchmarks/Peers", f"{nodes.ROOT}/scripts/harness"]
+sys.path += [f"{nodes.ROOT}/Benchmarks/Peers", f"{nodes.ROOT}/checks/harness"]
 import answers, report, seeding
 from http_systems import FastAPI, Humon, Nginx
 from postgres import Cluster

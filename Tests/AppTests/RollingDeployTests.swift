@@ -7,7 +7,7 @@ import TestExposition
 import TestServer
 import Testing
 
-/// Runs releases of one program as processes on one database. `Tests/TestRelease` is humon with a further module. The module's stored
+/// Runs releases of one program as processes on one database. `Tests/Support/TestRelease` is humon with a further module. The module's stored
 /// format changes from release to release.
 @Suite struct `A rolling deploy of a stored format` {
     private enum Release: String {

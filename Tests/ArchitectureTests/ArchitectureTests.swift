@@ -1,18 +1,23 @@
+import Foundation
 import TestDatabase
 import Testing
 
 @Suite struct `The sources` {
     @Test(arguments: Rule.all)
     func `every file keeps this rule of the architecture`(rule: Rule) throws {
-        for file in try rule.folders.flatMap({ try SourceTree.files(below: $0, ending: ".swift") }) {
+        for file in try SourceTree.files(below: rule.folders, ending: ".swift") {
             let violations = rule.violations(file, try Repository.text(file))
             #expect(violations.isEmpty, "\(file): \(violations.joined(separator: ", "))")
         }
     }
 
     @Test func `every target of Package.swift has a folder, and every folder a target`() throws {
-        let folders = try SourceTree.files(below: "Sources", ending: "").compactMap { $0.split(separator: "/").dropFirst().first }
-        #expect(Set(folders.map(String.init)) == Set(Project.current.sources.keys))
+        let roots = ["Sources", "Libraries", "Libraries/C"]
+        let folders = try roots.flatMap { root in
+            try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: root).path)
+        }
+        #expect(Set(folders).subtracting(["C"]) == Set(Project.current.sources.keys).subtracting(Project.separate))
+        for target in Project.current.targets { #expect(SourceTree.has(target.folder), "\(target.folder)") }
     }
 
     @Test func `the targets depend on each other in one direction`() {
@@ -31,7 +36,7 @@ import Testing
     }
 
     @Test func `a folder has at most twelve Swift files`() throws {
-        let files = try SourceTree.files(below: "Sources", ending: ".swift")
+        let files = try SourceTree.files(below: SourceTree.sources, ending: ".swift")
         #expect(!files.isEmpty)
         let folders = Dictionary(grouping: files) { $0.split(separator: "/").dropLast().joined(separator: "/") }
         for (folder, files) in folders { #expect(files.count <= 12, "\(folder) has \(files.count) files") }
@@ -49,15 +54,19 @@ import Testing
     static let broken = [
         Sample(rule: .imports(in: .sample), text: "internal import HTTP\n"),
         Sample(rule: .imports(in: .sample), file: "Sources/HTTP/API.swift", text: "public import struct Postgres.SQL\n"),
-        Sample(rule: .imports(in: .sample), file: "Sources/Encoding/JSON.swift", text: "@preconcurrency import Telemetry\n"),
+        Sample(
+            rule: .imports(in: .sample), file: "Libraries/Encoding/Sources/JSON.swift", text: "@preconcurrency import Telemetry\n"
+        ),
         Sample(rule: .networking, text: "import NIOCore\n"),
         Sample(rule: .networking, file: "Sources/App/Backend.swift", text: "internal import HummingbirdCore\n"),
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOPosix\n"),
         Sample(rule: .clients, file: "Sources/App/Backend.swift", text: "import AsyncHTTPClient\n"),
         Sample(rule: .clients, file: "Sources/HTTP/API.swift", text: "internal import FoundationNetworking\n"),
         Sample(rule: .clocks, text: "let deadline = Date.now + 5\n"),
-        Sample(rule: .clocks, file: "Sources/HTTPServer/Limits/RateLimiter.swift", text: "let start = Date()\n"),
-        Sample(rule: .clocks, file: "Sources/Postgres/Session/Session.swift", text: "clock_gettime(CLOCK_REALTIME, &time)\n"),
+        Sample(rule: .clocks, file: "Libraries/HTTPServer/Sources/Limits/RateLimiter.swift", text: "let start = Date()\n"),
+        Sample(
+            rule: .clocks, file: "Libraries/Postgres/Sources/Session/Session.swift",
+            text: "clock_gettime(CLOCK_REALTIME, &time)\n"),
         Sample(rule: .mutexes, text: "let told = Mutex<(@Sendable (Notification) -> Void)?>(nil)\n"),
         Sample(
             rule: .tables(of: .sample), text: #"let query: SQL = "SELECT id FROM \(identifier: UsersProjection.schema).users""#),
@@ -69,7 +78,7 @@ import Testing
             text: #""SELECT count(*) FROM events_v1.events""#),
         Sample(rule: .tables(of: .sample), file: "Sources/Users/UsersModule.swift", text: #""... JOIN events ON owner_id = id""#),
         Sample(
-            rule: .tables(of: .sample), file: "Sources/EventStore/Log/Read/LogReader.swift",
+            rule: .tables(of: .sample), file: "Libraries/EventStore/Sources/Log/Read/LogReader.swift",
             text: #"SQL("TRUNCATE attendances")"#),
         Sample(rule: .tables(of: .sample), text: #"client.query("select 1 from \(schema).devices join users.users on true")"#),
         Sample(rule: .tables(of: .sample), text: #"client.query("SELECT 1 FROM devices")"#),
@@ -105,10 +114,10 @@ import Testing
     static let kept = [
         Sample(rule: .imports(in: .sample), text: "public import Users\ninternal import Foundation\n// import HTTP\n"),
         Sample(rule: .networking, file: "Sources/HTTP/API.swift", text: "internal import NIOCore\n"),
-        Sample(rule: .networking, file: "Sources/HTTPServer/Server/Server.swift", text: "internal import NIOPosix\n"),
+        Sample(rule: .networking, file: "Libraries/HTTPServer/Sources/Server/Server.swift", text: "internal import NIOPosix\n"),
         Sample(rule: .clients, file: "Sources/App/Doctor/OperatorsAddress.swift", text: "internal import AsyncHTTPClient\n"),
         Sample(
-            rule: .clients, file: "Sources/HumonClient/Transport/Transport.swift", text: "internal import FoundationNetworking\n"),
+            rule: .clients, file: "HumonClient/Sources/Transport/Transport.swift", text: "internal import FoundationNetworking\n"),
         Sample(rule: .clocks, text: "let deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n"),
         Sample(rule: .mutexes, text: "let told = Mutex<[@Sendable () -> Void]>([])\n"),
         Sample(rule: .tables(of: .sample), text: #""SELECT 1 FROM \(identifier: EventsProjection.schema).events""#),
@@ -119,7 +128,7 @@ import Testing
         Sample(
             rule: .readModels, file: "Sources/Events/EventsProjection.swift", text: #""INSERT INTO \(identifier: schema).events""#
         ),
-        Sample(rule: .log, file: "Sources/EventStore/Log/Read/LogReader.swift", text: #""FROM log.recorded_events""#),
+        Sample(rule: .log, file: "Libraries/EventStore/Sources/Log/Read/LogReader.swift", text: #""FROM log.recorded_events""#),
         Sample(rule: .types(in: .sample), text: "public struct EventsView {}\n"),
         Sample(
             rule: .storedTypes, file: "Sources/Users/UserDomainEvent.swift",
@@ -191,7 +200,7 @@ extension Project {
             """
         #expect(
             Project.targets(in: manifest) == [
-                .init(name: "CLibPQ", dependencies: [], isSystemLibrary: true),
+                .init(name: "CLibPQ", dependencies: []),
                 .init(name: "Postgres", dependencies: ["CLibPQ", "Encoding", "Telemetry"]),
                 .init(name: "Bench", dependencies: ["Postgres"], path: "Benchmarks/Bench"),
             ])
@@ -203,14 +212,16 @@ extension Project {
         ("App", "HumonClient"), ("Postgres", "HumonClient"),
     ])
     func `a dependency that points the wrong way is a violation`(target: String, dependency: String) {
-        let targets = [Project.Target(name: target, dependencies: [dependency, "Encoding"])]
+        var targets = Project.targets.filter { $0.name != target }
+        let path = Project.targets.first { $0.name == target }?.path
+        targets.append(Project.Target(name: target, dependencies: [dependency, "Encoding"], path: path))
         #expect(Project.wrongDependencies(targets) == ["\(target) depends on \(dependency)"])
     }
 
     @Test func `the client uses no other target, and an example uses only the client`() {
-        let client = Project.Target(name: "HumonClient", dependencies: ["Encoding"])
+        let client = Project.Target(name: "HumonClient", dependencies: ["Encoding"], path: "HumonClient/Sources")
         #expect(Project.wrongDependencies([client]) == ["HumonClient depends on Encoding"])
-        let example = Project.Target(name: "NearMe", dependencies: ["HumonClient", "App"], path: "Examples/NearMe")
+        let example = Project.Target(name: "NearMe", dependencies: ["HumonClient", "App"], path: "HumonClient/NearMe")
         #expect(Project.wrongDependencies([example]) == ["NearMe depends on App"])
     }
 
@@ -231,11 +242,11 @@ extension Project {
     }
 
     @Test func `every migration is embedded in the program`() throws {
-        let files = try SourceTree.files(below: "db/migrations", ending: ".sql").compactMap {
+        let files = try SourceTree.files(below: ["db/migrations"], ending: ".sql").compactMap {
             $0.split(separator: "/").last.map { String($0.dropLast(4)) }
         }
         #expect(files.first == "0001_log")
-        #expect(Self.listed(in: try Repository.text("Sources/EventStore/Schema.swift")) == files)
+        #expect(Self.listed(in: try Repository.text("Libraries/EventStore/Sources/Schema.swift")) == files)
         #expect(Self.listed(in: #"Migration(name: "0001_log", bytes: x), Migration(name: "grants", bytes: y)"#) == ["0001_log"])
     }
 }

@@ -53,7 +53,8 @@ struct Document {
                     if !page.anchors.contains(anchor) { broken.append(String(link.0)) }
                 }
             }
-            for named in line.matches(of: /`((?:Sources|Tests|db|docs|scripts|Benchmarks|Examples|deploy)\/[A-Za-z0-9_\/.+-]+)`/)
+            for named in line.matches(
+                of: /`((?:Sources|Libraries|HumonClient|Tests|db|docs|scripts|checks|Benchmarks|deploy)\/[A-Za-z0-9_\/.+-]+)`/)
             where !exists(String(named.1)) {
                 broken.append(String(named.1))
             }

@@ -1,7 +1,7 @@
 import TestDatabase
 import Testing
 
-/// A page that adds an example module to the sources, as `scripts/extending` reads it too.
+/// A page that adds an example module to the sources, as `checks/extending` reads it too.
 struct ExtendingPage: Sendable {
     /// A code block that names a file: a new file, or a change of one.
     struct Block: Sendable, Hashable {

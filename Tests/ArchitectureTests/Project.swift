@@ -9,7 +9,12 @@ struct Project: Sendable {
         var dependencies: Set<String>
         /// Its folder, if it is not the folder of its name below `Sources`.
         var path: String?
-        var isSystemLibrary = false
+
+        var folder: String { path ?? "Sources/\(name)" }
+        /// Knows nothing of Humon: another product could use it.
+        var isLibrary: Bool { folder.hasPrefix("Libraries/") }
+        /// Neither an example, nor a benchmark, nor a part of the tests.
+        var isProduct: Bool { isLibrary || folder.hasPrefix("Sources/") || folder == "HumonClient/Sources" }
     }
 
     /// A projection, and the module that owns it.
@@ -23,17 +28,24 @@ struct Project: Sendable {
     var targets: [Target]
     var readModels: [ReadModel]
 
-    /// The targets below `Sources`, by name. The rules hold for their sources.
+    /// The libraries and the parts of the product, by name. The rules hold for their sources.
     var sources: [String: Target] {
-        Dictionary(uniqueKeysWithValues: targets.filter { $0.path == nil }.map { ($0.name, $0) })
+        Dictionary(uniqueKeysWithValues: targets.filter(\.isProduct).map { ($0.name, $0) })
     }
+
+    /// The targets of `Package.swift` without its tests.
+    static let targets: [Target] = {
+        do { return try targets(in: Repository.text("Package.swift")) } catch {
+            fatalError("the manifest cannot be read: \(error)")
+        }
+    }()
 
     /// This project. `Package.swift` is the one place that says which targets there are and what each may import.
     static let current: Project = {
         do {
-            let files = try SourceTree.files(below: "Sources", ending: ".swift")
+            let files = try SourceTree.files(below: ["Sources"], ending: ".swift")
             return Project(
-                targets: targets(in: try Repository.text("Package.swift")),
+                targets: targets,
                 readModels: try files.flatMap { readModels(in: try Repository.text($0), of: $0) })
         } catch { fatalError("the project cannot be read: \(error)") }
     }()
@@ -46,7 +58,7 @@ struct Project: Sendable {
             let list = body.replacing(products, with: "").firstMatch(of: /dependencies: \[([^\]]*)\]/)?.1 ?? ""
             return Target(
                 name: String(match.2), dependencies: Set(list.matches(of: /"(\w+)"/).map { String($0.1) }),
-                path: body.firstMatch(of: /\bpath: "([^"]*)"/).map { String($0.1) }, isSystemLibrary: match.1 == "systemLibrary")
+                path: body.firstMatch(of: /\bpath: "([^"]*)"/).map { String($0.1) })
         }
     }
 
@@ -72,11 +84,6 @@ struct Project: Sendable {
 }
 
 extension Project {
-    /// The targets that know nothing of Humon, besides the system libraries: another product could use them.
-    static let generic: Set = [
-        "Encoding", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "HTTPServer", "SpatialIndex", "CWebPage",
-    ]
-
     /// The targets that no target of the server may use, and that use none of them: apps take them alone.
     static let separate: Set = ["HumonClient"]
 
@@ -89,17 +96,17 @@ extension Project {
 
     /// The dependencies of the manifest that point the wrong way, each a sentence. SwiftPM refuses circles itself.
     static func wrongDependencies(_ targets: [Target]) -> [String] {
-        let generic = generic.union(targets.filter(\.isSystemLibrary).map(\.name))
+        let libraries = Set(targets.filter(\.isLibrary).map(\.name))
         // An example may import only products, like the program of a reader.
-        let examples = targets.filter { $0.path?.hasPrefix("Examples/") == true }
-        return (targets.filter { $0.path == nil } + examples).flatMap { target in
+        let examples = targets.filter { $0.folder == "HumonClient/NearMe" }
+        return (targets.filter(\.isProduct) + examples).flatMap { target in
             let forbidden: Set<String> =
                 if separate.contains(target.name) {
                     target.dependencies
-                } else if target.path != nil {
+                } else if !target.isProduct {
                     target.dependencies.subtracting(separate)
-                } else if generic.contains(target.name) {
-                    target.dependencies.subtracting(generic)
+                } else if target.isLibrary {
+                    target.dependencies.subtracting(libraries)
                 } else if let forbidden = surroundings[target.name] {
                     target.dependencies.intersection(forbidden.union(separate))
                 } else {

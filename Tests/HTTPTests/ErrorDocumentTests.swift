@@ -14,10 +14,12 @@ import Testing
 
     /// The codes that the sources name: as literals, and by the statuses of errors without a code of their own.
     private static func codesInSources() throws -> Set<String> {
-        let sources = Repository.root.appending(path: "Sources")
-        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.allObjects as? [URL]
+        let files = ["Sources", "Libraries/HTTPServer/Sources"].flatMap { folder in
+            FileManager.default.enumerator(at: Repository.root.appending(path: folder), includingPropertiesForKeys: nil)?
+                .allObjects as? [URL] ?? []
+        }
         var codes: Set<String> = []
-        for file in try #require(files) where file.pathExtension == "swift" {
+        for file in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             codes.formUnion(text.matches(of: /(?:Error|Rejection)Code\(\s*"(\w+)"/).map { String($0.1) })
             for match in text.matches(of: /HTTPError\(\s*\.(\w+),(?!\s*code:)/) where match.1 != "noContent" {

@@ -1,0 +1,196 @@
+"""Follows docs/extending.md: adds the page's example module to a copy of the sources, builds humon with it, and asks its routes.
+
+Usage: python3 checks/extending [--scratch-path PATH] [--keep]
+
+The copy is in PATH/extending. The build uses PATH, .build-extending unless --scratch-path names another folder. With .build the
+packages that humon depends on are not built again, but the next build of this checkout starts anew.
+"""
+
+import argparse, json, os, pathlib, re, subprocess, sys, urllib.error, urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+sys.dont_write_bytecode = True
+
+from sandbox import Failed, end_on_signals, run_in_sandbox
+from server import HumonServer
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = "docs/extending.md"
+OWN_FOLDERS = ("Sources/Comments/", "Tests/CommentsTests/")
+MAXIMUM_FILES_OUTSIDE = 6
+BUILD_SECONDS = 3600
+REQUEST_SECONDS = 30
+
+
+def blocks(page):
+    """Returns the code blocks that name a file, as (language, file, lines)."""
+    found = re.findall(r"^```(\w+) file=(\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return [(language, file, text.splitlines()) for language, file, text in found]
+
+
+def files_outside(page):
+    """Returns the files of the page's table, which change outside the module's own folders."""
+    section = page.split("## Add a module", 1)[1].split("\n### ", 1)[0]
+    return re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
+
+
+def edited(text, file, lines):
+    """Applies a diff without line numbers: its context stands in the file exactly once."""
+    old = [line[1:] for line in lines if line[:1] in (" ", "-")]
+    new = [line[1:] for line in lines if line[:1] in (" ", "+")]
+    # The last line may be the beginning of a longer line, such as a list.
+    old_text, new_text = "\n" + "\n".join(old), "\n" + "\n".join(new)
+    if ("\n" + text).count(old_text) != 1:
+        raise Failed(f"{PAGE}: these lines must stand in {file} exactly once:\n" + "\n".join(old))
+    return ("\n" + text).replace(old_text, new_text)[1:]
+
+
+def sources():
+    """Returns the files of the checkout by path: contents, and the targets of symbolic links."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    # Git ignores the file, which keeps the versions of indirect dependencies.
+    paths = [path for path in (ROOT / name for name in {*listed, "Package.resolved"}) if path.is_symlink() or path.is_file()]
+    links = {str(path.relative_to(ROOT)): path.readlink() for path in paths if path.is_symlink()}
+    contents = {str(path.relative_to(ROOT)): path.read_bytes() for path in paths if not path.is_symlink()}
+    return contents, links
+
+
+def scaffold(target):
+    """Writes the checkout and the example of the page into the target folder."""
+    page = (ROOT / PAGE).read_text()
+    contents, links = sources()
+    touched = []
+    for language, file, lines in blocks(page):
+        if language == "diff":
+            if file not in contents:
+                raise Failed(f"{PAGE} changes {file}, which is not there")
+            contents[file] = edited(contents[file].decode(), file, lines).encode()
+        else:
+            if file in contents:
+                raise Failed(f"{PAGE} adds {file}, which is there already")
+            contents[file] = ("\n".join(lines) + "\n").encode()
+        touched.append(file)
+    outside = sorted({file for file in touched if not file.startswith(OWN_FOLDERS)})
+    listed = files_outside(page)
+    if missing := [file for file in outside if file not in listed]:
+        raise Failed(f"{PAGE} does not list {', '.join(missing)} among the files that change")
+    if len(listed) > MAXIMUM_FILES_OUTSIDE:
+        raise Failed(f"{PAGE} changes {len(listed)} files outside the module's folders; at most {MAXIMUM_FILES_OUTSIDE} may change")
+    write(target, contents, links)
+    print(f"{len(listed)} files outside the module's folders: {', '.join(listed)}", flush=True)
+
+
+def write(target, contents, links):
+    """Makes the target folder equal. Leaves equal files alone, so that the next build is incremental.
+
+    It deletes every other file of the folder. So it refuses a folder that it has not made.
+    """
+    mark = target / ".made-by-checks-extending"
+    if any(target.iterdir()) and not mark.exists():
+        raise Failed(f"{target} is not empty, and checks/extending has not made it")
+    mark.touch()
+    contents = {**contents, mark.name: b""}
+    present = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file() and not path.is_symlink()}
+    for file in present - contents.keys():
+        (target / file).unlink()
+    for file, data in contents.items():
+        path = target / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_bytes() != data:
+            path.write_bytes(data)
+    for file, destination in links.items():
+        path = target / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_symlink():
+            path.symlink_to(destination)
+
+
+def build(package, scratch, *arguments):
+    command = ["swift", "build", "--package-path", str(package), "--scratch-path", str(scratch), *arguments]
+    print(" ".join(command), flush=True)
+    if status := subprocess.run(command, timeout=BUILD_SECONDS).returncode:
+        raise Failed(f"the build ended with {status}")
+
+
+class Server(HumonServer):
+    """A humon with the example module."""
+
+    def ask(self, method, path, body=None, **headers):
+        """Returns status and JSON body."""
+        request = urllib.request.Request(
+            self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
+            headers={"content-type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()})
+        try:
+            with urllib.request.urlopen(request, timeout=REQUEST_SECONDS) as response:
+                return response.status, json.load(response)
+        except urllib.error.HTTPError as error:
+            text = error.read()
+            return error.code, json.loads(text) if text else None
+
+    def run(self, *arguments):
+        """Runs a command of humon on the server's PostgreSQL, and returns what it prints."""
+        return self.sandbox.run([self.humon, *arguments], self.settings)
+
+
+def expect(found, expected, what):
+    if found != expected:
+        raise Failed(f"{what} gave {found}, not {expected}")
+    print(f"ok: {what}", flush=True)
+
+
+def check(server):
+    """Uses the example's routes, and the tools that know it from the list of modules."""
+    status, user = server.ask("POST", "/v1/users", tb_app_secret=server.secret)
+    expect(status, 200, "the sign-up")
+    token = user["device_token"]
+    event = {"name": "Picnic", "lat": 37.76, "lon": -122.43, "started_at": "2030-01-01T12:00:00.000Z"}
+    status, event = server.ask("POST", "/v1/events", event, tb_device_token=token)
+    path = f"/v1/events/{event['id']}/comments"
+    comment = {"text": "I bring the tea."}
+    expect(server.ask("POST", path, comment), (401, None), "a comment without a token")
+    expect(server.ask("POST", path, comment, tb_device_token=token, idempotency_key="1"), (200, {"number": 1}), "a comment")
+    expect(server.ask("POST", path, comment, tb_device_token=token, idempotency_key="1"), (200, {"number": 1}), "its repetition")
+    expect(server.ask("POST", path, {"text": "And cake."}, tb_device_token=token, idempotency_key="1")[0], 422, "a key used again")
+    expect(server.ask("POST", path, {"text": "And cake."}, tb_device_token=token), (200, {"number": 2}), "a second comment")
+    blank = {"message": "Validation Failed", "errors": ["Text can't be blank"]}
+    expect(server.ask("POST", path, {"text": " "}, tb_device_token=token), (422, blank), "a blank comment")
+    unknown = (404, {"message": "Not Found"})
+    expect(server.ask("POST", "/v1/events/999/comments", comment, tb_device_token=token), unknown, "a comment on no event")
+    author = {"id": user["id"]}
+    comments = [{"number": 1, "author": author, "text": "I bring the tea."}, {"number": 2, "author": author, "text": "And cake."}]
+    expect(server.ask("GET", path), (200, comments), "the list of comments")
+    paths = server.ask("GET", "/v1/openapi.json")[1]["paths"]
+    expect("/v1/events/{id}/comments" in paths, True, "the route in the document")
+    models = [json.loads(line)["name"] for line in server.run("projections", "list", "--json").splitlines()]
+    expect("comments" in models, True, "the read model in humon projections list")
+    server.run("projections", "rebuild", "--all")
+    expect(server.ask("GET", path), (200, comments), "the list after a rebuild")
+    server.run("projections", "verify", "--all")
+    server.run("log", "verify")
+    expect("I bring the tea." in server.run("streams", "show", f"comments-{event['id']}"), False, "hiding of personal fields")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="checks/extending", description=__doc__.split("\n")[0])
+    parser.add_argument("--scratch-path", default=ROOT / ".build-extending", type=pathlib.Path, help="the folder of the build")
+    parser.add_argument("--keep", action="store_true", help="keep the sandbox of the server")
+    options = parser.parse_args()
+    end_on_signals()
+    sys.exit(run_in_sandbox("extending", options.keep, lambda sandbox: test(sandbox, options.scratch_path.resolve())))
+
+
+def test(sandbox, scratch):
+    package = scratch / "extending"
+    package.mkdir(parents=True, exist_ok=True)
+    scaffold(package)
+    build(package, scratch, "--product", "humon")
+    build(package, scratch, "--target", "CommentsTests")
+    server = Server(sandbox, scratch / "debug" / "humon")
+    server.start()
+    check(server)
+    server.stop()
+
+
+if __name__ == "__main__":
+    main()
