@@ -7,6 +7,9 @@ package enum Program {
 }
 
 /// `humon`: the service and the operator's tool.
+///
+/// A command's type is named after its words: `humon log show` is `LogShow`, in `LogShow.swift`. A command of one word ends in
+/// `Command`, a group of commands in `Commands`.
 struct Humon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "humon",
@@ -22,8 +25,9 @@ struct Humon: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Serve.self, Migrate.self, Doctor.self, Streams.self, Log.self, Projections.self, SubscriptionCommands.self,
-            EventCommands.self, UserCommands.self, AccountCommands.self, Demo.self, ShowSettings.self, Completion.self,
+            ServeCommand.self, MigrateCommand.self, DoctorCommand.self, StreamsCommands.self, LogCommands.self,
+            ProjectionsCommands.self, SubscriptionsCommands.self, EventsCommands.self, UsersCommands.self, AccountsCommands.self,
+            DemoCommand.self, SettingsCommand.self, CompletionCommand.self,
         ]
     )
 
@@ -35,7 +39,11 @@ struct Humon: AsyncParsableCommand {
         do {
             let command = try await asyncParseAsRoot()
             // The server handles signals itself: it stops gracefully.
-            if command is Serve { try await run(command) } else { try await Interruption.cancelling { try await run(command) } }
+            if command is ServeCommand {
+                try await run(command)
+            } else {
+                try await Interruption.cancelling { try await run(command) }
+            }
         } catch {
             exit(after: error)
         }
@@ -46,4 +54,66 @@ struct Humon: AsyncParsableCommand {
         var command = command
         if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     }
+}
+
+struct StreamsCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "streams",
+        abstract: "Show the recorded events and the state of one stream: user-1, event-12, attendance-12-1.",
+        discussion: "EXAMPLE: humon streams show event-12",
+        subcommands: [StreamsList.self, StreamsShow.self, StreamsState.self, StreamsDiff.self])
+}
+
+struct LogCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Read, search, verify, export and import the log.",
+        discussion: "EXAMPLE: humon log tail -f",
+        subcommands: [
+            LogTail.self, LogShow.self, LogSearch.self, LogTrace.self, LogStats.self, LogVerify.self, LogExport.self,
+            LogImport.self,
+        ])
+}
+
+struct ProjectionsCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "projections",
+        abstract: "List, verify and rebuild the read models while servers continue.",
+        discussion: "EXAMPLE: humon projections list",
+        subcommands: [
+            ProjectionsList.self, ProjectionsRebuild.self, ProjectionsVerify.self, ProjectionsRollback.self,
+            ProjectionsPrune.self,
+        ])
+}
+
+struct SubscriptionsCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "subscriptions",
+        abstract: "List the subscriptions to the log, and retry their parked streams.",
+        discussion: "EXAMPLE: humon subscriptions list",
+        subcommands: [SubscriptionsList.self, SubscriptionsParked.self, SubscriptionsRetry.self])
+}
+
+struct EventsCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events",
+        abstract: "Hide an event from all users, and show it again.",
+        discussion: "EXAMPLE: humon events hide 12 --reason spam",
+        subcommands: [EventsHide.self, EventsUnhide.self])
+}
+
+struct UsersCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "users",
+        abstract: "End the token of a user.",
+        discussion: "EXAMPLE: humon users revoke 7 --dry-run",
+        subcommands: [UsersRevoke.self])
+}
+
+struct AccountsCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accounts",
+        abstract: "End the tokens of an account.",
+        discussion: "EXAMPLE: humon accounts revoke 7 --dry-run",
+        subcommands: [AccountsRevoke.self])
 }

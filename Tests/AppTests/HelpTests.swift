@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestDatabase
 import TestServer
 import Testing
 
@@ -32,6 +33,17 @@ import Testing
             #expect(
                 Self.commands(of: type).contains { command in parsed.map { command.type == Swift.type(of: $0) } ?? false },
                 "\(arguments)")
+        }
+    }
+
+    @Test func `the type and the file of every command have the name of the command`() throws {
+        let folder = Repository.root.appending(path: "Sources/App/Commands").path
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder).map { $0.split(separator: "/").last ?? "" }
+        for (words, type) in Self.commands() where !words.isEmpty {
+            let isGroup = !type.configuration.subcommands.isEmpty
+            let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            #expect("\(type)" == name + (isGroup ? "Commands" : words.count == 1 ? "Command" : ""))
+            #expect(isGroup || files.contains("\(type).swift"), "\(type)")
         }
     }
 

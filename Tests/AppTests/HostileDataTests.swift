@@ -88,7 +88,7 @@ private func archive(_ lines: [Hostile.Line]) -> [UInt8] {
 
 private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
     let rest = Mutex<[UInt8]?>(bytes)
-    _ = try await LogImport(client: client).read(
+    _ = try await EventStore.LogImport(client: client).read(
         from: { rest.withLock { $0.take() } }, decodedBy: Backend.domainEvents, sequences: Backend.sequences)
 }
 
@@ -189,7 +189,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                     await #expect(throws: sentence) { try await LogVerification(of: reader, decodedBy: Backend.domainEvents) }
                     await #expect(throws: sentence) { try await reader.position(before: .latest) }
                     await #expect(throws: sentence) {
-                        try await LogSearch(client: client, criteria: LogCriteria()).find(limit: 1)
+                        try await EventStore.LogSearch(client: client, criteria: LogCriteria()).find(limit: 1)
                     }
                     await #expect(throws: LogGapError.self) { try await reader.replay { _ in } }
                 }

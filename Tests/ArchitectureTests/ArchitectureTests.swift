@@ -140,7 +140,7 @@ import Testing
                     var stored: (type: String, data: JSON) { ("UserRenamed", ["name": .null]) }
                 """),
         Sample(rule: .lines, text: String(repeating: "//\n", count: 300)),
-        Sample(rule: .nouns, file: "Sources/App/Commands/Serve.swift", text: ""),
+        Sample(rule: .nouns, file: "Sources/App/Commands/ServeCommand.swift", text: ""),
         Sample(rule: .unchecked, text: "/// `@unchecked`: the lock protects it.\nfinal class Box: @unchecked Sendable {\n"),
         Sample(rule: .throwing, text: "/// - Throws: `E`\n@discardableResult\npublic func read() throws {}\n"),
         Sample(rule: .throwing, text: "    public func each(_ body: () throws -> Void) rethrows {}\n    func read() throws {}\n"),

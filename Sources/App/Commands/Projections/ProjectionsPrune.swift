@@ -1,41 +1,40 @@
 internal import ArgumentParser
 internal import EventStore
 
-extension Projections {
-    /// `humon projections prune`
-    struct Prune: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Drop the tables that rebuilds replaced.",
-            discussion: """
-                Afterwards `humon projections rollback` is impossible. With --other-versions it also drops the read models of other \
-                versions of humon, if no server answers from them. It asks first; without a terminal it requires --yes, else it \
-                exits with 2.
+/// `humon projections prune`
+struct ProjectionsPrune: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Drop the tables that rebuilds replaced.",
+        discussion: """
+            Afterwards `humon projections rollback` is impossible. With --other-versions it also drops the read models of other \
+            versions of humon, if no server answers from them. It asks first; without a terminal it requires --yes, else it \
+            exits with 2.
 
-                EXAMPLE: humon projections prune --all --yes
-                EXAMPLE: humon projections prune --all --other-versions --dry-run
-                """
-        )
+            EXAMPLE: humon projections prune --all --yes
+            EXAMPLE: humon projections prune --all --other-versions --dry-run
+            """
+    )
 
-        @OptionGroup var choice: ReadModelChoice
+    @OptionGroup var choice: ReadModelChoice
 
-        @Flag(help: "Also drop the read models of other versions of humon.")
-        var otherVersions = false
+    @Flag(help: "Also drop the read models of other versions of humon.")
+    var otherVersions = false
 
-        @OptionGroup var consent: ConsentOptions
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var options: OutputOptions
+    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
 
-        func run() async throws {
-            let rows: [[Field]] = try await choice.tending(database) { models in
-                let unwanted = try await models.prunable(otherVersions: otherVersions)
-                if consent.dryRun { return unwanted.map { [.text($0), .state(.doubtful, "would be dropped")] } }
-                if !unwanted.isEmpty {
-                    try await consent.require(
-                        "This drops \(unwanted.joined(separator: ", ")). A rollback to these tables is impossible afterwards.")
-                }
-                return try await models.prune(otherVersions: otherVersions).map { [.text($0), .state(.good, "dropped")] }
+    func run() async throws {
+        let rows: [[Field]] = try await choice.tending(database) { models in
+            let unwanted = try await models.prunable(otherVersions: otherVersions)
+            if consent.dryRun { return unwanted.map { [.text($0), .state(.doubtful, "would be dropped")] } }
+            if !unwanted.isEmpty {
+                try await consent.require(
+                    "This drops \(unwanted.joined(separator: ", ")). A rollback to these tables is impossible afterwards.")
             }
-            try options.output.write(Table("schema", "state", rows: rows), whenEmpty: "There was nothing to drop.")
+            return try await models.prune(otherVersions: otherVersions).map { [.text($0), .state(.good, "dropped")] }
         }
+        try options.output.write(Table("schema", "state", rows: rows), whenEmpty: "There was nothing to drop.")
     }
 }

@@ -4,7 +4,7 @@ internal import HTTP
 internal import Users
 
 /// `humon users revoke`
-struct RevokeToken: AsyncParsableCommand {
+struct UsersRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "End the token of a user, for example after a device was stolen.",

@@ -4,7 +4,7 @@ internal import Logging
 internal import Postgres
 
 /// `humon subscriptions retry`
-struct RetryParkedStreams: AsyncParsableCommand {
+struct SubscriptionsRetry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Let a subscription retry its parked streams after you removed the cause.",

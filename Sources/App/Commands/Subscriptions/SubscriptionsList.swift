@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon subscriptions list`
-struct ListSubscriptions: AsyncParsableCommand, TableCommand {
+struct SubscriptionsList: AsyncParsableCommand, TableCommand {
     static let columns: [Column] = ["subscription", "position", "lag", Column("leased_until", yields: true), "parked_streams"]
 
     static let configuration = CommandConfiguration(

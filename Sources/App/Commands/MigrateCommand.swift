@@ -4,10 +4,11 @@ internal import Logging
 internal import Postgres
 
 /// `humon migrate`
-struct Migrate: AsyncParsableCommand, TableCommand {
+struct MigrateCommand: AsyncParsableCommand, TableCommand {
     static let columns: [Column] = ["migration", "state"]
 
     static let configuration = CommandConfiguration(
+        commandName: "migrate",
         abstract: "Apply missing migrations to the database.",
         discussion: """
             Also applies the grants, every time.

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon subscriptions parked`
-struct ListParkedStreams: AsyncParsableCommand, TableCommand {
+struct SubscriptionsParked: AsyncParsableCommand, TableCommand {
     static let columns: [Column] = ["stream", "version", "position", Column("since", yields: true), "to_be_retried", "reason"]
 
     static let configuration = CommandConfiguration(

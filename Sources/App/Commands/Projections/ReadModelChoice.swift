@@ -3,15 +3,6 @@ internal import EventStore
 internal import Logging
 internal import Postgres
 
-/// `humon projections`
-struct Projections: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "List, verify and rebuild the read models while servers continue.",
-        discussion: "EXAMPLE: humon projections list",
-        subcommands: [List.self, Rebuild.self, Verify.self, Rollback.self, Prune.self]
-    )
-}
-
 /// The read models that a command works on.
 struct ReadModelChoice: ParsableArguments {
     @Argument(help: "The names of read models, as `humon projections list` prints them.")

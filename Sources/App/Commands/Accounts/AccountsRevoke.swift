@@ -4,7 +4,7 @@ internal import EventStore
 internal import HTTP
 
 /// `humon accounts revoke`
-struct RevokeAccountTokens: AsyncParsableCommand {
+struct AccountsRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "End all tokens of an account, for example after a phone was stolen.",

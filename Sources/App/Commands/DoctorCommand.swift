@@ -1,10 +1,11 @@
 internal import ArgumentParser
 
 /// `humon doctor`
-struct Doctor: AsyncParsableCommand, TableCommand {
+struct DoctorCommand: AsyncParsableCommand, TableCommand {
     static let columns = CheckScreen.columns(names: DoctorReport.names)
 
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Check the service and its environment; print a line for each check, and hints for the problems.",
         discussion: """
             Checks the settings, the database with its standby and rights, disk, log and its lock, read models, the rows and the index of the server on \

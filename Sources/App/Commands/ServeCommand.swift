@@ -14,8 +14,9 @@ internal import Users
 internal import Web
 
 /// `humon serve`
-struct Serve: AsyncParsableCommand {
+struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Serve the v1 API and the map page until SIGTERM or Ctrl-C.",
         discussion: """
             Without DATABASE_URL and --database, the command starts a private PostgreSQL. It applies missing migrations, and builds \

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
 /// `humon completion`
-struct Completion: ParsableCommand {
+struct CompletionCommand: ParsableCommand {
     enum Shell: String, ExpressibleByArgument, CaseIterable {
         case bash
         case zsh
@@ -17,6 +17,7 @@ struct Completion: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
+        commandName: "completion",
         abstract: "Print a script that lets a shell complete humon's commands and options.",
         discussion: """
             bash: source the script in ~/.bashrc. zsh: save it as _humon in a directory of fpath. fish: save it as \

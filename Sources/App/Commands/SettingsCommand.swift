@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
 /// `humon settings`
-struct ShowSettings: AsyncParsableCommand, TableCommand {
+struct SettingsCommand: AsyncParsableCommand, TableCommand {
     static let columns: [Column] = ["name", "value", "source", Column("default", yields: true), Column("help", yields: true)]
 
     static let configuration = CommandConfiguration(

@@ -1,15 +1,6 @@
 internal import ArgumentParser
 internal import EventStore
 
-/// `humon streams`
-struct Streams: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Show the recorded events and the state of one stream: user-1, event-12, attendance-12-1.",
-        discussion: "EXAMPLE: humon streams show event-12",
-        subcommands: [List.self, Show.self, State.self, Diff.self]
-    )
-}
-
 /// The name of a stream on the command line.
 struct StreamArgument: ParsableArguments {
     @Argument(help: "The stream: user-1, event-12, attendance-12-1.")

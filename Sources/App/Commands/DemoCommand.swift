@@ -5,8 +5,9 @@ internal import Foundation
 internal import Logging
 
 /// `humon demo`
-struct Demo: AsyncParsableCommand {
+struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract: "Fill the database with plausible events around the world's cities.",
         discussion: """
             The demo uses the same commands as the API, and a server may run meanwhile. It cancels one of a hundred events, unless \
@@ -63,7 +64,7 @@ struct Demo: AsyncParsableCommand {
     }
 }
 
-extension Demo {
+extension DemoCommand {
     private func showPlan(_ settings: Settings, logger: Logger) async throws {
         let position = try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
             try await DemoConsent.foreignPosition(database, logger: logger)

@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Foundation
+internal import Synchronization
+
+/// `humon log export`
+struct LogExport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write the whole log to one compressed file.",
+        discussion: """
+            The file is one snapshot of the log; servers continue meanwhile, and on their machine they have priority. It contains \
+            personal data, and only its owner can read it. docs/archive-format.md describes the format.
+
+            EXAMPLE: humon log export humon.log.gz
+            EXAMPLE: humon log export - | ssh elsewhere humon log import --yes -
+            """
+    )
+
+    @Argument(help: "The file to create; - for standard output.")
+    var file: String
+
+    @Flag(help: "Overwrite an existing file.")
+    var force = false
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        guard file != "-" else { return try await exportToStandardOutput() }
+        let summary = try await PrivateFile.write(at: file, isOverwriting: force) { try await export(to: $0) }
+        try options.output.write([
+            "file": .text(file), "recorded": .count(summary.recordedEvents), "commands": .count(summary.commands),
+            "sha256": .text(summary.sha256),
+        ])
+    }
+
+    private func exportToStandardOutput() async throws {
+        guard isatty(STDOUT_FILENO) == 0 else {
+            throw ValidationError("A compressed log is not for a terminal: name a file.")
+        }
+        do { _ = try await export(to: .standardOutput) } catch GzipError.readerClosed { throw OutputClosed() }
+    }
+
+    private func export(to file: FileHandle) async throws -> LogArchive.Summary {
+        // The second connection finds the position of a gap while the first one holds the snapshot.
+        try await database.reading(options.output, connections: 2) { client, _ in
+            let gzip = GzipWriter(file)
+            return try await withTaskCancellationHandler {
+                let bar = Mutex<ProgressBar?>(nil)
+                let summary = try await EventStore.LogExport(client: client).write(at: Dependencies.system.now()) {
+                    try gzip.write($0)
+                } progress: { done, total in
+                    bar.withLock { bar in
+                        if bar == nil { bar = ProgressBar(total: total) }
+                        bar?.show(done)
+                    }
+                }
+                try gzip.finish()
+                return summary
+            } onCancel: {
+                gzip.cancel()
+            }
+        }
+    }
+}

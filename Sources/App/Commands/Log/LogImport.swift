@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import EventStore
+internal import Foundation
+internal import Logging
+internal import Postgres
+internal import Synchronization
+
+/// `humon log import`
+struct LogImport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import an exported log into an empty database, as one transaction.",
+        discussion: """
+            Positions, ids, times and bytes stay the same. The command refuses an archive with an error and names its line. It runs \
+            with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. It asks \
+            first; without a terminal it requires --yes, else it exits with 2. --dry-run checks the whole archive in the database, \
+            then rolls the transaction back.
+
+            EXAMPLE: humon log import humon.log.gz --yes
+            """
+    )
+
+    @Argument(help: "The file from humon log export; - for standard input.")
+    var file: String
+
+    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let input = try input()
+        let isTrial = consent.dryRun
+        if !isTrial {
+            let target = try await database.settings().databaseDescription
+            try await consent.require("This imports \(file) into \(target), and cannot be undone.")
+        }
+        let (header, readModels) = try await database.with(isTrial ? .asVisitorOfExisting : .asVisitor) { database, logger in
+            try await database.migrate(isTrial: isTrial, logger: logger)
+            return try await withPostgres(database.asOwner, logger: logger) { client in
+                let gzip = GzipReader(input)
+                let header = try await withTaskCancellationHandler {
+                    let bar = Mutex<ProgressBar?>(nil)
+                    return try await EventStore.LogImport(client: client).read(
+                        from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
+                        isTrial: isTrial
+                    ) { done, total in
+                        bar.withLock { bar in
+                            if bar == nil { bar = ProgressBar(total: total) }
+                            bar?.show(done)
+                        }
+                    }
+                } onCancel: {
+                    gzip.cancel()
+                }
+                let behind = try await Backend.readModels(client).list().filter { $0.state == .behind }
+                return (header, behind.map(\.schema))
+            }
+        }
+        try options.output.write([
+            "recorded": .count(header.lastPosition), "commands": .count(header.commands),
+            "exported_at": .time(header.createdAt),
+        ])
+        if isTrial { options.output.note("The archive is sound. Nothing was imported.") }
+        guard !readModels.isEmpty, !isTrial else { return }
+        options.output.note(
+            "Read models are behind the log now (\(readModels.joined(separator: ", "))): humon serve updates them, humon projections rebuild --all is faster."
+        )
+    }
+
+    private func input() throws -> FileHandle {
+        guard file != "-" else { return .standardInput }
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Unreadable(path: file, reason: String(cString: strerror(errno))) }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+}
+
+private struct Unreadable: Error, CustomStringConvertible {
+    var path: String
+    var reason: String
+    var description: String { "Cannot read \(path): \(reason)" }
+}
