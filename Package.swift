@@ -186,7 +186,7 @@ let package = Package(
         .target(name: "CThreadSanitizer", path: "Tests/Support/CThreadSanitizer"),
         .target(
             name: "TestDatabase",
-            dependencies: ["CThreadSanitizer", "EmbeddedPostgres", "EventStore", "Postgres", .logging],
+            dependencies: ["CThreadSanitizer", "EmbeddedPostgres", "EventStore", "Postgres", .logging, .serviceLifecycle],
             path: "Tests/Support/TestDatabase"
         ),
         .target(

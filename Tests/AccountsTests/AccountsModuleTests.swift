@@ -9,7 +9,7 @@ import Testing
 private let taken = AccountRejection.taken
 
 @Suite struct `Signing accounts up, in and out` {
-    private static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+    private static func with(_ body: @escaping @Sendable (TestNode<AccountsModule>) async throws -> Void) async throws {
         try await TestDatabase.with { database in try await TestNode.with(database, body) }
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct `Ending the tokens of an account` {
     private static let new = "battery staple"
 
-    private static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+    private static func with(_ body: @escaping @Sendable (TestNode<AccountsModule>) async throws -> Void) async throws {
         try await TestDatabase.with { database in try await TestNode.with(database, body) }
     }
 

@@ -178,7 +178,7 @@ import Users
     }
 
     /// The pages of a user's attendances, in turn.
-    private static func pages(_ node: TestNode, limit: Int, user: Int64 = 2) async throws -> [[String]] {
+    private static func pages(_ node: TestNode<AttendancesModule>, limit: Int, user: Int64 = 2) async throws -> [[String]] {
         var (pages, cursor): ([[String]], AttendanceCursor?) = ([], nil)
         for _ in 0..<20 {
             let (events, next) = try await node.attendances.events(

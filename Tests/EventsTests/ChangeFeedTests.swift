@@ -16,7 +16,7 @@ private struct Follower {
     private(set) var puts = 0
     private(set) var isReset = false
 
-    init(_ node: TestNode, _ search: NearbySearch) async throws {
+    init(_ node: TestNode<EventsModule>, _ search: NearbySearch) async throws {
         self.search = search
         let view = try await node.module.view()
         events = try await view.nearest(search).texts.reduce(into: [:]) { $0[Self.id(of: $1)] = $1 }
@@ -62,7 +62,7 @@ private struct Follower {
     }
 
     /// Waits until the node has sent all changes up to a position.
-    private static func sent(_ node: TestNode, _ position: Int64) async throws {
+    private static func sent(_ node: TestNode<EventsModule>, _ position: Int64) async throws {
         try await eventually { node.module.changeStatus.lastPosition >= position }
     }
 

@@ -216,7 +216,7 @@ import Users
     }
 }
 
-extension TestNode {
+extension TestNode<EventsModule> {
     fileprivate static func text(_ event: Event) -> String {
         var bytes: [UInt8] = []
         render(event, &bytes)

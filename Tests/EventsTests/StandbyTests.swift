@@ -51,12 +51,12 @@ import Users
         }
     }
 
-    private static func untilEqual(_ node: TestNode, at position: Int64) async throws {
+    private static func untilEqual(_ node: TestNode<EventsModule>, at position: Int64) async throws {
         try await eventually("the index at position \(position)") { node.module.indexStatus.position >= position }
         #expect(try await node.module.verifyIndex().differences == [])
     }
 
-    private static func untilInStep(_ node: TestNode) async throws {
+    private static func untilInStep(_ node: TestNode<EventsModule>) async throws {
         try await eventually("a standby in step") { node.standby?.status.phase == .inStep }
     }
 

@@ -2,63 +2,14 @@ import Accounts
 import Encoding
 import EventStore
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 
 @testable import Tasks
 
-/// The clock of all servers: no two moments are equal.
-private let ticks = Atomic<Int64>(1_379_289_600_000)
-
 @Suite struct `Carrying out commands on tasks` {
-    /// The tasks module of one server.
-    private struct Node: Sendable {
-        var tasks: TasksModule
-        var client: PostgresClient
-        var log: EventLog
-
-        func create(_ title: String, by account: AccountID = ann, key: IdempotencyKey? = nil) async throws -> AccountTask {
-            let command = CreateTask(title: try TaskTitle(.string(title)), account: account)
-            return try await tasks.create(command, context: CommandContext(requestID: "test", key: key)).task
-        }
-
-        @discardableResult
-        func update(_ id: TaskID, _ change: JSON, by account: AccountID = ann) async throws -> (
-            task: AccountTask, position: Int64
-        ) {
-            try await tasks.update(
-                UpdateTask(id: id, change: try TaskChange(change), by: account), context: CommandContext(requestID: "test"))
-        }
-
-        func delete(_ id: TaskID, by account: AccountID = ann) async throws -> Int64 {
-            try await tasks.delete(DeleteTask(id: id, by: account), context: CommandContext(requestID: "test"))
-        }
-
-        func titles(_ account: AccountID = ann) async throws -> [String] { try await tasks.tasks(of: account).map(\.title) }
-    }
-
-    private static func with(_ database: TestDatabase, _ body: @escaping @Sendable (Node) async throws -> Void) async throws {
-        try await database.withClient(role: "humon_app", connections: 4) { client in
-            try await ReadModels(projections: [TasksProjection()], client: client, logger: .quiet).prepare()
-            let log = EventLog(client: client, projections: [TasksProjection()], logger: .quiet)
-            var dependencies = Dependencies.system
-            dependencies.now = { Timestamp(milliseconds: ticks.add(1, ordering: .relaxed).newValue) }
-            let tasks = TasksModule(ModuleContext(log: log, database: client, dependencies: dependencies))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await log.run() }
-                defer { group.cancelAll() }
-                try await body(Node(tasks: tasks, client: client, log: log))
-            }
-        }
-    }
-
-    private static func with(_ body: @escaping @Sendable (Node) async throws -> Void) async throws {
-        try await TestDatabase.with { database in try await with(database, body) }
-    }
-
     @Test func `an account lists its own tasks, as created`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             for title in ["Buy milk", "Wash the car"] { _ = try await node.create(title) }
             _ = try await node.create("Call Ann", by: bob)
             #expect(try await node.titles() == ["Buy milk", "Wash the car"])
@@ -69,8 +20,8 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
 
     @Test func `the list is in the order of creation, although two servers take ids from stocks`() async throws {
         try await TestDatabase.with { database in
-            try await Self.with(database) { first in
-                try await Self.with(database) { second in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
                     // Callers at the same time make a server keep ids in stock.
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         for _ in 0..<20 { group.addTask { _ = try await first.create("Other", by: bob) } }
@@ -87,8 +38,8 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
     @Test func `a repeated creation beside the first one gets its task, also if that is the last one of the limit`() async throws
     {
         try await TestDatabase.with { database in
-            try await Self.with(database) { first in
-                try await Self.with(database) { second in
+            try await TestNode.with(database) { first in
+                try await TestNode.with(database) { second in
                     // Rows of the read model alone, because only their number counts.
                     try await database.withClient { client in
                         _ = try await client.query(
@@ -116,7 +67,7 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
     }
 
     @Test func `a task changes its title and its state, each by a domain event`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let id = try await node.create("Buy milk").id
             let (task, position) = try await node.update(id, ["title": "Buy tea", "completed": "1"])
             #expect((task.title, task.isCompleted, task.version, position) == ("Buy tea", true, 3, 3))
@@ -130,7 +81,7 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
     }
 
     @Test func `a deleted task is gone, for its account too`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let id = try await node.create("Buy milk").id
             #expect(try await node.delete(id) == 2)
             #expect(try await node.titles() == [])
@@ -140,7 +91,7 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
     }
 
     @Test func `another account neither changes nor deletes a task`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let task = try await node.create("Buy milk")
             await #expect(throws: TaskRejection.notFound) { try await node.update(task.id, ["completed": "1"], by: bob) }
             await #expect(throws: TaskRejection.notFound) { _ = try await node.delete(task.id, by: bob) }
@@ -150,7 +101,7 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
     }
 
     @Test func `a repeated creation under one key creates one task and returns it as it was`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let key = IdempotencyKey("1", request: "create".utf8)
             let first = try await node.create("Buy milk", key: key)
             try await node.update(first.id, ["completed": "1"])
@@ -165,7 +116,7 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
     }
 
     @Test func `20 changes of one task at the same time all take effect, and a deletion beats the rest`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let id = try await node.create("Buy milk").id
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<20 { group.addTask { try await node.update(id, ["title": .string("Title \(number)")]) } }
@@ -189,7 +140,7 @@ private let ticks = Atomic<Int64>(1_379_289_600_000)
     }
 
     @Test func `a rebuild and a verification give the same rows as the appends`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let deleted = try await node.create("Buy milk").id
             let changed = try await node.create("Wash the car").id
             try await node.update(changed, ["title": "Wash the bicycle", "completed": "1"])

@@ -9,15 +9,13 @@ import Users
 @testable import Attendances
 @testable import Events
 
-/// The modules of one server, with its log, its notifier and its counts. It has no index of events.
-struct TestNode: Sendable {
-    let attendances: AttendancesModule
-    let events: EventsModule
-    let counts: AttendanceCounts
-    let reader: LogReader
-    var standby: Standby?
+/// The attendances module of one server, with its counts, beside the events module without an index.
+extension TestNode where Module == AttendancesModule {
+    var attendances: AttendancesModule { module }
+    var events: EventsModule { module.events }
+    var counts: AttendanceCounts { context[AttendanceCounts.self] }
 
-    static let projections: [any Projection] = [EventsProjection(), AttendancesProjection()]
+    private static var projections: [any Projection] { [EventsProjection(), AttendancesProjection()] }
 
     static func withDatabase(_ body: @escaping @Sendable (TestDatabase) async throws -> Void) async throws {
         try await TestDatabase.with { database in
@@ -26,48 +24,28 @@ struct TestNode: Sendable {
         }
     }
 
-    static func prepare(_ database: TestDatabase) async throws {
-        try await database.withClient(role: "humon_app", connections: 4) { client in
-            try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
-        }
-    }
+    static func prepare(_ database: TestDatabase) async throws { try await database.prepare(projections) }
 
     /// - Parameters:
     ///   - isCounting: whether the counts run; without them PostgreSQL answers
     ///   - isInUse: whether the body starts with the counts in use
-    ///   - standby: the database as its standby shows it. The node waits for it as long as a busy machine needs
+    ///   - standby: the database as its standby shows it
     static func with(
         _ database: TestDatabase, isCounting: Bool = true, isInUse: Bool = true, standby: TestDatabase? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
-        try await database.withClient(role: "humon_app", connections: 5) { client in
-            let notifier = LogNotifier(client: client, listens: true, pollSeconds: 0.1, logger: .quiet)
-            try await database.withClient(role: "humon_app", connections: 1) { writer in
-                let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
-                var context = ModuleContext(
-                    log: log, database: client, dependencies: .system, notifier: notifier, logger: .quiet)
-                let standby = standby.map { standby in
-                    Standby(
-                        client: PostgresClient(standby.configuration(role: "humon_app"), logger: .quiet), primary: client,
-                        patienceSeconds: 60, logger: .quiet)
-                }
-                if let standby { context.add(standby) }
-                let events = EventsModule(context) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) }
-                context.add(events)
+        try await run(
+            database, projections: projections, standby: standby,
+            compose: { context in
+                context.add(
+                    EventsModule(context) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) })
                 let attendances = AttendancesModule(context)
-                let counts = try #require(attendances.counts)
-                let standbys: [any Service] = standby.map { [$0.client, $0] } ?? []
-                let services: [any Service] = [notifier, log] + standbys + (isCounting ? attendances.services : [])
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for service in services { group.addTask { try await service.run() } }
-                    defer { group.cancelAll() }
-                    if isCounting, isInUse { try await eventually { counts.count(of: EventID(rawValue: 1)) != nil } }
-                    try await body(
-                        TestNode(
-                            attendances: attendances, events: events, counts: counts, reader: LogReader(client: client),
-                            standby: standby))
-                }
+                context.add(try #require(attendances.counts))
+                return (attendances, isCounting ? attendances.services : [])
             }
+        ) { node in
+            if isCounting, isInUse { try await eventually { node.counted(1) != nil } }
+            try await body(node)
         }
     }
 
@@ -120,7 +98,7 @@ struct TestNode: Sendable {
         try await reader.read(stream: StreamName("attendance-\(event)-\(user)")).map(\.envelope.event.type)
     }
 
-    static let context = CommandContext(requestID: "test")
+    static var context: CommandContext { CommandContext(requestID: "test") }
 
     private static func context(_ key: String?) -> CommandContext {
         CommandContext(requestID: "test", key: key.map { IdempotencyKey($0, request: $0.utf8) })

@@ -8,23 +8,18 @@ import Users
 
 @testable import Events
 
-/// The events module of one server, with its log, its notifier and its index.
-struct TestNode: Sendable {
-    let module: EventsModule
-    let index: IndexUpdater
-    let client: PostgresClient
-    var standby: Standby?
+/// The events module of one server, with its index.
+extension TestNode where Module == EventsModule {
+    var index: IndexUpdater { context[IndexUpdater.self] }
 
-    static let render: EventRendering = { event, bytes in
-        bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8)
+    static var render: EventRendering {
+        { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8) }
     }
 
     /// A migrated database with an empty read model.
     static func withDatabase(_ body: @escaping @Sendable (TestDatabase) async throws -> Void) async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app", connections: 4) { client in
-                try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).prepare()
-            }
+            try await database.prepare([EventsProjection()])
             try await body(database)
         }
     }
@@ -40,34 +35,23 @@ struct TestNode: Sendable {
         listener: (any EventChangeListener)? = nil, roomPauseSeconds: Double = IndexUpdater.roomPauseSeconds,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
-        try await database.withClient(role: "humon_app", connections: 5) { client in
-            let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
-            // Without heartbeats, so that tests can compare whole streams.
-            let changes = ChangeFeed(heartbeatSeconds: 86_400)
-            let standby = standby.map { standby in
-                Standby(
-                    client: PostgresClient(standby.configuration(role: "humon_app"), logger: .quiet), primary: client,
-                    patienceSeconds: patienceSeconds, logger: .quiet)
+        try await run(
+            database, projections: [EventsProjection()], listens: listens, standby: standby, patienceSeconds: patienceSeconds,
+            compose: { context in
+                // Without heartbeats, so that tests can compare whole streams.
+                let changes = ChangeFeed(heartbeatSeconds: 86_400)
+                let index = IndexUpdater(
+                    client: context.database, standby: context.find(), notifier: try #require(context.notifier),
+                    limitBytes: limitBytes, roomPauseSeconds: roomPauseSeconds, render: render,
+                    listener: listener ?? changes, logger: .quiet)
+                context.log.add(index)
+                context.add(index)
+                context.add(changes)
+                return (EventsModule(context, render: render), [changes, index])
             }
-            let index = IndexUpdater(
-                client: client, standby: standby, notifier: notifier, limitBytes: limitBytes, roomPauseSeconds: roomPauseSeconds,
-                render: render,
-                listener: listener ?? changes,
-                logger: .quiet)
-            try await database.withClient(role: "humon_app", connections: 1) { writer in
-                let log = EventLog(
-                    client: writer, projections: [EventsProjection()], notifier: notifier, listeners: [index], logger: .quiet)
-                let module = EventsModule(
-                    log: log, database: client, index: index, changes: changes, render: render, dependencies: .system)
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    let standbys: [any Service] = standby.map { [$0.client, $0] } ?? []
-                    let services: [any Service] = [notifier, changes, index, log] + standbys
-                    for service in services { group.addTask { try await service.run() } }
-                    defer { group.cancelAll() }
-                    if isFilled { await module.untilReady() }
-                    try await body(TestNode(module: module, index: index, client: client, standby: standby))
-                }
-            }
+        ) { node in
+            if isFilled { await node.module.untilReady() }
+            try await body(node)
         }
     }
 

@@ -5,33 +5,27 @@ import TestDatabase
 
 @testable import Accounts
 
-/// The accounts module of one server, on a connection pool and a log writer of its own.
-struct TestNode: Sendable {
-    var accounts: AccountsModule
-    var client: PostgresClient
+/// The accounts module of one server.
+extension TestNode where Module == AccountsModule {
+    var accounts: AccountsModule { module }
 
-    static let email = "ann@example.org"
-    static let password = "correct horse"
-    private static let context = CommandContext(requestID: "test")
+    static var email: String { "ann@example.org" }
+    static var password: String { "correct horse" }
+    private static var context: CommandContext { CommandContext(requestID: "test") }
 
     /// - Parameter parameters: of new hashes
     static func with(
         _ database: TestDatabase, parameters: PasswordHash.Parameters = .weak,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
-        try await database.withClient(role: "humon_app", connections: 4) { client in
-            try await ReadModels(projections: [AccountsProjection()], client: client, logger: .quiet).prepare()
-            let log = EventLog(client: client, projections: [AccountsProjection()], logger: .quiet)
-            var context = ModuleContext(log: log, database: client, dependencies: .system)
-            // Tests send many requests at once for one client.
-            context.add(PasswordHasher(parameters: parameters, clientLimit: PasswordHasher.queueLimit))
-            let node = TestNode(accounts: AccountsModule(context), client: client)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await log.run() }
-                defer { group.cancelAll() }
-                try await body(node)
-            }
-        }
+        try await database.prepare([AccountsProjection()])
+        try await run(
+            database, projections: [AccountsProjection()], listens: false,
+            compose: { context in
+                // Tests send many requests at once for one client.
+                context.add(PasswordHasher(parameters: parameters, clientLimit: PasswordHasher.queueLimit))
+                return (AccountsModule(context), [])
+            }, body)
     }
 
     func signUp(_ email: String = email, _ password: String = password, name: JSON = "Ann") async throws -> IssuedToken {

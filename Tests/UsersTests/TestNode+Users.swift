@@ -6,12 +6,9 @@ import TestDatabase
 
 @testable import Users
 
-/// The users module of one server, with the services of its log.
-struct TestNode: Sendable {
-    var users: UsersModule
-    var log: EventLog
-    var history: LogHistory
-    var reader: LogReader
+/// The users module of one server.
+extension TestNode where Module == UsersModule {
+    var users: UsersModule { module }
 
     func signUp(_ secret: String? = nil) async throws -> (id: UserID, token: DeviceToken) {
         let token = secret.map(DeviceToken.init(secret:))
@@ -52,21 +49,16 @@ struct TestNode: Sendable {
 
     func user(of secret: String) async throws -> UserID? { try await users.user(of: DeviceToken(secret: secret)) }
 
-    static let context = CommandContext(requestID: "test")
+    static var context: CommandContext { CommandContext(requestID: "test") }
 
     static func with(_ database: TestDatabase, _ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
-        try await database.withClient(role: "humon_app", connections: 4) { client in
-            try await ReadModels(projections: [UsersProjection()], client: client, logger: .quiet).prepare()
-            let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
-            let log = EventLog(client: client, projections: [UsersProjection()], notifier: notifier, logger: .quiet)
-            let users = UsersModule(ModuleContext(log: log, database: client, dependencies: .system))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await notifier.run() }
-                group.addTask { await log.run() }
-                defer { group.cancelAll() }
-                try await body(TestNode(users: users, log: log, history: log.history, reader: LogReader(client: client)))
-            }
-        }
+        try await database.prepare([UsersProjection()])
+        try await run(
+            database, projections: [UsersProjection()], listens: false,
+            compose: { context in
+                // Without a notifier, which would end a user's memory as soon as another server ends the token.
+                (UsersModule(ModuleContext(log: context.log, database: context.database, dependencies: .system)), [])
+            }, body)
     }
 
     /// Runs two servers on one database.

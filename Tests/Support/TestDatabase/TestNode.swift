@@ -1,0 +1,61 @@
+public import EventStore
+public import Postgres
+public import ServiceLifecycle
+
+/// One server on a test's database: a module with its log and its notifier. Test targets extend it by what their module does.
+public struct TestNode<Module: Sendable>: Sendable {
+    public let module: Module
+    public let context: ModuleContext
+
+    public var log: EventLog { context.log }
+    public var client: PostgresClient { context.database }
+    public var reader: LogReader { LogReader(client: client) }
+    public var standby: Standby? { context.find() }
+
+    /// Runs the services of one server for as long as the body runs.
+    /// - Parameters:
+    ///   - projections: of read models that are prepared
+    ///   - listens: whether PostgreSQL tells the node of commits of other servers; without it the node polls once an hour
+    ///   - standby: the database as its standby shows it
+    ///   - patienceSeconds: for the standby. A long one keeps a busy machine from reading the primary
+    ///   - compose: makes the module, and the services that run beside log, notifier and standby
+    public static func run(
+        _ database: TestDatabase, projections: [any Projection], dependencies: Dependencies = .system, listens: Bool = true,
+        standby: TestDatabase? = nil, patienceSeconds: Double = 60,
+        compose: @Sendable (inout ModuleContext) throws -> (Module, [any Service]),
+        _ body: @escaping @Sendable (TestNode) async throws -> Void
+    ) async throws {
+        try await database.withClient(role: "humon_app", connections: 5) { client in
+            try await database.withClient(role: "humon_app", connections: 1) { writer in
+                let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
+                let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
+                var context = ModuleContext(
+                    log: log, database: client, dependencies: dependencies, notifier: notifier, logger: .quiet)
+                var services: [any Service] = [notifier, log]
+                if let standby {
+                    let standby = Standby(
+                        client: PostgresClient(standby.configuration(role: "humon_app"), logger: .quiet), primary: client,
+                        patienceSeconds: patienceSeconds, logger: .quiet)
+                    context.add(standby)
+                    services += [standby.client, standby]
+                }
+                let (module, own) = try compose(&context)
+                let node = TestNode(module: module, context: context)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for service in services + own { group.addTask { try await service.run() } }
+                    defer { group.cancelAll() }
+                    try await body(node)
+                }
+            }
+        }
+    }
+}
+
+extension TestDatabase {
+    /// Builds the read models of projections.
+    public func prepare(_ projections: [any Projection]) async throws {
+        try await withClient(role: "humon_app", connections: 4) { client in
+            try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
+        }
+    }
+}
