@@ -23,7 +23,7 @@ build: install
 
 # Change
 
-## test      install, build, run all tests, then a short fault injection by itself, and list the failures at the end
+## test      install, build, run all tests, the short fault injection last, and list the failures at the end
 test: install
 	@scripts/install chromium
 	@scripts/third-party axe

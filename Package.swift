@@ -182,11 +182,10 @@ let package = Package(
             dependencies: ["HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance", .argumentParser],
             path: "Benchmarks/Index"
         ),
-        // Empty but in builds for the thread sanitizer.
-        .target(name: "CThreadSanitizer", path: "Tests/Support/CThreadSanitizer"),
+        .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
         .target(
             name: "TestDatabase",
-            dependencies: ["CThreadSanitizer", "EmbeddedPostgres", "EventStore", "Postgres", .logging, .serviceLifecycle],
+            dependencies: ["CTestProcess", "EmbeddedPostgres", "EventStore", "Postgres", .logging, .serviceLifecycle],
             path: "Tests/Support/TestDatabase"
         ),
         .target(

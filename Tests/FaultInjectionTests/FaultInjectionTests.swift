@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.serialized) struct `Faults under load` {
+@Suite(.serialized, .alone) struct `Faults under load` {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["FAULT_INJECTION_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
     private static let faults = environment["FAULT_INJECTION_FAULTS"].flatMap { Int($0) } ?? FaultInjectionSchedule.defaultFaults

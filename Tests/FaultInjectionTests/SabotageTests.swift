@@ -4,7 +4,7 @@ import TestDatabase
 import Testing
 
 /// Each check is seen failing: short runs against a system with one defect.
-@Suite(.serialized) struct `Finding a broken system` {
+@Suite(.serialized, .alone) struct `Finding a broken system` {
     private static func checks(
         _ faults: [Fault], commandsPerFault: Int = 12, seed: UInt64 = 5, _ sabotage: Sabotage
     ) async throws -> Set<Check> {

@@ -30,7 +30,7 @@ static SWIFT void (*original_unlock_slow)(CONTEXT void *);
 static void *original(const char *name) {
     void *function = dlsym(RTLD_NEXT, name);
     if (!function) {
-        fprintf(stderr, "Tests/Support/CThreadSanitizer: this toolchain has no %s\n", name);
+        fprintf(stderr, "Tests/Support/CTestProcess: this toolchain has no %s\n", name);
         abort();
     }
     return function;

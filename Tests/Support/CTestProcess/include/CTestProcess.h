@@ -1,1 +1,1 @@
-// Nothing to call: mutex.c is linked into the tests, and that is enough.
+// Nothing to call: the files of this target are linked into the tests, and that is enough.
