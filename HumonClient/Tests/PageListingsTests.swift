@@ -6,39 +6,21 @@ import Testing
 @testable import HumonClient
 
 @Suite struct `The Swift listings of the page for clients` {
-    private struct Listing {
-        /// Behind the word `swift` in the page.
-        var mark: String
-        var lines: [String]
-    }
-
     private static let manifest = "file=Package.swift"
     private static let program = "file=Sources/MyApp/main.swift"
 
-    private static func trimmed(_ text: some StringProtocol) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-
-    private static func listings() throws -> [Listing] {
-        try Repository.text("docs/clients.md").matches(of: /(?m)^```swift(.*)\n((?s:.*?))\n```$/).map { match in
-            Listing(mark: match.1.trimmingCharacters(in: .whitespaces), lines: trimmed(match.2))
-        }
-    }
+    private static func listings() throws -> [Listing] { Listing.all(in: try Repository.text("docs/clients.md")) }
 
     @Test func `each listing is a part of the compiled file, and only those of SwiftUI are not`() throws {
         let listings = try Self.listings()
         #expect(
             listings.filter { !$0.mark.isEmpty }.map(\.mark) == [Self.manifest, Self.program, "not-compiled", "not-compiled"])
         #expect(listings.filter { $0.mark == "not-compiled" }.allSatisfy { $0.lines.contains("import SwiftUI") })
-        let compiled = Self.trimmed(try Repository.text("HumonClient/Tests/PageListings.swift"))
+        let compiled = try Repository.text("HumonClient/Tests/PageListings.swift")
         let plain = listings.filter(\.mark.isEmpty)
         #expect(plain.count >= 7)
         for listing in plain {
-            let (count, first) = (listing.lines.count, listing.lines[0])
-            let isThere = compiled.indices.contains {
-                compiled[$0] == first && Array(compiled[$0...].prefix(count)) == listing.lines
-            }
-            #expect(isThere, "not in PageListings.swift: \(listing.lines.joined(separator: "\n"))")
+            #expect(listing.isPart(of: compiled), "not in PageListings.swift: \(listing.lines.joined(separator: "\n"))")
         }
     }
 

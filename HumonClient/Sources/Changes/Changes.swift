@@ -2,15 +2,8 @@
 ///
 /// ```swift
 /// for try await change in humon.changes(in: region) {
-///     switch change {
-///     case .list(let events):
-///         shown = Dictionary(events.map { ($0.id, $0) }) { first, _ in first }
-///         isOffline = false
-///     case .put(let event): shown[event.id] = event
-///     case .gone(let id): shown[id] = nil
-///     case .interrupted: isOffline = true
-///     case .resumed: isOffline = false
-///     }
+///     shown.apply(change)
+///     show(shown)
 /// }
 /// ```
 ///

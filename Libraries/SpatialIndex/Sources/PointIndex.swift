@@ -2,6 +2,16 @@ internal import Synchronization
 
 /// Points on the unit sphere with payloads, in memory. Readers never wait for the writer.
 ///
+/// ```swift
+/// let index = PointIndex()
+/// var batch = PointIndex.Batch()
+/// for city in cities {
+///     let location = PointIndex.Location(latitude: city.latitude, longitude: city.longitude)
+///     batch.put(Int64(city.id), version: 1, at: location, payload: city.name.utf8)
+/// }
+/// index.apply(batch, position: 1)
+/// ```
+///
 /// The index has one position: a number that grows with the changes, such as a position in a log. A batch makes a new snapshot,
 /// which shares all unchanged memory with the snapshot before it. A reader takes a snapshot and keeps it for as long as it needs
 /// it. So a reader sees whole batches only, and the lock protects only the copy of one reference.

@@ -7,7 +7,7 @@ import Testing
 @testable import Telemetry
 
 /// The lines that a log writes into a pipe.
-private final class Pipe: Sendable {
+final class Pipe: Sendable {
     let ends: (read: Int32, write: Int32)
     let sink: LogSink
     private let text = Mutex<[UInt8]>([])

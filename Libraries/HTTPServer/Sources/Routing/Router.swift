@@ -5,6 +5,19 @@ internal import Tracing
 
 /// Responds to requests: middleware, route, middleware, observers.
 ///
+/// ```swift
+/// let routes = [
+///     // Responds on the event loop, because the handler neither waits nor computes for long.
+///     Route.immediate(.get, "/hello/{name}") { _, context in Response(text: "Hello, \(context.parameter)!") },
+///     // Responds in a task.
+///     Route(.post, "/echo") { request, _ in
+///         guard request.body.readableBytes > 0 else { throw HTTPError(.badRequest, "There is no body") }
+///         return Response(body: request.body)
+///     },
+/// ]
+/// return Router(routes: routes, middleware: [CORS(allowing: .all), Compression(), RequestIDs()], logger: logger)
+/// ```
+///
 /// Each middleware prepares a request in order, its route responds, and each middleware finishes the response in reverse order.
 /// The server calls ``respondImmediately(to:from:)`` on the event loop. If the request needs a task, the server runs the task
 /// that the router returns. Both ways give the same response.

@@ -5,6 +5,11 @@ public import Tracing
 
 /// A pool of connections to one database. While the client runs, it replaces broken connections, with back-off.
 ///
+/// ```swift
+/// let rows = try await client.query("SELECT name, grams FROM teas WHERE grams >= \(grams) ORDER BY name")
+/// return try rows.decode((String, Int64).self)
+/// ```
+///
 /// Statements of different callers share connections: the statements in a connection's queue go out as one pipeline. A caller
 /// that needs its own connection leases one with ``withConnection(_:)`` or ``withTransaction(_:)``.
 public final class PostgresClient: Service, PostgresQuerying {
