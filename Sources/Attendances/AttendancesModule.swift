@@ -115,14 +115,14 @@ public struct AttendancesModule: Sendable {
     /// Reads what a command is decided on in one round trip.
     private func present(_ key: AttendanceKey, atLeast version: Int32) async throws -> (attendance: Attendance, event: Event?) {
         let query: SQL = """
-            SELECT version, attended_at FROM \(identifier: AttendancesProjection.schema).attendances
+            SELECT \(AttendancesProjection.layout.names) FROM \(identifier: AttendancesProjection.schema).attendances
             WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
             """
         var event: Event?
         let attendance = try await state.read(atLeast: version, version: \.version) {
             let rows = try await database.run([query, EventsModule.query(of: key.event)])
-            event = try EventsModule.event(key.event, in: rows[1])
-            return try rows[0].decode((Int32, Timestamp?).self).first.map { Attendance(key: key, version: $0, attendedAt: $1) }
+            event = try EventsModule.event(in: rows[1])
+            return try rows[0].first.map { try Attendance($0) }
         }
         return (attendance ?? Attendance(key: key), event)
     }

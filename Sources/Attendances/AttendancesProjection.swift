@@ -66,10 +66,20 @@ struct AttendancesProjection: Projection {
         return writes
     }
 
-    private static let layout = RowLayout<Attendance>(
+    /// The columns of a row, in the order in which ``Attendance/init(_:)`` reads them.
+    static let layout = RowLayout<Attendance>(
         table: "attendances",
         [
             .init("event_id") { $0.key.event.rawValue }, .init("user_id") { $0.key.user.rawValue },
             .init("version") { $0.version }, .init("attended_at") { $0.attendedAt },
         ])
+}
+
+extension Attendance {
+    /// - Throws: `PostgresError`
+    init(_ row: Row) throws(PostgresError) {
+        let (event, user, version, attendedAt) = try row.decode((Int64, Int64, Int32, Timestamp?).self)
+        let key = AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))
+        self.init(key: key, version: version, attendedAt: attendedAt)
+    }
 }

@@ -1,4 +1,3 @@
-public import Encoding
 public import Users
 
 /// The id of an event.
@@ -32,24 +31,6 @@ public struct Event: Sendable, Hashable {
 
     /// Whether lists show the event.
     public var isLive: Bool { !isCancelled && !isHidden }
-}
-
-/// The details of an event, all of them valid.
-public struct EventDetails: Sendable, Hashable {
-    public var name: String
-    public var address: String?
-    public var coordinates: Coordinates
-    public var startedAt: Timestamp
-    public var endedAt: Timestamp?
-
-    /// Takes valid values. ``init(_:)`` checks the fields of a client.
-    package init(name: String, address: String?, coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?) {
-        self.name = name
-        self.address = address
-        self.coordinates = coordinates
-        self.startedAt = startedAt
-        self.endedAt = endedAt
-    }
 }
 
 /// A point on the sphere.

@@ -83,30 +83,6 @@ package enum EventDomainEvent: DomainEvent, Hashable {
     }
 }
 
-extension EventDetails {
-    fileprivate var stored: [JSONObject.Member] {
-        [
-            .init(name: "name", value: .string(name)),
-            .init(name: "address", value: JSON(address)),
-            .init(name: "lat", value: JSON(coordinates.lat)),
-            .init(name: "lon", value: JSON(coordinates.lon)),
-            .init(name: "started_at", value: .string(startedAt.description)),
-            .init(name: "ended_at", value: JSON(endedAt?.description)),
-        ]
-    }
-
-    fileprivate init(stored data: JSON) throws {
-        try self.init(
-            storedName: data.stored("name") { $0.storedString },
-            address: data.stored("address") { $0.storedOptional { $0.storedString } },
-            lat: data.stored("lat") { $0.storedDouble },
-            lon: data.stored("lon") { $0.storedDouble },
-            startedAt: data.stored("started_at") { $0.storedTimestamp },
-            endedAt: data.stored("ended_at") { $0.storedOptional { $0.storedTimestamp } }
-        )
-    }
-}
-
 extension EventID {
     package var stream: StreamName { StreamName(category: EventDomainEvent.category, key: String(rawValue)) }
 

@@ -119,7 +119,7 @@ extension EventsModule {
             """
             SELECT count(*) FROM (
                 SELECT 1 FROM \(identifier: EventsProjection.schema).events
-                WHERE owner_id = \(owner.rawValue) AND NOT (is_cancelled OR is_hidden) LIMIT \(Int64(limit))
+                WHERE owner_id = \(owner.rawValue) AND \(EventRow.isLive) LIMIT \(Int64(limit))
             ) AS live
             """
         ).decode(Int64.self)

@@ -1,4 +1,3 @@
-public import Encoding
 public import EventStore
 public import Users
 
@@ -42,86 +41,6 @@ public enum EventRejection: Rejection, Hashable {
         case .cancelled: "Event Cancelled"
         case .hidden: "Event Hidden"
         case .invalid, .notFound, .forbidden, .changedMeanwhile, .tooManyEvents: nil
-        }
-    }
-}
-
-extension EventDetails {
-    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
-    public init(_ json: JSON) throws(EventRejection) {
-        var fields = EventFields(json)
-        let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
-        let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))
-        let name = fields.required("name", fields.name())
-        let startedAt = fields.required("started_at", fields.time("started_at"))
-        let address = fields.address().optional
-        let endedAt = fields.time("ended_at").optional
-        guard fields.errors.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(errors: fields.errors) }
-        self.init(
-            name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
-        )
-    }
-}
-
-/// A change of some of the details (RFC 7396): an absent field stays as it is, null clears it.
-public struct EventPatch: Sendable, Hashable {
-    enum Change<Value: Sendable & Hashable>: Sendable, Hashable {
-        case keep
-        case set(Value)
-    }
-
-    var lat = Change<Double>.keep
-    var lon = Change<Double>.keep
-    var name = Change<String>.keep
-    var startedAt = Change<Timestamp>.keep
-    var address = Change<String?>.keep
-    var endedAt = Change<Timestamp?>.keep
-
-    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors, also if a required field is null
-    public init(_ json: JSON) throws(EventRejection) {
-        var fields = EventFields(json)
-        func required<Value>(_ name: String, _ field: EventFields.Field<Value>) -> Change<Value> {
-            switch field {
-            case .absent, .unusable: return .keep
-            case .value(let value): return .set(value)
-            case .blank:
-                fields.isBlank(name)
-                return .keep
-            }
-        }
-        func clearable<Value>(_ field: EventFields.Field<Value>) -> Change<Value?> {
-            switch field {
-            case .absent, .unusable: .keep
-            case .value(let value): .set(value)
-            case .blank: .set(nil)
-            }
-        }
-        lat = required("lat", fields.number("lat", in: EventFields.latitudes))
-        lon = required("lon", fields.number("lon", in: EventFields.longitudes))
-        name = required("name", fields.name())
-        startedAt = required("started_at", fields.time("started_at"))
-        address = clearable(fields.address())
-        endedAt = clearable(fields.time("ended_at"))
-        guard fields.errors.isEmpty else { throw .invalid(errors: fields.errors) }
-    }
-
-    func applied(to details: EventDetails) -> EventDetails {
-        EventDetails(
-            name: name.applied(to: details.name),
-            address: address.applied(to: details.address),
-            coordinates: Coordinates(
-                lat: lat.applied(to: details.coordinates.lat), lon: lon.applied(to: details.coordinates.lon)),
-            startedAt: startedAt.applied(to: details.startedAt),
-            endedAt: endedAt.applied(to: details.endedAt)
-        )
-    }
-}
-
-extension EventPatch.Change {
-    func applied(to value: Value) -> Value {
-        switch self {
-        case .keep: value
-        case .set(let new): new
         }
     }
 }

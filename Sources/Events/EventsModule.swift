@@ -170,28 +170,16 @@ public final class EventsModule: Sendable {
 
     /// Returns an event, a cancelled or hidden one too.
     /// - Throws: `PostgresError`, `FormatError`
-    public func event(_ id: EventID) async throws -> Event? { try Self.event(id, in: await database.query(Self.query(of: id))) }
+    public func event(_ id: EventID) async throws -> Event? { try Self.event(in: await database.query(Self.query(of: id))) }
 
     /// Selects an event, a cancelled or hidden one too. For modules that send it together with statements of their own.
     package static func query(of id: EventID) -> SQL {
-        """
-        SELECT owner_id, version, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden
-        FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)
-        """
+        "SELECT \(EventRow.columns) FROM \(identifier: EventsProjection.schema).events WHERE id = \(id.rawValue)"
     }
 
     /// Makes the event from the rows of ``query(of:)``; `nil` if there is none.
-    /// - Throws: `FormatError`
-    package static func event(_ id: EventID, in rows: Rows) throws -> Event? {
-        try rows.first.map { row in
-            let (owner, version, name, address, lat, lon, startedAt, endedAt, isCancelled, isHidden) = try row.decode(
-                (Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?, Bool, Bool).self
-            )
-            return try Event(
-                row: id, owner: owner, version: version, name: name, address: address, lat: lat, lon: lon, startedAt: startedAt,
-                endedAt: endedAt, isCancelled: isCancelled, isHidden: isHidden)
-        }
-    }
+    /// - Throws: `FormatError`, `PostgresError`
+    package static func event(in rows: Rows) throws -> Event? { try rows.first.map { try Event($0) } }
 
     /// Whether an event is there and neither cancelled nor hidden.
     /// - Throws: ``PostgresError``, or `CancellationError`
@@ -199,7 +187,7 @@ public final class EventsModule: Sendable {
         try await database.query(
             """
             SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events
-            WHERE id = \(id.rawValue) AND NOT (is_cancelled OR is_hidden)
+            WHERE id = \(id.rawValue) AND \(EventRow.isLive)
             """
         ).isEmpty == false
     }

@@ -10,21 +10,11 @@ struct EventsProjection: Projection {
     static let version: Int32 = 2
     static let personalColumns: Set<String> = ["address", "lat", "lon", "band", "x", "y", "z"]
 
-    /// The changes of rows. In this type, `Event` is the domain event of ``Projection``, so the event itself is `Events.Event`.
     struct Changes: Sendable, Hashable {
-        /// What a batch changes in an event that an earlier batch created. `nil` leaves a part as it is.
-        struct Row: Sendable, Hashable {
-            var id: EventID
-            var version: Int32
-            var details: EventDetails?
-            var isCancelled: Bool?
-            var isHidden: Bool?
-        }
-
         /// The events of the batch's `EventCreated`, as the whole batch leaves them, by id.
-        var created: [Events.Event] = []
-        /// One row for each other event, by id.
-        var changed: [Row] = []
+        var created: [EventRow] = []
+        /// The changed parts of each other event, by id.
+        var changed: [EventRow] = []
     }
 
     static func tables(in schema: String) -> String {
@@ -58,19 +48,13 @@ struct EventsProjection: Projection {
     }
 
     func fold(_ envelopes: [EventEnvelope<EventDomainEvent>]) -> Changes {
-        var created: [EventID: Events.Event] = [:]
-        var changed: [EventID: Changes.Row] = [:]
+        var rows: [EventID: EventRow] = [:]
         for envelope in envelopes {
             guard let id = EventID(stream: envelope.stream) else { continue }
-            if case .created(let event) = envelope.event {
-                created[id] = Events.Event(id: id, owner: event.owner, version: envelope.version, details: event.details)
-            } else if created[id]?.apply(envelope.event, version: envelope.version) == nil {
-                changed[id, default: .init(id: id, version: 0)].apply(envelope.event, version: envelope.version)
-            }
+            rows[id, default: EventRow(id: id, version: 0)].apply(envelope.event, version: envelope.version)
         }
-        return Changes(
-            created: created.values.sorted { $0.id.rawValue < $1.id.rawValue },
-            changed: changed.values.sorted { $0.id.rawValue < $1.id.rawValue })
+        let ordered = rows.values.sorted { $0.id.rawValue < $1.id.rawValue }
+        return Changes(created: ordered.filter { $0.owner != nil }, changed: ordered.filter { $0.owner == nil })
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
@@ -79,99 +63,12 @@ struct EventsProjection: Projection {
             if !rows.isEmpty { writes.append(.run(layout.update(rows, by: "id", in: schema))) }
         }
         if !changes.created.isEmpty {
-            writes.append(.insert(Self.layout.insertion(of: changes.created.map(IndexedRow.init), in: schema)))
+            let created = changes.created.map(EventRow.Written.init)
+            writes.append(.insert(EventRow.layout.insertion(of: created, in: schema)))
         }
-        update(changes.changed.compactMap(IndexedRow.init), Self.details)
-        update(changes.changed.filter { $0.isCancelled != nil }, Self.cancellation)
-        update(changes.changed.filter { $0.isHidden != nil }, Self.hiding)
+        update(changes.changed.filter { $0.details != nil }.map(EventRow.Written.init), EventRow.details)
+        update(changes.changed.filter { $0.isCancelled != nil }, EventRow.cancellation)
+        update(changes.changed.filter { $0.isHidden != nil }, EventRow.hiding)
         return writes
-    }
-
-    /// A row with the columns of the nearby search. Owner and flags are `nil` in an update of the details.
-    private struct IndexedRow {
-        var id: EventID
-        var version: Int32
-        var owner: UserID?
-        var details: EventDetails
-        var isCancelled: Bool?
-        var isHidden: Bool?
-        var band: Int16
-        var vector: UnitVector
-
-        init(_ event: Events.Event) {
-            self.init(id: event.id, version: event.version, details: event.details)
-            (owner, isCancelled, isHidden) = (event.owner, event.isCancelled, event.isHidden)
-        }
-
-        /// `nil` if the details do not change.
-        init?(_ row: Changes.Row) {
-            guard let details = row.details else { return nil }
-            self.init(id: row.id, version: row.version, details: details)
-        }
-
-        private init(id: EventID, version: Int32, details: EventDetails) {
-            self.id = id
-            self.version = version
-            self.details = details
-            band = Band(lat: details.coordinates.lat).number
-            vector = UnitVector(details.coordinates)
-        }
-    }
-
-    private static let layout = RowLayout<IndexedRow>(
-        table: "events",
-        [
-            .init("id") { $0.id.rawValue },
-            .init("version") { $0.version },
-            .init("owner_id") { $0.owner?.rawValue },
-            .init("name") { $0.details.name },
-            .init("address") { $0.details.address },
-            .init("lat") { $0.details.coordinates.lat },
-            .init("lon") { $0.details.coordinates.lon },
-            .init("started_at") { $0.details.startedAt },
-            .init("ended_at") { $0.details.endedAt },
-            .init("band") { $0.band },
-            .init("x") { $0.vector.x },
-            .init("y") { $0.vector.y },
-            .init("z") { $0.vector.z },
-            .init("is_cancelled") { $0.isCancelled },
-            .init("is_hidden") { $0.isHidden },
-        ]
-    )
-
-    private static let details = layout.without("owner_id").without("is_cancelled").without("is_hidden")
-
-    private static let cancellation = flag("is_cancelled") { $0.isCancelled }
-    private static let hiding = flag("is_hidden") { $0.isHidden }
-
-    private static func flag(_ name: String, _ value: @escaping @Sendable (Changes.Row) -> Bool?) -> RowLayout<Changes.Row> {
-        RowLayout(table: "events", [.init("id") { $0.id.rawValue }, .init("version") { $0.version }, .init(name, value)])
-    }
-}
-
-extension Event {
-    /// Applies a later domain event of this event.
-    mutating func apply(_ event: EventDomainEvent, version: Int32) {
-        self.version = version
-        switch event {
-        case .created(let created): (owner, details) = (created.owner, created.details)
-        case .updated(let updated): details = updated.details
-        case .cancelled: isCancelled = true
-        case .hidden: isHidden = true
-        case .unhidden: isHidden = false
-        }
-    }
-}
-
-extension EventsProjection.Changes.Row {
-    fileprivate mutating func apply(_ event: EventDomainEvent, version: Int32) {
-        self.version = version
-        switch event {
-        case .created(let created): details = created.details
-        case .updated(let updated): details = updated.details
-        case .cancelled: isCancelled = true
-        case .hidden: isHidden = true
-        case .unhidden: isHidden = false
-        }
     }
 }

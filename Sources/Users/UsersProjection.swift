@@ -50,8 +50,17 @@ struct UsersProjection: Projection {
         return writes
     }
 
-    private static let layout = RowLayout<User>(
+    /// The columns of a row, in the order in which ``User/init(_:)`` reads them.
+    static let layout = RowLayout<User>(
         table: "users", [.init("id") { $0.id.rawValue }, .init("version") { $0.version }, .init("device") { $0.device?.bytea }])
+}
+
+extension User {
+    /// - Throws: `PostgresError`
+    init(_ row: Row) throws(PostgresError) {
+        let (id, version, device) = try row.decode((Int64, Int32, Bytea?).self)
+        self.init(id: UserID(rawValue: id), version: version, device: device.map { DeviceDigest(bytes: $0.bytes) })
+    }
 }
 
 extension UserDomainEvent {

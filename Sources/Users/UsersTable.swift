@@ -11,22 +11,19 @@ struct UsersTable: Sendable {
     /// The users of these tokens, by digest. Unknown, replaced and revoked tokens have no entry.
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
     func users(of devices: [DeviceDigest]) async throws -> [DeviceDigest: UserID] {
-        let found = try await state.rows(
-            "SELECT device, id FROM \(identifier: UsersProjection.schema).users WHERE device = ANY(\(devices.map(\.bytea)))"
-        ).decode((Bytea, Int64).self)
-        return Dictionary(found.map { (DeviceDigest(bytes: $0.bytes), UserID(rawValue: $1)) }) { first, _ in first }
+        let found = try await users(where: "device = ANY(\(devices.map(\.bytea)))")
+        return Dictionary(found.compactMap { user in user.device.map { ($0, user.id) } }) { first, _ in first }
     }
 
     /// - Throws: as ``users(of:)``
-    func user(of token: DeviceToken) async throws -> User? { try await user(where: "device = \(token.digest.bytea)") }
+    func user(of token: DeviceToken) async throws -> User? { try await users(where: "device = \(token.digest.bytea)").first }
 
     /// - Throws: as ``users(of:)``
-    func user(_ id: UserID) async throws -> User? { try await user(where: "id = \(id.rawValue)") }
+    func user(_ id: UserID) async throws -> User? { try await users(where: "id = \(id.rawValue)").first }
 
-    private func user(where condition: SQL) async throws -> User? {
-        try await state.rows("SELECT id, version, device FROM \(identifier: UsersProjection.schema).users WHERE \(condition)")
-            .decode((Int64, Int32, Bytea?).self).first.map { id, version, device in
-                User(id: UserID(rawValue: id), version: version, device: device.map { DeviceDigest(bytes: $0.bytes) })
-            }
+    private func users(where condition: SQL) async throws -> [User] {
+        try await state.rows(
+            "SELECT \(UsersProjection.layout.names) FROM \(identifier: UsersProjection.schema).users WHERE \(condition)"
+        ).map { try User($0) }
     }
 }

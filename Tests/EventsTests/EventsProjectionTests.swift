@@ -16,7 +16,7 @@ import Users
 
     @Test func `EventCreated gives a new row`() {
         let changes = EventsProjection().fold([created(12, by: .ann, .picnic)])
-        #expect(changes.created == [event(12, version: 1, owner: .ann, .picnic)])
+        #expect(changes.created == [row(12, version: 1, owner: .ann, .picnic)])
         #expect(changes.changed.isEmpty)
     }
 
@@ -26,8 +26,8 @@ import Users
             (.cancelled, .init(id: .twelve, version: 5, isCancelled: true)),
             (.hidden(.fraud), .init(id: .twelve, version: 5, isHidden: true)),
             (.unhidden, .init(id: .twelve, version: 5, isHidden: false)),
-        ] as [(EventDomainEvent, EventsProjection.Changes.Row)])
-    func `a later domain event changes its own part of the row only`(event: EventDomainEvent, row: EventsProjection.Changes.Row) {
+        ] as [(EventDomainEvent, EventRow)])
+    func `a later domain event changes its own part of the row only`(event: EventDomainEvent, row: EventRow) {
         let changes = EventsProjection().fold([.of(12, version: 5, event)])
         #expect(changes.created.isEmpty)
         #expect(changes.changed == [row])
@@ -37,7 +37,7 @@ import Users
         let changes = EventsProjection().fold([
             created(12, by: .bob, .picnic), updated(12, version: 2, .picnic), updated(12, version: 3, .concert),
         ])
-        #expect(changes.created == [event(12, version: 3, owner: .bob, .concert)])
+        #expect(changes.created == [row(12, version: 3, owner: .bob, .concert)])
         #expect(changes.changed.isEmpty)
     }
 
@@ -45,7 +45,7 @@ import Users
         let changes = EventsProjection().fold([
             created(12, by: .bob, .picnic), .of(12, version: 2, .hidden(.fraud)), .of(12, version: 3, .cancelled),
         ])
-        var expected = event(12, version: 3, owner: .bob, .picnic)
+        var expected = row(12, version: 3, owner: .bob, .picnic)
         (expected.isCancelled, expected.isHidden) = (true, true)
         #expect(changes == .init(created: [expected]))
     }
@@ -64,7 +64,7 @@ import Users
             updated(9, version: 2, .picnic), created(12, by: .ann, .picnic), created(11, by: .bob, .concert),
             updated(12, version: 2, .concert), .of(7, version: 3, .cancelled),
         ])
-        #expect(changes.created == [event(11, version: 1, owner: .bob, .concert), event(12, version: 2, owner: .ann, .concert)])
+        #expect(changes.created == [row(11, version: 1, owner: .bob, .concert), row(12, version: 2, owner: .ann, .concert)])
         #expect(
             changes.changed == [
                 .init(id: EventID(rawValue: 7), version: 3, isCancelled: true),
@@ -106,14 +106,7 @@ import Users
                 for seed in 0..<12 as Range<UInt64> {
                     let history = Self.history(seed: seed)
                     let whole = try await Self.rows(of: history, in: [history.count], client)
-                    let expected = history.reduce(into: [EventID: Event]()) { events, envelope in
-                        guard let id = EventID(stream: envelope.stream) else { return }
-                        if case .created(let created) = envelope.event {
-                            events[id] = Event(id: id, owner: created.owner, version: 1, details: created.details)
-                        } else {
-                            events[id]?.apply(envelope.event, version: envelope.version)
-                        }
-                    }
+                    let expected = history.reduce(into: [EventID: Event]()) { $0.apply($1) }
                     #expect(whole == expected.values.sorted { $0.id.rawValue < $1.id.rawValue }, "seed \(seed)")
                     for sizes in [[1], [2, 5, 13], [7, 1, 40]] {
                         #expect(try await Self.rows(of: history, in: sizes, client) == whole, "seed \(seed), sizes \(sizes)")
@@ -162,6 +155,6 @@ private func updated(_ id: Int64, version: Int32, _ details: EventDetails) -> Ev
     .of(id, version: version, .updated(EventUpdated(details: details)))
 }
 
-private func event(_ id: Int64, version: Int32, owner: UserID, _ details: EventDetails) -> Event {
-    Event(id: EventID(rawValue: id), owner: owner, version: version, details: details)
+private func row(_ id: Int64, version: Int32, owner: UserID, _ details: EventDetails) -> EventRow {
+    EventRow(id: EventID(rawValue: id), version: version, owner: owner, details: details)
 }

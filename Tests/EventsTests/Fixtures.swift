@@ -46,6 +46,30 @@ extension Event {
     static let picnicOfAnn = Event(id: EventID(rawValue: 12), owner: .ann, version: 1, details: .picnic)
 }
 
+extension EventRow {
+    /// The whole row of an event.
+    init(_ event: Event) {
+        self.init(
+            id: event.id, version: event.version, owner: event.owner, details: event.details, isCancelled: event.isCancelled,
+            isHidden: event.isHidden)
+    }
+}
+
+extension [EventID: Event] {
+    /// The events after this domain event, written apart from the fold that tests compare with it.
+    mutating func apply(_ envelope: EventEnvelope<EventDomainEvent>) {
+        guard let id = EventID(stream: envelope.stream) else { return }
+        switch envelope.event {
+        case .created(let created): self[id] = Event(id: id, owner: created.owner, version: 1, details: created.details)
+        case .updated(let updated): self[id]?.details = updated.details
+        case .cancelled: self[id]?.isCancelled = true
+        case .hidden: self[id]?.isHidden = true
+        case .unhidden: self[id]?.isHidden = false
+        }
+        self[id]?.version = envelope.version
+    }
+}
+
 /// The sentences of the validation errors that the body throws; empty if it throws nothing.
 func sentences<Value>(_ body: () throws -> Value) -> [String] {
     do {

@@ -37,8 +37,9 @@ import Users
                 for write in EventsProjection().writes(for: changes, in: "events_v2") { _ = write.statement }
                 var batch = EventIndex.Batch()
                 for created in changes.created {
-                    batch.put(created.id, owner: .ann, version: 1, place: created.details.place, json: "{}".utf8)
-                    let search = NearbySearch(centre: created.details.coordinates, radius: 1)
+                    let details = try #require(created.details)
+                    batch.put(created.id, owner: .ann, version: 1, place: details.place, json: "{}".utf8)
+                    let search = NearbySearch(centre: details.coordinates, radius: 1)
                     _ = search.query
                     index.apply(batch, position: Int64(offset))
                     try #require(index.snapshot.event(created.id) != nil)
@@ -103,10 +104,13 @@ import Users
         for _ in 0..<Self.count {
             let bits = (0..<5).map { _ in Double(bitPattern: mutations.number(UInt64.self)) }
             do {
-                let event = try Event(
-                    row: EventID(rawValue: mutations.number(Int64.self)), owner: mutations.number(Int64.self),
-                    version: mutations.number(Int32.self), name: mutations.text(of: ["Picnic"]), address: nil, lat: bits[0],
-                    lon: bits[1], startedAt: Timestamp(milliseconds: mutations.number(Int64.self)), endedAt: nil)
+                let event = Event(
+                    id: EventID(rawValue: mutations.number(Int64.self)), owner: UserID(rawValue: mutations.number(Int64.self)),
+                    version: mutations.number(Int32.self),
+                    details: EventDetails(
+                        name: mutations.text(of: ["Picnic"]), address: nil, coordinates: Coordinates(lat: bits[0], lon: bits[1]),
+                        startedAt: Timestamp(milliseconds: mutations.number(Int64.self)), endedAt: nil))
+                try event.check()
                 _ = (event.version + 1, Band(lat: event.details.coordinates.lat), event.details.startedAt.description)
             } catch {
                 try #require(error.description.contains("in the read model events_v2"))

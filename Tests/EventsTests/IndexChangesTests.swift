@@ -158,14 +158,7 @@ private func told(_ changes: IndexChanges) -> [String] {
             return node
         }
         // What the read model has after the same history.
-        let expected = history.reduce(into: [EventID: Event]()) { events, recorded in
-            guard let id = EventID(stream: recorded.envelope.stream) else { return }
-            if case .created(let created) = recorded.envelope.event {
-                events[id] = Event(id: id, owner: created.owner, version: 1, details: created.details)
-            } else {
-                events[id]?.apply(recorded.envelope.event, version: recorded.envelope.version)
-            }
-        }
+        let expected = history.reduce(into: [EventID: Event]()) { $0.apply($1.envelope) }
         let contents = (1...8 as ClosedRange<Int64>).map { id -> String in
             guard let event = expected[EventID(rawValue: id)], !event.isCancelled else { return "-" }
             return "\(event.version) \(event.isHidden) \(event.details.name)"

@@ -57,7 +57,7 @@ import Users
                     try await connection.execute(
                         script: EventsProjection.tables(in: schema) + EventsProjection.indexes(in: schema))
                     try await connection.run(
-                        EventsProjection().writes(for: .init(created: events), in: schema).map(\.statement))
+                        EventsProjection().writes(for: .init(created: events.map(EventRow.init)), in: schema).map(\.statement))
                 }
                 try await body(events.filter(\.isLive), snapshot, client)
             }

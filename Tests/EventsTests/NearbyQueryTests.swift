@@ -37,8 +37,8 @@ import Users
                         name: "Event", address: nil, coordinates: places[index], startedAt: Timestamp(milliseconds: 0),
                         endedAt: nil
                     )
-                    return Event(
-                        id: EventID(rawValue: Int64(index + 1)), owner: UserID(rawValue: 1), version: 1, details: details)
+                    return EventRow(
+                        id: EventID(rawValue: Int64(index + 1)), version: 1, owner: UserID(rawValue: 1), details: details)
                 }
                 try await connection.run(
                     projection.writes(for: .init(created: rows), in: EventsProjection.schema).map(\.statement))

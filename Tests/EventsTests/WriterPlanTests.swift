@@ -19,11 +19,11 @@ import Users
                     try await connection.execute(
                         script: EventsProjection.tables(in: schema) + EventsProjection.indexes(in: schema))
                     // With statistics of 60 rows, a hash join that reads all of them looks cheaper than the keys.
-                    try await connection.run(writes(.init(created: (1...60).map(event))).map(\.statement))
+                    try await connection.run(writes(.init(created: (1...60).map(row))).map(\.statement))
                     try await connection.query("ANALYZE \(identifier: schema).events")
                 }
                 let changed = (1...3).map {
-                    EventsProjection.Changes.Row(id: EventID(rawValue: $0), version: 2, details: details)
+                    EventRow(id: EventID(rawValue: $0), version: 2, details: details)
                 }
                 let update = writes(.init(changed: changed))[0].statement
                 let plan = try await client.query(update.explained).decode(String.self).joined(separator: "\n")
@@ -37,8 +37,8 @@ import Users
         EventsProjection().writes(for: changes, in: EventsProjection.schema)
     }
 
-    private func event(_ id: Int64) -> Event {
-        Event(id: EventID(rawValue: id), owner: UserID(rawValue: 1), version: 1, details: details)
+    private func row(_ id: Int64) -> EventRow {
+        EventRow(id: EventID(rawValue: id), version: 1, owner: UserID(rawValue: 1), details: details)
     }
 
     private var details: EventDetails {

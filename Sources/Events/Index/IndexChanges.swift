@@ -39,7 +39,9 @@ struct IndexChanges: Sendable {
         for (position, envelope) in recorded {
             guard let id = EventID(stream: envelope.stream) else { continue }
             let old = if let known = events[id] { known.event } else { before(id) }
-            let new = Self.apply(envelope.event, of: id, version: envelope.version, to: old, render)
+            var row = EventRow(id: id, version: envelope.version)
+            row.apply(envelope.event, version: envelope.version)
+            let new = row.applied(to: old, render)
             events[id] = Outcome(version: envelope.version, event: new)
             let after = new?.shownPlace
             changes.append(
@@ -47,26 +49,20 @@ struct IndexChanges: Sendable {
                     position: position, id: id, before: old?.shownPlace, after: after, json: after == nil ? [] : new?.json ?? []))
         }
     }
+}
 
-    private static func apply(
-        _ domainEvent: EventDomainEvent, of id: EventID, version: Int32, to old: HeldEvent?, _ render: EventRendering
-    ) -> HeldEvent? {
-        func held(_ details: EventDetails, owner: UserID) -> HeldEvent {
+extension EventRow {
+    /// The event as the index keeps it; `nil` for a cancelled event, and for one that was not there.
+    fileprivate func applied(to old: HeldEvent?, _ render: EventRendering) -> HeldEvent? {
+        guard isCancelled != true, let owner = owner ?? old?.owner else { return nil }
+        var new = old
+        if let details {
             var json: [UInt8] = []
             render(Event(id: id, owner: owner, version: version, details: details), &json)
-            return HeldEvent(owner: owner, version: version, place: details.place, json: json)
-        }
-        var new = old
-        switch domainEvent {
-        case .created(let created): return held(created.details, owner: created.owner)
-        case .updated(let updated):
-            new = old.map { held(updated.details, owner: $0.owner) }
-            new?.isHidden = old?.isHidden == true
-        case .cancelled: return nil
-        case .hidden: new?.isHidden = true
-        case .unhidden: new?.isHidden = false
+            new = HeldEvent(owner: owner, version: version, place: details.place, json: json, isHidden: old?.isHidden == true)
         }
         new?.version = version
+        if let isHidden { new?.isHidden = isHidden }
         return new
     }
 }

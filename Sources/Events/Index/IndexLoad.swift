@@ -70,34 +70,6 @@ extension IndexUpdater {
     }
 }
 
-extension EventsProjection {
-    /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another
-    /// processor may compute another last bit.
-    /// - Parameter percent: copies about this part of the events, chosen at random; `nil` copies all
-    static func copyRows(
-        _ connection: LeasedConnection, percent: Double? = nil, _ body: @escaping @Sendable (CopiedRows) throws -> Void
-    ) async throws {
-        let columns = [
-            "id", "version", "owner_id", "name", "address", "lat", "lon", "started_at", "ended_at", "is_cancelled", "is_hidden",
-            "x", "y", "z",
-        ]
-        try await connection.copyRows(of: "events", in: schema, columns: columns, percent: percent, atOnce: 1_000, body)
-    }
-}
-
-extension CopiedRow {
-    /// Decodes a row of ``EventsProjection/copyRows(_:_:)``.
-    /// - Throws: `FormatError`, `CellError`
-    mutating func event() throws -> (Event, UnitVector) {
-        let id = EventID(rawValue: try next())
-        let version: Int32 = try next()
-        let event = try Event(
-            row: id, owner: try next(), version: version, name: try next(), address: try next(), lat: try next(), lon: try next(),
-            startedAt: try next(), endedAt: try next(), isCancelled: try next(), isHidden: try next())
-        return (event, try UnitVector(storedX: try next(), y: try next(), z: try next()))
-    }
-}
-
 /// Makes a bulk load from the rows of a COPY, and logs its progress at most once a second.
 private final class CopiedEvents: Sendable {
     private struct State: Sendable {
@@ -136,7 +108,7 @@ private final class CopiedEvents: Sendable {
                     var (batch, hidden, json) = (EventIndex.Batch(), [EventID: HeldEvent](), [UInt8]())
                     for await rows in handover.rows {
                         try rows.forEach { row in
-                            let (event, vector) = try row.event()
+                            let (event, vector) = try EventRow.copied(&row)
                             guard !event.isCancelled else { return }
                             json.removeAll(keepingCapacity: true)
                             self.render(event, &json)
@@ -159,7 +131,7 @@ private final class CopiedEvents: Sendable {
             }
             let result: Result<Void, any Error>
             do {
-                result = .success(try await EventsProjection.copyRows(connection) { try handover.give($0) })
+                result = .success(try await EventRow.copyAll(connection) { try handover.give($0) })
             } catch {
                 result = .failure(error)
             }

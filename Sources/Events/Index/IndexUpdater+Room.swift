@@ -24,7 +24,7 @@ extension IndexUpdater {
         try await client.withTransaction { connection in
             try await connection.withoutTimeout { connection in
                 try await connection.query(
-                    "SELECT count(*) FROM \(identifier: EventsProjection.schema).events WHERE NOT (is_cancelled OR is_hidden)"
+                    "SELECT count(*) FROM \(identifier: EventsProjection.schema).events WHERE \(EventRow.isLive)"
                 ).decode(Int64.self).first.map { Int($0) } ?? 0
             }
         }

@@ -79,7 +79,7 @@ extension IndexUpdater {
             let changed = try await changes(after: held.index.position, through: state.position, connection)
             let comparison = RowComparison(with: held, changed: changed, at: state.position, render: render)
             try await connection.withoutTimeout { connection in
-                try await EventsProjection.copyRows(connection, percent: percent) { rows in
+                try await EventRow.copyAll(connection, percent: percent) { rows in
                     try rows.forEach { try comparison.take(&$0) }
                 }
             }
@@ -162,7 +162,7 @@ private final class RowComparison: Sendable {
     }
 
     func take(_ row: inout CopiedRow) throws {
-        let (event, _) = try row.event()
+        let (event, _) = try EventRow.copied(&row)
         state.withLock { state in
             let held = index[event.id]
             let before = changed[event.id]

@@ -42,7 +42,7 @@ extension BoxSearch {
     /// Reads one row more than the limit. The extra row shows that there is another page.
     var query: SQL {
         """
-        SELECT id, owner_id, version, name, address, lat, lon, started_at, ended_at
+        SELECT \(EventRow.columns)
         FROM \(identifier: EventsProjection.schema).events
         WHERE \(box.condition)\(window.condition) AND id > \(after?.rawValue ?? .min)
         ORDER BY id LIMIT \(Int64(limit) + 1)
@@ -50,14 +50,7 @@ extension BoxSearch {
     }
 
     func page(_ rows: Rows) throws -> NearbySearch.Page {
-        let found = try rows.map { row in
-            let (id, owner, version, name, address, lat, lon, startedAt, endedAt) = try row.decode(
-                (Int64, Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?).self
-            )
-            return try Event(
-                row: EventID(rawValue: id), owner: owner, version: version, name: name, address: address, lat: lat, lon: lon,
-                startedAt: startedAt, endedAt: endedAt)
-        }
+        let found = try rows.map { try Event($0) }
         let kept = Array(found.prefix(limit))
         let next = found.count > limit ? kept.last : nil
         return NearbySearch.Page(events: kept, next: next.map { NearbySearch.Cursor(squaredChord: 0, id: $0.id) })
@@ -72,7 +65,7 @@ extension DegreeBox {
             west <= east ? "lon BETWEEN \(west) AND \(east)" : "(lon >= \(west) OR lon <= \(east))"
         return """
             band BETWEEN \(first) AND \(last) AND lat BETWEEN \(south) AND \(north) AND \(longitudes) \
-            AND NOT (is_cancelled OR is_hidden)
+            AND \(EventRow.isLive)
             """
     }
 }

@@ -33,21 +33,16 @@ extension EventsModule {
     fileprivate func rendered(_ ids: [EventID]) async throws -> [EventID: RenderedEvent] {
         let rows = try await database.query(
             """
-            SELECT id, owner_id, version, name, address, lat, lon, started_at, ended_at
+            SELECT \(EventRow.columns)
             FROM \(identifier: EventsProjection.schema).events
-            WHERE id = ANY(\(ids.map(\.rawValue))) AND NOT (is_cancelled OR is_hidden)
+            WHERE id = ANY(\(ids.map(\.rawValue))) AND \(EventRow.isLive)
             """
         )
         let events = try rows.map { row in
-            let (id, owner, version, name, address, lat, lon, startedAt, endedAt) = try row.decode(
-                (Int64, Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?).self
-            )
-            let event = try Event(
-                row: EventID(rawValue: id), owner: owner, version: version, name: name, address: address, lat: lat, lon: lon,
-                startedAt: startedAt, endedAt: endedAt)
+            let event = try Event(row)
             var json: [UInt8] = []
             render(event, &json)
-            return (event.id, RenderedEvent(version: version, source: .rendered(json)))
+            return (event.id, RenderedEvent(version: event.version, source: .rendered(json)))
         }
         return Dictionary(events) { first, _ in first }
     }

@@ -90,7 +90,7 @@ extension NearbySearch {
         let ranges = BandRange.covering(centre, kilometres: radius)
         let centre = UnitVector(centre)
         return """
-            SELECT id, owner_id, version, name, address, lat, lon, started_at, ended_at, squared_chord
+            SELECT \(EventRow.columns), squared_chord
             FROM (
                 SELECT near.*,
                     (x - \(centre.x)) * (x - \(centre.x)) + (y - \(centre.y)) * (y - \(centre.y))
@@ -100,7 +100,7 @@ extension NearbySearch {
                 CROSS JOIN LATERAL (
                     SELECT * FROM \(identifier: EventsProjection.schema).events AS e
                     WHERE e.band = range.band AND e.lon BETWEEN range.west AND range.east
-                        AND NOT (e.is_cancelled OR e.is_hidden)\(window.condition)
+                        AND \(EventRow.isLive)\(window.condition)
                     OFFSET 0
                 ) AS near
                 OFFSET 0
@@ -114,13 +114,9 @@ extension NearbySearch {
 
     func page(_ rows: Rows) throws -> Page {
         let found = try rows.map { row in
-            let (id, owner, version, name, address, lat, lon, startedAt, endedAt, squaredChord) = try row.decode(
-                (Int64, Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?, Double).self
-            )
-            let event = try Event(
-                row: EventID(rawValue: id), owner: owner, version: version, name: name, address: address, lat: lat, lon: lon,
-                startedAt: startedAt, endedAt: endedAt)
-            return (event: event, cursor: Cursor(squaredChord: squaredChord, id: event.id))
+            var columns = row.columns
+            let event = try Event(&columns)
+            return (event: event, cursor: Cursor(squaredChord: try columns.next(), id: event.id))
         }
         let kept = found.prefix(limit)
         return Page(events: kept.map(\.event), next: found.count > limit ? kept.last?.cursor : nil)

@@ -35,9 +35,9 @@ extension OwnEvents {
     /// Reads one row more than the limit. The extra row shows that there is another page.
     var query: SQL {
         """
-        SELECT id, version, name, address, lat, lon, started_at, ended_at
+        SELECT \(EventRow.columns)
         FROM \(identifier: EventsProjection.schema).events
-        WHERE owner_id = \(owner.rawValue) AND id < \(after?.rawValue ?? .max) AND NOT (is_cancelled OR is_hidden)
+        WHERE owner_id = \(owner.rawValue) AND id < \(after?.rawValue ?? .max) AND \(EventRow.isLive)
         ORDER BY id DESC LIMIT \(Int64(limit) + 1)
         """
     }
@@ -52,14 +52,7 @@ extension EventsModule {
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
             throw PositionNotReachedError(position: position)
         }
-        let events = try await database.query(own.query).map { row in
-            let (id, version, name, address, lat, lon, startedAt, endedAt) = try row.decode(
-                (Int64, Int32, String, String?, Double, Double, Timestamp, Timestamp?).self
-            )
-            return try Event(
-                row: EventID(rawValue: id), owner: own.owner.rawValue, version: version, name: name, address: address, lat: lat,
-                lon: lon, startedAt: startedAt, endedAt: endedAt)
-        }
+        let events = try await database.query(own.query).map { try Event($0) }
         let kept = Array(events.prefix(own.limit))
         return OwnEvents.Page(events: kept, next: events.count > own.limit ? kept.last?.id : nil)
     }

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A row of a binary COPY, read from left to right.
 /// Source: PostgreSQL's documentation of COPY, *Binary Format*.
-public struct CopiedRow {
+public struct CopiedRow: ColumnReader {
     fileprivate var rest: UnsafeRawBufferPointer
 
     init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
@@ -11,7 +11,7 @@ public struct CopiedRow {
     /// - Throws: ``CellError``, as where a column of a query's rows is read
     @inlinable  // so that it is specialised in the modules: a start-up spends its time here
     public mutating func next<Value: PostgresEncodable & PostgresDecodable>(
-        _: Value.Type = Value.self
+        _: Value.Type
     ) throws(CellError) -> Value {
         try Value(nextCell(of: Value.postgresType))
     }

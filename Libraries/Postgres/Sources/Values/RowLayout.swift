@@ -3,7 +3,7 @@ internal import Synchronization
 /// Where the values of a Swift type stand in a table: for writing many rows at once, by INSERT, UPDATE or COPY.
 public struct RowLayout<Row: Sendable>: Sendable {
     public struct Column: Sendable {
-        @usableFromInline let name: String
+        public let name: String
         /// Binds the values of all rows as one array.
         @usableFromInline let bind: @Sendable ([Row], inout SQL.StringInterpolation) -> Void
         /// Writes one value behind its length, as binary COPY has it.
@@ -31,6 +31,9 @@ public struct RowLayout<Row: Sendable>: Sendable {
         precondition(columns.contains { $0.name == name }, "\(table) has no column \(name)")
         return RowLayout(table: table, columns.filter { $0.name != name })
     }
+
+    /// The names of the columns, for a query.
+    public var names: SQL { SQL(unsafeText: list()) }
 
     public func insertion(of rows: [Row], in schema: String) -> Insertion {
         Insertion(

@@ -58,14 +58,42 @@ public struct Row: Sendable {
     /// - Throws: ``PostgresError/decoding(column:cause:)``
     public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> (repeat each Column)
     {
-        var column = 0
-        func next<Value: PostgresDecodable>(_: Value.Type) throws(PostgresError) -> Value {
-            defer { column += 1 }
-            precondition(column < rows.columnCount, "the statement answers \(rows.columnCount) columns, more are read")
-            do throws(CellError) { return try Value(rows.cell(row: index, column: column)) } catch {
-                throw .decoding(column: column, cause: error)
-            }
-        }
-        return (repeat try next((each Column).self))
+        var columns = columns
+        return (repeat try columns.read((each Column).self))
+    }
+
+    public var columns: RowColumns { RowColumns(row: self) }
+}
+
+/// The columns of one row from left to right. So a type decodes its rows in one place, whether they come from a query or from COPY.
+public protocol ColumnReader {
+    /// - Throws: an error that says why the next column has no value of this type: ``PostgresError/decoding(column:cause:)`` in the
+    ///   row of a query, ``CellError`` in a copied row
+    mutating func next<Value: PostgresEncodable & PostgresDecodable>(_: Value.Type) throws -> Value
+}
+
+extension ColumnReader {
+    /// - Throws: what ``next(_:)`` throws
+    @inlinable  // so that it is specialised in the modules: a start-up spends its time here
+    public mutating func next<Value: PostgresEncodable & PostgresDecodable>() throws -> Value { try next(Value.self) }
+}
+
+/// The columns of a row of a query.
+public struct RowColumns: ColumnReader {
+    private let row: Row
+    private var column = 0
+
+    fileprivate init(row: Row) { self.row = row }
+
+    /// - Throws: ``PostgresError/decoding(column:cause:)``
+    public mutating func next<Value: PostgresEncodable & PostgresDecodable>(_: Value.Type) throws(PostgresError) -> Value {
+        try read(Value.self)
+    }
+
+    fileprivate mutating func read<Value: PostgresDecodable>(_: Value.Type) throws(PostgresError) -> Value {
+        defer { column += 1 }
+        let count = row.rows.columnCount
+        precondition(column < count, "the statement answers \(count) columns, more are read")
+        do throws(CellError) { return try Value(row.cell(column)) } catch { throw .decoding(column: column, cause: error) }
     }
 }

@@ -76,6 +76,10 @@ extension SQL: ExpressibleByStringInterpolation {
         /// A part of a statement, with the values that are bound in it.
         public mutating func appendInterpolation(_ part: SQL) {
             let before = parameters.slots.count
+            guard before > 0, !part.parameters.slots.isEmpty else {
+                text += part.text
+                return parameters.append(contentsOf: part.parameters)
+            }
             text += part.text.replacing(/\$(\d+)/) { match in "$\((Int(match.1) ?? 0) + before)" }
             parameters.append(contentsOf: part.parameters)
         }
