@@ -93,13 +93,18 @@ import Testing
             result: "this program does not know it", hint: "Run the version of humon that this database belongs to.",
             cure: "UPDATE humon.migrations SET name = '0005_append' WHERE name = '0005_append.old'"),
         Ailment(
+            script: "UPDATE humon.migrations SET checksum = reverse(checksum) WHERE name LIKE 'functions%'", check: "migrations",
+            result: "missing: functions", hint: "Run humon migrate.",
+            cure: "UPDATE humon.migrations SET checksum = reverse(checksum) WHERE name LIKE 'functions%'"),
+        Ailment(
             script:
                 "INSERT INTO log.follower_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
             check: "subscriptions", result: "1 parked by feed",
             hint: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
             cure: "DELETE FROM log.parked_streams; DELETE FROM log.follower_leaders"),
         Ailment(
-            script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations)", check: "migrations",
+            script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations WHERE name < '1')",
+            check: "migrations",
             result: "missing: 0",
             hint: "Run humon migrate.", cure: "SELECT 1"),
         // The following defects have no cure.

@@ -241,12 +241,32 @@ extension Project {
         text.matches(of: /name: "(\d{4}_\w+)"/).map { String($0.1) }
     }
 
-    @Test func `every migration is embedded in the program`() throws {
-        let files = try SourceTree.files(below: ["db/migrations"], ending: ".sql").compactMap {
+    private static func files(in folder: String) throws -> [String] {
+        try SourceTree.files(below: [folder], ending: ".sql").compactMap {
             $0.split(separator: "/").last.map { String($0.dropLast(4)) }
         }
-        #expect(files.first == "0001_log")
-        #expect(Self.listed(in: try Repository.text("Libraries/EventStore/Sources/Schema.swift")) == files)
+    }
+
+    @Test func `every migration and every file of functions is embedded in the program`() throws {
+        let (migrations, functions) = (try Self.files(in: "db/migrations"), try Self.files(in: "db/functions"))
+        #expect(migrations.first == "0001_log" && functions.first == "append")
+        let schema = try Repository.text("Libraries/EventStore/Sources/Schema.swift")
+        #expect(Self.listed(in: schema) == migrations)
         #expect(Self.listed(in: #"Migration(name: "0001_log", bytes: x), Migration(name: "grants", bytes: y)"#) == ["0001_log"])
+        let embedded = schema.matches(of: /PackageResources\.([a-z]\w+)_sql/).map { String($0.1) }
+        #expect(Set(embedded) == Set(functions + ["grants"]))
+    }
+
+    @Test func `migrations change tables, and files of functions replace functions, which locks no table`() throws {
+        // Earlier migrations contain the functions of their time.
+        for file in try SourceTree.files(below: ["db/migrations"], ending: ".sql") where file > "db/migrations/0018" {
+            #expect(!(try Repository.text(file)).contains(/CREATE[A-Z ]* FUNCTION/), "\(file)")
+        }
+        for file in try SourceTree.files(below: ["db/functions"], ending: ".sql") {
+            let bodies = /(?s)\$\$.*?\$\$/
+            let statements = try Repository.text(file).replacing(bodies, with: "").replacing(/--[^\n]*/, with: "")
+                .split(separator: ";").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+            #expect(statements.allSatisfy { $0.hasPrefix("CREATE OR REPLACE FUNCTION log.") }, "\(file)")
+        }
     }
 }

@@ -1,7 +1,7 @@
 public import Postgres
 
 extension Migration {
-    /// The log and what else must last: `db/migrations`, which travel inside the program.
+    /// The tables of the log and whatever else must last: `db/migrations`, which travel inside the program.
     public static let all = [
         Migration(name: "0001_log", bytes: PackageResources._001_log_sql),
         Migration(name: "0002_ids", bytes: PackageResources._002_ids_sql),
@@ -32,8 +32,16 @@ extension Migration {
             oldestProgram: "0008_inline_read_models"),
     ]
 
-    /// What the application's role may do: `db/grants.sql`.
-    public static let grants = Migration(name: "grants", bytes: PackageResources.grants_sql)
+    /// The functions of the log (`db/functions`) and the rights of the roles (`db/grants.sql`). Raise the number when a release changes
+    /// them. A program with a lower number, down to the oldest program, must work with them.
+    public static let functions = Migration(
+        name: "functions_0001",
+        bytes: [
+            PackageResources.append_sql, PackageResources.lookups_sql, PackageResources.guards_sql,
+            PackageResources.read_models_sql, PackageResources.leases_sql, PackageResources.subscriptions_sql,
+            PackageResources.grants_sql,
+        ].flatMap(\.self),
+        oldestProgram: "0008_inline_read_models")
 
     private init(name: String, bytes: [UInt8], preparation: String? = nil, oldestProgram: String? = nil) {
         self.init(
@@ -44,6 +52,6 @@ extension Migration {
 extension Migrator {
     /// Brings a database to what this program needs.
     public init(client: PostgresClient) {
-        self.init(migrations: Migration.all, repeatable: Migration.grants, client: client)
+        self.init(migrations: Migration.all, functions: Migration.functions, client: client)
     }
 }

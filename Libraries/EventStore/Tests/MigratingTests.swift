@@ -39,7 +39,9 @@ import Testing
             let before = try await client.query("SELECT schema || ' ' || position FROM log.checkpoints ORDER BY schema")
                 .decode(String.self)
             #expect(before == ["sums_v0 3", "sums_v1 5", "sums_v1_rebuild 2"])
-            #expect(try await Migrator(client: client).migrate() == Migration.all.dropFirst(7).map(\.name))
+            #expect(
+                try await Migrator(client: client).migrate()
+                    == Migration.all.dropFirst(7).map(\.name) + [Migration.functions.name])
             let after = try await client.query(
                 """
                 SELECT m.schema || ' ' || p.position FROM log.read_models AS m
@@ -106,6 +108,57 @@ import Testing
             }
             #expect(try await migration.value.contains("0008_inline_read_models"))
             #expect(try await LogReader(client: client).tail() == 8)
+        }
+    }
+}
+
+@Suite struct `The functions of the log` {
+    @Test func `each function of the log stands once in db/functions`() async throws {
+        try await TestDatabase.with { database in
+            let names = try await database.withClient { client in
+                try await client.query(
+                    "SELECT proname::text FROM pg_proc WHERE pronamespace = 'log'::regnamespace ORDER BY proname COLLATE \"C\""
+                ).decode(String.self)
+            }
+            let defined = Migration.functions.sql.matches(of: /FUNCTION log\.(\w+)\(/).map { String($0.1) }
+            #expect(names == defined.sorted())
+        }
+    }
+
+    @Test func `a release that changes functions or rights raises their number`() async throws {
+        try await TestDatabase.with { database in
+            let recorded = try await database.withClient { client in
+                try await client.query(
+                    "SELECT name || ' ' || left(checksum, 12) FROM humon.migrations WHERE name LIKE 'functions%'"
+                )
+                .decode(String.self)
+            }
+            // Before a release change the checksum alone, and after it the number too.
+            #expect(recorded == ["functions_0001 21a4202141a1"])
+        }
+    }
+
+    @Test func `humon migrate restores a function that was changed by hand`() async throws {
+        try await TestStore.with { store in
+            try await store.database.withClient { superuser async throws in
+                func tail() async throws -> [Int64] { try await superuser.query("SELECT log.tail()").decode(Int64.self) }
+                try await superuser.query(
+                    "CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'")
+                #expect(try await tail() == [7])
+                #expect(try await Migrator(client: superuser).migrate() == [])
+                #expect(try await tail() == [0])
+            }
+        }
+    }
+
+    @Test func `the release before the functions starts on the database, and changes nothing there`() async throws {
+        try await TestDatabase.with { database in
+            try await database.withClient { client async throws in
+                let functions = Migration(name: "functions_0000", sql: "DROP FUNCTION log.append;")
+                let older = Migrator(migrations: Array(Migration.all.prefix(17)), functions: functions, client: client)
+                #expect(try await older.migrate() == [])
+                #expect(try await client.query("SELECT FROM pg_proc WHERE proname = 'append'").count == 1)
+            }
         }
     }
 }

@@ -45,11 +45,45 @@ import Testing
         }
     }
 
-    @Test func `repeatable migrations run every time, after the others`() async throws {
-        try await withClient { client in
-            let repeatable = Migration(name: "grants", sql: "INSERT INTO teas VALUES ('again');")
-            for _ in 0..<2 { _ = try await Migrator(migrations: [Self.teas], repeatable: repeatable, client: client).migrate() }
+    @Test func `functions run every time, after the migrations, and are listed if their text is another one`() async throws {
+        try await withClient { client async throws in
+            var functions = Migration(name: "functions_0001", sql: "INSERT INTO teas VALUES ('again');")
+            func migrator() -> Migrator { Migrator(migrations: [Self.teas], functions: functions, client: client) }
+            #expect(try await migrator().pending() == ["0001_teas", "functions_0001"])
+            #expect(try await migrator().migrate() == ["0001_teas", "functions_0001"])
+            #expect(try await migrator().migrate() == [])
             #expect(try await client.query("SELECT name FROM teas").count == 2)
+            functions.sql += " -- only a comment"
+            #expect(try await migrator().pending() == ["functions_0001"])
+            #expect(try await migrator().migrate() == ["functions_0001"])
+            #expect(try await migrator().pending() == [])
+        }
+    }
+
+    @Test func `functions that fail take back the last migration, with which they are one transaction`() async throws {
+        try await withClient { client async throws in
+            let functions = Migration(name: "functions_0001", sql: "INSERT INTO coffees VALUES ('again');")
+            try await expectFailure(
+                migrating: [Self.teas, Self.prices], functions: functions, client,
+                "Migration functions_0001 failed and was rolled back: relation \"coffees\" does not exist")
+            #expect(try await columns(client) == ["name"])
+        }
+    }
+
+    @Test func `a program replaces the functions of an older one, and leaves those of a newer one alone`() async throws {
+        try await withClient { client async throws in
+            func functions(_ number: Int) -> Migration {
+                let sql = "CREATE OR REPLACE FUNCTION number() RETURNS integer LANGUAGE sql AS 'SELECT \(number)';"
+                return Migration(name: "functions_000\(number)", sql: sql, oldestProgram: Self.teas.name)
+            }
+            for (program, applied, found) in [
+                (1, ["0001_teas", "functions_0001"], 1), (2, ["functions_0002"], 2), (1, [], 2), (3, ["functions_0003"], 3),
+            ] as [(Int, [String], Int32)] {
+                let migrator = Migrator(migrations: [Self.teas], functions: functions(program), client: client)
+                #expect(try await migrator.migrate() == applied)
+                #expect(try await migrator.pending() == [])
+                #expect(try await client.query("SELECT number()").column(Int32.self) == [found])
+            }
         }
     }
 
@@ -82,8 +116,8 @@ import Testing
             var newer = Self.prices
             newer.oldestProgram = Self.teas.name
             _ = try await migrate([Self.teas, newer], client)
-            let grants = Migration(name: "grants", sql: "INSERT INTO teas VALUES ('from an older program');")
-            let older = Migrator(migrations: [Self.teas], repeatable: grants, client: client)
+            let functions = Migration(name: "functions_0001", sql: "INSERT INTO teas VALUES ('from an older program');")
+            let older = Migrator(migrations: [Self.teas], functions: functions, client: client)
             #expect(try await older.pending() == [])
             #expect(try await older.migrate() == [])
             #expect(try await client.query("SELECT name FROM teas").isEmpty)
@@ -171,11 +205,11 @@ import Testing
     }
 
     private func expectFailure(
-        migrating migrations: [Migration], _ client: PostgresClient, _ sentence: String,
+        migrating migrations: [Migration], functions: Migration? = nil, _ client: PostgresClient, _ sentence: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let error = await #expect(throws: MigrationError.self, sourceLocation: sourceLocation) {
-            try await Migrator(migrations: migrations, client: client).migrate()
+            try await Migrator(migrations: migrations, functions: functions, client: client).migrate()
         }
         #expect(error?.description == sentence, sourceLocation: sourceLocation)
     }

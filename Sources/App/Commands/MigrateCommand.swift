@@ -11,7 +11,7 @@ struct MigrateCommand: AsyncParsableCommand, TableCommand {
         commandName: "migrate",
         abstract: "Apply missing migrations to the database.",
         discussion: """
-            Also applies the grants, every time.
+            Also replaces the functions of the log and grants the rights of the roles, every time.
 
             EXAMPLE: humon migrate --check || humon migrate
             """

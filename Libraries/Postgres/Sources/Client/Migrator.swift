@@ -1,6 +1,6 @@
-/// One change to what must last in a database: `db/migrations/NNNN_name.sql`.
+/// One change to the tables of a database.
 public struct Migration: Sendable, Hashable {
-    /// The file's name without its ending; migrations are applied in the order of these.
+    /// Migrations are applied in the order of their names.
     public var name: String
     public var sql: String
     /// Runs before `sql` in the same transaction. It belongs to no checksum, so it can mend a database for which the text of an applied
@@ -40,27 +40,38 @@ public enum MigrationError: Error, Hashable, CustomStringConvertible {
 }
 
 /// Applies migrations in order, each in a transaction under a lock, and records them with a checksum (SHA-256, in hex).
+///
+/// Functions and rights are one script, which runs again every time: a restored dump lacks roles, and a function may have been changed by
+/// hand. The name of the script, `functions_NNNN`, is recorded like that of a migration. An older program leaves the functions of a
+/// higher number alone.
 public struct Migrator: Sendable {
+    private static let functionsPrefix = "functions_"
+
     private let migrations: [Migration]
-    /// Run after the migrations, every time; must come to the same when run again.
-    private let repeatable: Migration?
+    /// Must come to the same when run again, and should lock no table.
+    private let functions: Migration?
     private let client: PostgresClient
 
-    public init(migrations: [Migration], repeatable: Migration? = nil, client: PostgresClient) {
+    private struct State {
+        var pending: [Migration]
+        /// Whether the database lacks this text of the functions.
+        var lacksFunctions: Bool
+        var isOfNewerProgram: Bool
+    }
+
+    public init(migrations: [Migration], functions: Migration? = nil, client: PostgresClient) {
+        precondition(functions?.name.hasPrefix(Self.functionsPrefix) ?? true)
         self.migrations = migrations.sorted { $0.name < $1.name }
-        self.repeatable = repeatable
+        self.functions = functions
         self.client = client
     }
 
-    /// The names of the migrations that this database lacks, in order. A newer program may have applied further ones, if they allow this
-    /// program.
+    /// The names of the migrations that this database lacks, in order, and that of functions with another text. A newer program may have
+    /// applied further ones, if they allow this program.
     /// - Throws: ``MigrationError``, ``PostgresError``
     public func pending() async throws -> [String] {
-        try await client.withConnection { connection in
-            let hasTable = try await connection.query("SELECT to_regclass('humon.migrations') IS NOT NULL").decode(Bool.self)
-            guard hasTable == [true] else { return migrations.map(\.name) }
-            return try await state(connection).pending.map(\.name)
-        }
+        let state = try await client.withConnection { try await self.state($0) }
+        return state.pending.map(\.name) + (state.lacksFunctions ? [functions].compactMap { $0?.name } : [])
     }
 
     /// Applies what the database lacks and answers the names.
@@ -87,30 +98,29 @@ public struct Migrator: Sendable {
             }
         }
         var applied: [String] = []
-        while let name = try await applyNext() { applied.append(name) }
-        if let repeatable {
-            try await locked { connection in
-                // The grants of a newer program stay: those of this one may name what is no more.
-                guard try await !state(connection).isOfNewerProgram else { return }
-                try await apply(repeatable, connection)
-            }
+        while true {
+            let (names, isLast) = try await locked { try await applyNext($0) }
+            applied += names
+            if isLast { return applied }
         }
-        return applied
     }
 
-    /// One transaction a migration, so that a failing one leaves those before it applied.
-    private func applyNext() async throws -> String? {
-        try await locked { connection in
-            guard let next = try await state(connection).pending.first else { return nil }
+    /// One transaction a migration, so that a failing one leaves those before it applied. The functions run in the transaction of the
+    /// last migration, so that the functions fit the tables at every moment.
+    private func applyNext(_ connection: LeasedConnection) async throws -> (names: [String], isLast: Bool) {
+        let state = try await self.state(connection)
+        var names: [String] = []
+        if let next = state.pending.first {
             try await apply(next, connection)
-            try await connection.query(
-                """
-                INSERT INTO humon.migrations (name, checksum, oldest_program)
-                SELECT \(next.name), encode(sha256(\(Bytea(bytes: next.sql.utf8))), 'hex'), nullif(\(next.oldestProgram ?? ""), '')
-                """
-            )
-            return next.name
+            names.append(next.name)
         }
+        guard state.pending.count <= 1 else { return (names, false) }
+        // The functions of a newer program stay: those of this one may name what is no more.
+        if let functions, !state.isOfNewerProgram {
+            try await apply(functions, connection)
+            if state.lacksFunctions { names.append(functions.name) }
+        }
+        return (names, true)
     }
 
     private func apply(_ migration: Migration, _ connection: LeasedConnection) async throws {
@@ -120,36 +130,52 @@ public struct Migrator: Sendable {
         } catch PostgresError.refused(let refusal) {
             throw MigrationError.failed(name: migration.name, message: refusal.unredactedMessage)
         }
+        // Only the functions may be recorded already.
+        try await connection.query(
+            """
+            INSERT INTO humon.migrations AS m (name, checksum, oldest_program)
+            SELECT \(migration.name), encode(sha256(\(Bytea(bytes: migration.sql.utf8))), 'hex'), nullif(\(migration.oldestProgram ?? ""), '')
+            ON CONFLICT (name) DO UPDATE SET (checksum, applied_at, oldest_program)
+                = (excluded.checksum, excluded.applied_at, excluded.oldest_program)
+            WHERE m.checksum <> excluded.checksum
+            """
+        )
     }
 
-    private func state(
-        _ connection: LeasedConnection
-    ) async throws -> (pending: [Migration], isOfNewerProgram: Bool) {
+    private func state(_ connection: LeasedConnection) async throws -> State {
+        let hasTable = try await connection.query("SELECT to_regclass('humon.migrations') IS NOT NULL").decode(Bool.self)
         // An older program made the table without the column.
-        let applied = try await connection.query(
-            "SELECT name, checksum, to_jsonb(m) ->> 'oldest_program' FROM humon.migrations AS m ORDER BY name"
-        ).decode((String, String, String?).self)
-        let texts = migrations.map { Bytea(bytes: $0.sql.utf8) }
+        let applied =
+            hasTable == [true]
+            ? try await connection.query(
+                "SELECT name, checksum, to_jsonb(m) ->> 'oldest_program' FROM humon.migrations AS m ORDER BY name"
+            ).decode((String, String, String?).self) : []
+        let own = migrations + [functions].compactMap(\.self)
+        let texts = own.map { Bytea(bytes: $0.sql.utf8) }
         let checksums = try await connection.query(
             "SELECT encode(sha256(t.text), 'hex') FROM unnest(\(texts)) WITH ORDINALITY AS t (text, ordinal) ORDER BY t.ordinal"
         ).decode(String.self)
-        let known = Dictionary(uniqueKeysWithValues: zip(migrations.map(\.name), checksums))
+        let known = Dictionary(uniqueKeysWithValues: zip(own.map(\.name), checksums))
         let newest = migrations.last?.name ?? ""
-        var isOfNewerProgram = false
+        let functionsName = functions?.name ?? ""
+        var (lacksFunctions, isOfNewerProgram) = (functions != nil, false)
         for (name, checksum, oldestProgram) in applied {
-            guard let own = known[name] else {
+            if name == functionsName {
+                lacksFunctions = known[name] != checksum
+            } else if let own = known[name] {
+                guard own == checksum else { throw MigrationError.changed(name: name) }
+            } else if !name.hasPrefix(Self.functionsPrefix) || functionsName < name {
                 guard let oldestProgram, oldestProgram <= newest else { throw MigrationError.unknown(name: name) }
                 isOfNewerProgram = true
-                continue
             }
-            guard own == checksum else { throw MigrationError.changed(name: name) }
         }
-        let names = Set(applied.map(\.0))
+        let names = applied.map(\.0).filter { !$0.hasPrefix(Self.functionsPrefix) }
         let pending = migrations.filter { !names.contains($0.name) }
-        if let first = pending.first, let last = applied.last?.0, first.name < last {
+        if let first = pending.first, let last = names.last, first.name < last {
             throw MigrationError.outOfOrder(name: first.name, after: last)
         }
-        return (pending, isOfNewerProgram)
+        return State(
+            pending: pending, lacksFunctions: lacksFunctions && !isOfNewerProgram, isOfNewerProgram: isOfNewerProgram)
     }
 
     /// One transaction under the lock, however long it takes.
