@@ -21,9 +21,14 @@ struct Document {
         }
     }
 
-    /// Names in code spans that look like types: `EventLog`, but neither `Age` nor `Idempotency-Key`.
+    /// Names in code spans that look like types: `EventLog` and `EventLog.append`, but neither `Age` nor `Idempotency-Key`.
     var types: Set<String> {
-        Set(prose.flatMap { $0.matches(of: /`([A-Z][a-z]+[A-Z][A-Za-z]*)`/).map { String($0.1) } })
+        Set(prose.flatMap { $0.matches(of: /`([A-Z][a-z]+[A-Z][A-Za-z]*)[`.(<]/).map { String($0.1) } })
+    }
+
+    /// Names in the schema `log`, also in code blocks: `append` of `log.append`, but no name of a file.
+    var namesInLog: Set<String> {
+        Set(lines.flatMap { $0.matches(of: /(?:^|[^\w\/.-])log\.([a-z_]+)/).map { String($0.1) } })
     }
 
     /// The anchors of the headings, as GitHub makes them.
