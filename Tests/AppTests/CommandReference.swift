@@ -34,6 +34,36 @@ struct CommandReference: Decodable {
             let names = (names ?? []).sorted { $0.kind > $1.kind }.map(\.text).joined(separator: ", ")
             return kind == "flag" ? names : "\(names) \(value)"
         }
+
+        var meaning: String {
+            let values = allValues.map { " Values: \($0.joined(separator: ", "))." } ?? ""
+            let value = defaultValue.map { " Default: \($0)." } ?? ""
+            return ((abstract ?? "") + values + value).replacing("|", with: "\\|")
+        }
+
+        /// The columns that `--columns` offers, and its meaning without them.
+        var columns: (meaning: String, names: String)? {
+            guard names?.contains(where: { $0.name == "columns" }) == true, let match = meaning.wholeMatch(of: /(.*): (\S+)\./)
+            else { return nil }
+            return (String(match.1) + ".", String(match.2))
+        }
+    }
+
+    /// Options that several commands share. The page describes them once.
+    enum Group: String, CaseIterable {
+        case database, output, columns, reveal, consent
+
+        var names: [String] {
+            switch self {
+            case .database: ["database"]
+            case .output: ["json", "local", "color"]
+            case .columns: ["columns", "no-headers"]
+            case .reveal: ["reveal"]
+            case .consent: ["yes", "dry-run"]
+            }
+        }
+
+        func has(_ argument: Argument) -> Bool { (argument.names ?? []).contains { names.contains($0.name) } }
     }
 
     var commandName: String
@@ -46,16 +76,58 @@ struct CommandReference: Decodable {
         try JSONDecoder().decode(Tool.self, from: Data(Humon._dumpHelp().utf8)).command
     }
 
-    /// A section for the command, then its subcommands.
-    func markdown(below words: [String] = []) -> String {
-        let words = words + [commandName]
+    /// A section for each command below this one, before those of its subcommands.
+    func sections(below words: [String] = []) -> [String] {
+        (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { command in
+            [command.section(below: words)] + command.sections(below: words + [command.commandName])
+        }
+    }
+
+    /// The shared options of all commands below this one, as rows of a table.
+    func sharedRows() -> [String] {
+        let all = allArguments
+        return Group.allCases.flatMap { group in
+            group.names.flatMap { name in
+                let rows = all.filter { $0.names?.contains { $0.name == name } == true }.map { argument in
+                    "| \(group) | `\(argument.text)` | \(argument.columns?.meaning ?? argument.meaning) |"
+                }
+                // One row, unless a command describes the option in other words.
+                return Set(rows).sorted()
+            }
+        }
+    }
+
+    private var allArguments: [Argument] { (arguments ?? []) + (subcommands ?? []).flatMap(\.allArguments) }
+
+    private func section(below words: [String]) -> String {
+        let isGroup = subcommands?.isEmpty == false
         let (text, examples) = discussionParts
-        var parts = ["## \(words.joined(separator: " "))", abstract ?? ""]
+        var parts = ["## humon \((words + [commandName]).joined(separator: " "))", abstract ?? ""]
         if !text.isEmpty { parts.append(text) }
-        if !examples.isEmpty { parts.append((["```bash"] + examples + ["```"]).joined(separator: "\n")) }
-        if !rows.isEmpty { parts.append((["| option | meaning |", "|---|---|"] + rows).joined(separator: "\n")) }
-        let below = (subcommands ?? []).filter { $0.commandName != "help" }.map { $0.markdown(below: words) }
-        return ([parts.joined(separator: "\n\n") + "\n"] + below).joined(separator: "\n")
+        if !isGroup {
+            parts.append((["```bash"] + examples + ["```"]).joined(separator: "\n"))
+            let own = shown.filter { argument in !Group.allCases.contains { $0.has(argument) } }
+            if !own.isEmpty { parts.append(own.map { "- `\($0.text)`: \($0.meaning)" }.joined(separator: "\n")) }
+            parts += sharedLine.map { [$0] } ?? []
+        }
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    /// Names the shared options of the command. Most commands have those of the database and the output.
+    private var sharedLine: String? {
+        let usual: Set<Group> = [.database, .output]
+        let groups = Group.allCases.filter { group in shown.contains { group.has($0) } }
+        let missing = Group.allCases.filter { usual.contains($0) && !groups.contains($0) }.map(\.rawValue)
+        let columns = shown.lazy.compactMap(\.columns).first.map { "columns (`\($0.names)`)" }
+        let further = groups.filter { !usual.contains($0) }.map { $0 == .columns ? columns ?? "columns" : $0.rawValue }
+        let parts =
+            (further.isEmpty ? [] : ["also " + further.joined(separator: ", ")])
+            + (missing.isEmpty ? [] : ["not " + missing.joined(separator: ", ")])
+        return parts.isEmpty ? nil : "Shared options: \(parts.joined(separator: "; "))."
+    }
+
+    private var shown: [Argument] {
+        (arguments ?? []).filter { $0.shouldDisplay && !["--version", "-h, --help", "--help, -h"].contains($0.text) }
     }
 
     /// The text of the discussion, and its lines with the prefix `EXAMPLE: `.
@@ -64,15 +136,5 @@ struct CommandReference: Decodable {
         let lines = (discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let text = lines.filter { !$0.hasPrefix(prefix) }.joined(separator: "\n").trimmingCharacters(in: .newlines)
         return (text, lines.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
-    }
-
-    private var rows: [String] {
-        (arguments ?? []).filter { $0.shouldDisplay && !["--version", "-h, --help", "--help, -h"].contains($0.text) }.map {
-            argument in
-            let values = argument.allValues.map { " Values: \($0.joined(separator: ", "))." } ?? ""
-            let value = argument.defaultValue.map { " Default: \($0)." } ?? ""
-            let meaning = ((argument.abstract ?? "") + values + value).replacing("|", with: "\\|")
-            return "| `\(argument.text)` | \(meaning) |"
-        }
     }
 }

@@ -52,30 +52,34 @@ import Testing
             """)
     }
 
+    @Test func `docs cli md describes each shared option once`() throws {
+        let options = try CommandReference.root().sharedRows().compactMap { $0.split(separator: "`").dropFirst().first }
+        #expect(options.count == CommandReference.Group.allCases.flatMap(\.names).count, "\(options)")
+    }
+
     @Test func `docs cli md lists each command with its options`() throws {
+        let root = try CommandReference.root()
         try Self.check(
             "docs/cli.md",
             """
             # Command line
 
-            For operators who use the `humon` command. `humon help COMMAND` prints the same text for one command.
+            For operators who use the `humon` command. `humon help COMMAND` prints the text of one command, `humon --version` the version.
 
             A test holds this page equal to the commands in `Sources/App/Commands`. `UPDATE_DOCS=1 swift test --filter
-            ReferencePagesTests` writes it. `humon --version` prints the version, `--help` (`-h`) the help of a command.
+            ReferencePagesTests` writes it.
 
             **Database.** A command works on the database of `--database`, or else of `DATABASE_URL`, or else on the private PostgreSQL in
             `HUMON_DATA`. If that one does not run, the command starts it, and stops it at the end if no other program uses it;
             meanwhile no server can start on that directory. `serve`, `migrate`, `demo` and `log import` create a private PostgreSQL if none exists.
-            [Settings](settings.md) says where a password belongs.
 
             **Output.** People get aligned tables that fit the terminal: it cuts long texts with `…` and leaves out columns, which a note on
-            standard error names. `--columns` chooses columns, `--no-headers` leaves out the headings. Lines that go to a file or
-            pipe have any length. With `--json` each line is one object: the name of a column is the name of its member. JSON has times
-            as RFC 3339 in UTC, durations in seconds, sizes in bytes. Progress and advice go to standard error. humon shows control
-            characters of stored data as JSON escapes, and addresses, places and devices as `(hidden)` unless you give `--reveal`.
+            standard error names. Lines that go to a file or pipe have any length. The name of a column is the name of its member in JSON.
+            Progress and advice go to standard error. humon shows control characters of stored data as JSON escapes, and addresses,
+            places and devices as `(hidden)`.
 
             **Consent.** Commands that delete data or cannot be undone ask on a terminal. Without a terminal they require `--yes`, else they
-            change nothing and exit with 2. `--dry-run` changes nothing and prints what the command would do.
+            change nothing.
 
             **Exit codes.** Scripts can rely on them.
 
@@ -87,7 +91,16 @@ import Testing
             | 64 | unusable command line |
             | 129, 130, 143 | ended with its terminal, by Ctrl-C, by SIGTERM; a private PostgreSQL that the command started is stopped first |
 
-            \(try CommandReference.root().markdown())
+            ## Shared options
+
+            Every command has the options of the groups **database** and **output**, unless its section says otherwise. The section also
+            names the further groups of the command.
+
+            | group | option | meaning |
+            |---|---|---|
+            \(root.sharedRows().joined(separator: "\n"))
+
+            \(root.sections().joined(separator: "\n"))
             """)
     }
 }

@@ -11,9 +11,7 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Fill the database with plausible events around the world's cities.",
         discussion: """
             The demo uses the same commands as the API, and a server may run meanwhile. It cancels one of a hundred events, unless \
-            --all-live is given. Its events stay in the log for ever and \
-            cannot be removed. If the log holds other recorded events, it asks first; without a terminal it then requires --yes, \
-            else it exits with 2.
+            --all-live is given. Its events stay in the log for ever and cannot be removed. It asks only if the log holds other recorded events.
 
             EXAMPLE: humon demo --events 100000 --seed 7
             """

@@ -4,7 +4,7 @@ internal import ArgumentParser
 ///
 /// Such a command asks the person at the terminal. Without a terminal, it needs `--yes`.
 struct ConsentOptions: ParsableArguments {
-    @Flag(help: "Do it without a question. Without a terminal the command requires this.")
+    @Flag(help: "Do it without a question. Without a terminal the command requires this, else it exits with 2.")
     var yes = false
 
     @Flag(help: "Change nothing; print what the command would do.")

@@ -10,8 +10,7 @@ struct AccountsRevoke: AsyncParsableCommand {
         abstract: "End all tokens of an account, for example after a phone was stolen.",
         discussion: """
             Requests with the tokens get 401 on every server from then on. The person signs in again with the password, and so can a \
-            thief who knows it. Tasks of the account stay. The command asks first; without a terminal it requires --yes, else it \
-            exits with 2. It also exits with 2 if no account has this id or address.
+            thief who knows it. Tasks of the account stay. Exits with 2 if no account has this id or address.
 
             EXAMPLE: humon accounts revoke 7 --yes
             EXAMPLE: humon accounts revoke ann@example.org --dry-run

@@ -12,8 +12,7 @@ struct LogImport: AsyncParsableCommand {
         abstract: "Import an exported log into an empty database, as one transaction.",
         discussion: """
             Positions, ids, times and bytes stay the same. The command refuses an archive with an error and names its line. It runs \
-            with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. It asks \
-            first; without a terminal it requires --yes, else it exits with 2. --dry-run checks the whole archive in the database, \
+            with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. --dry-run checks the whole archive in the database, \
             then rolls the transaction back.
 
             EXAMPLE: humon log import humon.log.gz --yes

@@ -8,8 +8,7 @@ struct ProjectionsPrune: AsyncParsableCommand {
         abstract: "Drop the tables that rebuilds replaced.",
         discussion: """
             Afterwards `humon projections rollback` is impossible. With --other-versions it also drops the read models of other \
-            versions of humon, if no server answers from them. It asks first; without a terminal it requires --yes, else it \
-            exits with 2.
+            versions of humon, if no server answers from them.
 
             EXAMPLE: humon projections prune --all --yes
             EXAMPLE: humon projections prune --all --other-versions --dry-run

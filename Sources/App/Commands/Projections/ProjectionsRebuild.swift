@@ -10,8 +10,7 @@ struct ProjectionsRebuild: AsyncParsableCommand {
         discussion: """
             The command fills new tables beside the old ones and replaces the old ones at one position of the log. It keeps the \
             old tables in schemas named …_previous: `humon projections rollback` returns to them, `humon projections prune` \
-            drops them. If a rebuild was interrupted, the next one continues it. Servers on the same machine have priority. --abort asks first; without a terminal it \
-            requires --yes, else it exits with 2.
+            drops them. If a rebuild was interrupted, the next one continues it. Servers on the same machine have priority.
 
             EXAMPLE: humon projections rebuild --all
             EXAMPLE: humon projections rebuild events --status

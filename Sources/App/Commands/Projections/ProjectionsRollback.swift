@@ -8,8 +8,7 @@ struct ProjectionsRollback: AsyncParsableCommand {
         abstract: "Return to the tables that the last rebuild replaced.",
         discussion: """
             The command first applies the newest events to these tables. The tables that they replace are kept, and --undo returns to \
-            them. A read model whose tables are live already stays as it is, so the command can be repeated. It asks first; without a \
-            terminal it requires --yes, else it exits with 2.
+            them. A read model whose tables are live already stays as it is, so the command can be repeated.
 
             EXAMPLE: humon projections rollback events --yes
             EXAMPLE: humon projections rollback events --undo --yes

@@ -10,8 +10,7 @@ struct UsersRevoke: AsyncParsableCommand {
         abstract: "End the token of a user, for example after a device was stolen.",
         discussion: """
             Requests with the token get 401 on every server from then on. Nothing gives the user a token again: the person signs up \
-            as a new user. Events and attendances of the user stay. The command asks first; without a terminal it requires --yes, \
-            else it exits with 2. It also exits with 2 if no user has this id.
+            as a new user. Events and attendances of the user stay. Exits with 2 if no user has this id.
 
             EXAMPLE: humon users revoke 7 --yes
             """
