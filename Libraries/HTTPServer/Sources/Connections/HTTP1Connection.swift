@@ -21,7 +21,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
     private let info: ConnectionInfo
     private let count: HandlerCount
 
-    private var phase = ConnectionPhase(at: .now())
+    private var timeouts = ConnectionTimeouts(at: .now())
     private var timer: Scheduled<Void>?
     /// Whether a part has arrived since the last read of the socket. If not, the bytes belong to a head.
     private var hasReadPart = false
@@ -103,40 +103,40 @@ extension HTTP1Connection {
     private func hasTurn(_ part: HTTP1Part, _ context: ChannelHandlerContext) -> Bool {
         switch part {
         case .body, .end: true
-        case .head, .refused: !phase.isResponding && !isYielding && context.channel.isWritable
+        case .head, .refused: !timeouts.isResponding && !isYielding && context.channel.isWritable
         }
     }
 
     private func take(_ part: HTTP1Part, _ context: ChannelHandlerContext) {
         switch part {
         case .head(let request):
-            phase.headEnds(at: .now())
+            timeouts.headEnds(at: .now())
             current = request
             if request.announcedBytes > server.limits.bodyBytes {
                 // The client waits for a final response instead of sending the body. Source: RFC 9110, section 10.1.1.
                 if request.expectsContinue { isEnding = true }
-                phase.bodyIsCutOff()
+                timeouts.bodyIsCutOff()
                 pass(context)
             } else if request.expectsContinue {
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
             }
         case .body(let bytes):
             // Otherwise this is the rest of a body that was too large.
-            if phase.isReceiving { takeBody(bytes, context) }
+            if timeouts.isReceiving { takeBody(bytes, context) }
         case .end:
-            let isWhole = phase.isReceiving
-            phase.bodyEnds()
+            let isWhole = timeouts.isReceiving
+            timeouts.bodyEnds()
             if isWhole { passInTurn(context) }
         case .refused(let error, let request):
             isEnding = true
             // This request got its response before its body was whole.
-            phase.isRest ? end(context) : refuse(error, request, context)
+            timeouts.isRest ? end(context) : refuse(error, request, context)
         }
     }
 
     private func takeBody(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
         do throws(RequestBodyBuffer.Overflow) { try body.append(bytes) } catch {
-            phase.bodyIsCutOff()
+            timeouts.bodyIsCutOff()
             switch error {
             case .bodyLimit: pass(context)
             case .budget:
@@ -157,7 +157,7 @@ extension HTTP1Connection {
     }
 
     private func endIfInputHasEnded(_ context: ChannelHandlerContext) {
-        if hasInputEnded, !hasEnded, !phase.isResponding, !isYielding, waiting.isEmpty { end(context) }
+        if hasInputEnded, !hasEnded, !timeouts.isResponding, !isYielding, waiting.isEmpty { end(context) }
     }
 
     func read(context: ChannelHandlerContext) {
@@ -167,7 +167,7 @@ extension HTTP1Connection {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         // While a part waits, only the end of the input was read.
-        if !hasReadPart, !hasEnded, !gate.isClosed, waiting.isEmpty { phase.headBegins(at: .now()) }
+        if !hasReadPart, !hasEnded, !gate.isClosed, waiting.isEmpty { timeouts.headBegins(at: .now()) }
         hasReadPart = false
         if !isYielding { immediateResponses = 0 }
         context.fireChannelReadComplete()
@@ -190,7 +190,7 @@ extension HTTP1Connection {
         }
     }
 
-    private var isBusy: Bool { phase.isReceiving || phase.isResponding || isYielding || !waiting.isEmpty }
+    private var isBusy: Bool { timeouts.isReceiving || timeouts.isResponding || isYielding || !waiting.isEmpty }
 }
 
 // MARK: Responding
@@ -224,14 +224,14 @@ extension HTTP1Connection {
 
     private func start(_ task: Router.RequestTask, _ request: Request, _ context: ChannelHandlerContext) {
         guard server.inFlight.begin(task.limit) else { return refuse(.overloaded, request.head, context) }
-        phase.responseBegins(at: .now())
+        timeouts.responseBegins(at: .now())
         context.eventLoop.makeFutureWithTask { [server] in
             defer { server.inFlight.end(task.limit) }
             return await task.run()
         }.assumeIsolated().whenSuccess { response in
             // Otherwise the task took too long, or the client has disconnected.
-            guard self.phase.isResponding, !self.hasEnded else { return }
-            self.phase.responseEnds(at: .now())
+            guard self.timeouts.isResponding, !self.hasEnded else { return }
+            self.timeouts.responseEnds(at: .now())
             self.write(response, context)
             self.takeWaitingParts(context)
         }
@@ -281,7 +281,7 @@ extension HTTP1Connection {
         timer = nil
         guard !hasEnded else { return }
         let now = NIODeadline.now()
-        switch phase.dueAction(at: now, server.limits) {
+        switch timeouts.dueAction(at: now, server.limits) {
         case .wait(let until):
             // At most the arrival limit: otherwise a request that begins meanwhile would be missed.
             let until = min(until, now + .seconds(Int64(server.limits.arrivalSeconds)))
@@ -292,7 +292,7 @@ extension HTTP1Connection {
             refuse(.requestTimeout, current?.request, context)
         case .refuseSlowResponse:
             isEnding = true
-            phase.responseEnds(at: now)
+            timeouts.responseEnds(at: now)
             // The task is not cancelled. It counts as in flight until it ends.
             refuse(.responseTimeout, current?.request, context)
         }

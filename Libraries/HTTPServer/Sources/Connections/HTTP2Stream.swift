@@ -15,7 +15,7 @@ final class HTTP2Stream: ChannelInboundHandler {
     private let streams: ConnectionStreams
     private let count: HandlerCount
 
-    private var phase = ConnectionPhase(at: .now())
+    private var timeouts = ConnectionTimeouts(at: .now())
     private var timer: Scheduled<Void>?
     /// `nil` before the head, and after the response.
     private var request: HTTPRequest?
@@ -62,18 +62,18 @@ final class HTTP2Stream: ChannelInboundHandler {
         guard !hasEnded else { return }
         switch unwrapInboundIn(data) {
         case .head(let head): take(head, context)
-        case .body(let bytes): if phase.isReceiving { take(bytes, context) }
+        case .body(let bytes): if timeouts.isReceiving { take(bytes, context) }
         case .end:
-            let isWhole = phase.isReceiving
-            phase.bodyEnds()
+            let isWhole = timeouts.isReceiving
+            timeouts.bodyEnds()
             if isWhole { pass(context) }
         }
     }
 
     private func take(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
-        phase.headEnds(at: .now())
+        timeouts.headEnds(at: .now())
         guard head.path?.isASCII != false else {
-            phase.bodyIsCutOff()
+            timeouts.bodyIsCutOff()
             return refuse(.malformed("The target is not ASCII"), context)
         }
         var head = head
@@ -81,12 +81,12 @@ final class HTTP2Stream: ChannelInboundHandler {
         request = head
         // Source: RFC 9113, section 8.3.1.
         guard let authority = head.authority ?? head.headerFields[Self.host], authority.isHost else {
-            phase.bodyIsCutOff()
+            timeouts.bodyIsCutOff()
             return refuse(.malformed("The request has no valid authority"), context)
         }
         let announcedBytes = head.headerFields.value(of: .contentLength).flatMap(Int.init) ?? 0
         if announcedBytes > server.limits.bodyBytes {
-            phase.bodyIsCutOff()
+            timeouts.bodyIsCutOff()
             pass(context)
         } else if announcedBytes > 0, head.headerFields.value(of: .expect)?.lowercased() == "100-continue" {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
@@ -95,7 +95,7 @@ final class HTTP2Stream: ChannelInboundHandler {
 
     private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
         do throws(RequestBodyBuffer.Overflow) { try body.append(bytes) } catch {
-            phase.bodyIsCutOff()
+            timeouts.bodyIsCutOff()
             switch error {
             case .bodyLimit: pass(context)
             case .budget: refuse(.overloaded, context)
@@ -114,14 +114,14 @@ final class HTTP2Stream: ChannelInboundHandler {
 
     private func start(_ task: Router.RequestTask, _ context: ChannelHandlerContext) {
         guard server.inFlight.begin(task.limit) else { return refuse(.overloaded, context) }
-        phase.responseBegins(at: .now())
+        timeouts.responseBegins(at: .now())
         context.eventLoop.makeFutureWithTask { [server] in
             defer { server.inFlight.end(task.limit) }
             return await task.run()
         }.assumeIsolated().whenSuccess { response in
             // Otherwise the task took too long, or the stream is closed.
             guard !self.hasEnded else { return }
-            self.phase.responseEnds(at: .now())
+            self.timeouts.responseEnds(at: .now())
             self.write(response, context)
         }
     }
@@ -145,7 +145,7 @@ final class HTTP2Stream: ChannelInboundHandler {
         }
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
-        guard phase.isReceiving || phase.isRest else { return }
+        guard timeouts.isReceiving || timeouts.isRest else { return }
         // A reset stops the client from sending the body. Source: RFC 9113, section 8.1.
         sent.futureResult.assumeIsolated().whenSuccess { context.close(promise: nil) }
     }
@@ -158,7 +158,7 @@ final class HTTP2Stream: ChannelInboundHandler {
         timer = nil
         let outlet = HTTP2StreamOutlet(context: context, unsent: unsent) {
             self.writer = nil
-            self.phase.responseEnds(at: .now())
+            self.timeouts.responseEnds(at: .now())
             self.checkTimers(context)
         }
         writer = streams.open(stream, outlet)
@@ -169,16 +169,16 @@ final class HTTP2Stream: ChannelInboundHandler {
         timer = nil
         guard context.channel.isActive || !hasEnded else { return }
         let now = NIODeadline.now()
-        switch phase.dueAction(at: now, server.limits) {
+        switch timeouts.dueAction(at: now, server.limits) {
         case .wait(let until):
             let until = min(until, now + .seconds(Int64(server.limits.arrivalSeconds)))
             timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.checkTimers(context) }
         case .close: context.close(promise: nil)
         case .refuseSlowArrival:
-            phase.bodyIsCutOff()
+            timeouts.bodyIsCutOff()
             hasEnded ? context.close(promise: nil) : refuse(.requestTimeout, context)
         case .refuseSlowResponse:
-            phase.responseEnds(at: now)
+            timeouts.responseEnds(at: now)
             refuse(.responseTimeout, context)
             checkTimers(context)
         }

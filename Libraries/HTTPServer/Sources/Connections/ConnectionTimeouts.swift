@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// The phase of a connection or stream, and its start. The clock is read when a head has arrived and, if the response needs a
+/// The times since which a connection or stream waits, and the timeout that is due next. The clock is read when a head has arrived and, if the response needs a
 /// task, twice more.
-struct ConnectionPhase {
+struct ConnectionTimeouts {
     enum Reading: Hashable {
         case nothing
         /// - Parameter hasBegun: whether the first byte of the head has arrived
@@ -30,7 +30,7 @@ struct ConnectionPhase {
     /// The last time at which a head arrived or a task's response was sent.
     private var activeAt: NIODeadline
 
-    /// The phase of a new connection, which waits for its first request.
+    /// The times of a new connection, which waits for its first request.
     init(at now: NIODeadline) {
         reading = .head(since: now, hasBegun: false)
         activeAt = now
