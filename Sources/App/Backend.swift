@@ -48,9 +48,9 @@ struct Backend: Sendable {
         let changes = ChangeFeed()
         let index =
             memoryBytes > 0
-            ? IndexUpdater(
-                client: readers, standby: standby, notifier: notifier, limitBytes: memoryBytes, render: render,
-                listener: changes, logger: logger)
+            ? InMemoryReadModel(
+                IndexedEvents(limitBytes: memoryBytes, render: render, listener: changes), client: readers, standby: standby,
+                notifier: notifier, logger: logger)
             : nil
         log = EventLog(
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],

@@ -15,7 +15,7 @@ public final class EventsModule: Sendable {
     static let ids = IDSequence(category: EventDomainEvent.category, name: "log.event_ids")
 
     let database: PostgresClient
-    let index: IndexUpdater?
+    let index: InMemoryReadModel<IndexedEvents>?
     let changes: ChangeFeed?
     let render: EventRendering
     let reads = ReadCounts()
@@ -32,11 +32,11 @@ public final class EventsModule: Sendable {
     private let retry: ConflictRetry
     private let state: CommandState
 
-    /// Reads from the context's ``IndexUpdater``, or from PostgreSQL if the context has none.
+    /// Reads from the context's ``IndexedEvents``, or from PostgreSQL if the context has none.
     /// - Parameter render: writes an event as the API shows it, as the index does
     package convenience init(_ context: ModuleContext, render: @escaping EventRendering) {
         self.init(
-            log: context.log, database: context.database, index: context.find(IndexUpdater.self),
+            log: context.log, database: context.database, index: context.find(),
             changes: context.find(ChangeFeed.self), render: render, quota: context.find(EventQuota.self),
             dependencies: context.dependencies)
     }
@@ -47,7 +47,7 @@ public final class EventsModule: Sendable {
     ///   - render: writes an event as the API shows it, as the index does
     ///   - quota: `nil` for none
     init(
-        log: EventLog, database: PostgresClient, index: IndexUpdater? = nil, changes: ChangeFeed? = nil,
+        log: EventLog, database: PostgresClient, index: InMemoryReadModel<IndexedEvents>? = nil, changes: ChangeFeed? = nil,
         render: @escaping EventRendering, quota: EventQuota? = nil,
         dependencies: Dependencies
     ) {
@@ -143,7 +143,7 @@ public final class EventsModule: Sendable {
         on id: EventID, context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
     ) async throws -> AppendResult {
         let appended = try await change(id, by: nil, key: nil, context: context, decide)
-        await index?.show(appended.position)
+        await index?.waitUntilVisible(appended.position)
         return appended
     }
 
@@ -201,15 +201,15 @@ public final class EventsModule: Sendable {
     private func idempotently(
         _ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult
     ) async throws -> (id: EventID, position: Int64) {
-        try await shown(await idempotency.idempotently(key) { try await carryOut(key) })
+        try await waitUntilVisible(await idempotency.idempotently(key) { try await carryOut(key) })
     }
 
     /// Waits until this node's index contains the write, so that the caller's next read sees it.
-    private func shown(_ appended: AppendResult) async throws -> (id: EventID, position: Int64) {
+    private func waitUntilVisible(_ appended: AppendResult) async throws -> (id: EventID, position: Int64) {
         guard let id = EventID(stream: appended.stream) else {
             throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
         }
-        await index?.show(appended.position)
+        await index?.waitUntilVisible(appended.position)
         return (id, appended.position)
     }
 

@@ -184,9 +184,9 @@ extension EventsModule {
     /// - Parameter position: the position of a write that the view must contain; the index gets a short time to reach it
     /// - Throws: ``PositionNotReachedError``
     public func view(atLeast position: Int64? = nil) async throws -> EventsView {
-        if let reading = indexView(atLeast: position) {
+        if let view = indexView(atLeast: position) {
             countIndexRead()
-            return reading
+            return view
         }
         // The log does not have this position yet, so the view does not wait for the index.
         if let position {
@@ -194,9 +194,9 @@ extension EventsModule {
                 throw PositionNotReachedError(position: position)
             }
         }
-        if let position, let index, await index.reaches(position), let reading = indexView(atLeast: position) {
+        if let position, let index, await index.reaches(position), let view = indexView(atLeast: position) {
             countIndexRead()
-            return reading
+            return view
         }
         reads.readDatabase()
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
@@ -215,7 +215,7 @@ extension EventsModule {
     /// its reads with ``countIndexRead()``.
     public func indexView(atLeast position: Int64? = nil) -> EventsView? {
         guard let index, let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
-        return EventsView(snapshot: snapshot, staleFor: index.staleFor, module: self)
+        return EventsView(snapshot: snapshot, staleFor: index.state.staleFor, module: self)
     }
 
     public func countIndexRead() { reads.readIndex() }

@@ -226,7 +226,7 @@ import Users
         let notifier = LogNotifier(client: client, listens: false, logger: .quiet)
         let counts = AttendanceCounts(client: client, notifier: notifier, logger: .quiet)
         counts.state.withLock { state in
-            state.buffer.open(at: LogCursor(position: 10, id: nil))
+            state.buffer = ReorderBuffer(after: LogCursor(position: 10, id: nil))
             state.isInUse = true
         }
         return counts

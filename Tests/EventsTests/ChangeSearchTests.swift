@@ -54,8 +54,9 @@ import Testing
         let client = PostgresClient(PostgresConfiguration(url: "postgres://nowhere"), logger: .quiet)
         let notifier = LogNotifier(client: client, listens: false, logger: .quiet)
         let changes = ChangeFeed(heartbeatSeconds: 86_400)
-        let index = IndexUpdater(
-            client: client, notifier: notifier, limitBytes: 1_000_000, render: TestNode.render, listener: changes, logger: .quiet)
+        let index = InMemoryReadModel(
+            IndexedEvents(limitBytes: 1_000_000, render: TestNode.render, listener: changes), client: client, notifier: notifier,
+            logger: .quiet)
         let module = EventsModule(
             log: EventLog(client: client, projections: [], logger: .quiet), database: client, index: index, changes: changes,
             render: TestNode.render, dependencies: .system)

@@ -3,6 +3,7 @@ import TestDatabase
 import Testing
 import Users
 
+@testable import EventStore
 @testable import Events
 
 @Suite struct `Loading an index from a faulty read model` {
@@ -20,7 +21,7 @@ import Users
                 try await client.query(SQL(unsafeText: "UPDATE events_v2.events SET \(fault) WHERE id = 2"))
             }
             try await TestNode.with(database, isFilled: false) { node in
-                await #expect(throws: (any Error).self) { _ = try await node.index.fill() }
+                await #expect(throws: (any Error).self) { try await node.index.load() }
                 #expect(node.module.indexStatus.phase == .filling)
                 _ = try await database.withClient { client in
                     try await client.withTransaction { connection in

@@ -110,22 +110,22 @@ private func told(_ changes: IndexChanges) -> [String] {
     /// The index of a node, without its log.
     private struct Node {
         let index = EventIndex()
-        var absent = AbsentEvents()
+        var hidden = HiddenEvents()
         var changes: [EventChange] = []
 
         mutating func apply(_ recorded: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>) {
-            let (snapshot, absent) = (index.snapshot, absent)
+            let (snapshot, hidden) = (index.snapshot, hidden)
             let found = IndexChanges(recorded, render: { $1.append(contentsOf: rendered($0.details)) }) { id in
-                absent.hidden[id] ?? snapshot.event(id).map(HeldEvent.init)
+                hidden.events[id] ?? snapshot.event(id).map(HeldEvent.init)
             }
             index.apply(EventIndex.Batch(found), position: recorded.last?.position ?? 0)
-            self.absent.apply(found)
+            self.hidden.apply(found)
             changes += found.changes
         }
 
         var contents: [String] {
             (1...8 as ClosedRange<Int64>).map { id in
-                let held = index.snapshot.event(EventID(rawValue: id)).map(HeldEvent.init) ?? absent.hidden[EventID(rawValue: id)]
+                let held = index.snapshot.event(EventID(rawValue: id)).map(HeldEvent.init) ?? hidden.events[EventID(rawValue: id)]
                 return held.map { "\($0.version) \($0.isHidden) \(String(decoding: $0.json, as: UTF8.self))" } ?? "-"
             }
         }
@@ -179,17 +179,15 @@ private func told(_ changes: IndexChanges) -> [String] {
         }
     }
 
-    @Test func `absent events have their last versions, and take memory while they are hidden`() {
-        var absent = AbsentEvents(hidden: [twelve: .of(.picnic, version: 4, isHidden: true)])
-        #expect(absent.version(of: twelve) == 4)
-        #expect(absent.bytes == 6)
-        absent.apply(changes(of: .of(.picnic, version: 4, isHidden: true), by: updated(.concert)))
-        #expect(absent.version(of: twelve) == 5)
-        #expect(absent.bytes == 7)
-        absent.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .cancelled))
-        #expect(absent.version(of: twelve) == 6)
-        #expect(absent.bytes == 0)
-        absent.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .unhidden))
-        #expect(absent.hidden.isEmpty)
+    @Test func `hidden events take memory while they are hidden`() {
+        var hidden = HiddenEvents([twelve: .of(.picnic, version: 4, isHidden: true)])
+        #expect(hidden.bytes == 6)
+        hidden.apply(changes(of: .of(.picnic, version: 4, isHidden: true), by: updated(.concert)))
+        #expect(hidden.bytes == 7)
+        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .cancelled))
+        #expect(hidden.bytes == 0)
+        #expect(hidden.events.isEmpty)
+        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .unhidden))
+        #expect(hidden.events.isEmpty)
     }
 }

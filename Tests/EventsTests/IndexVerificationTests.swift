@@ -71,7 +71,7 @@ import Testing
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in
                 for number in 0..<20 { try await node.create(.at(number)) }
-                let index = node.index.index
+                let index = node.index.content.index
                 let batch = try Self.copy(of: EventID(rawValue: 1), in: index)
                 let comparison = try await database.withClient { client in
                     try await client.withTransaction { connection in
@@ -151,7 +151,7 @@ import Testing
                 #expect(try await node.module.verifyIndex().differences == [])
                 var batch = EventIndex.Batch()
                 batch.remove(id)
-                node.index.index.apply(batch, position: position)
+                node.index.content.index.apply(batch, position: position)
                 #expect(try await node.module.verifyIndex().differences == ["event 1 is held with version 0, not 1"])
             }
         }

@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct `Reordering segments of the log` {
     @Test func `segments are joined once the segments before them have arrived`() throws {
-        var buffer = ReorderBuffer<EventDomainEvent>()
-        buffer.open(at: cursor(0))
+        var buffer = ReorderBuffer<EventDomainEvent>(after: cursor(0))
         expectWaiting(segment(3...4), in: &buffer)
         expectWaiting(segment(7...9), in: &buffer)
         expectWaiting(segment(5...6), in: &buffer)
@@ -21,8 +20,7 @@ import Testing
     }
 
     @Test func `overlapping segments are joined without repetition`() throws {
-        var buffer = ReorderBuffer<EventDomainEvent>()
-        buffer.open(at: cursor(2))
+        var buffer = ReorderBuffer<EventDomainEvent>(after: cursor(2))
         expectWaiting(segment(4...6), in: &buffer)
         expectWaiting(segment(5...5), in: &buffer)
         let found = buffer.join(segment(1...5))
@@ -34,12 +32,24 @@ import Testing
     @Test func `known segments and those before the buffer opens are dropped`() {
         var buffer = ReorderBuffer<EventDomainEvent>()
         expectWaiting(segment(1...2), in: &buffer)
-        buffer.open(at: cursor(2))
+        buffer = ReorderBuffer(after: cursor(2))
         expectWaiting(segment(1...2), in: &buffer)
         let next = buffer.join(segment(3...3))
         #expect(next?.through == 3)
-        buffer.close()
-        expectWaiting(segment(1...2), in: &buffer)
+    }
+
+    @Test func `a segment disagrees if it has another recorded event at a position that was joined`() {
+        var buffer = ReorderBuffer<EventDomainEvent>(after: LogCursor(position: 2, id: UUID()))
+        let (first, second) = (segment(3...6), segment(7...8))
+        #expect(buffer.join(first) != nil)
+        #expect(buffer.agrees(with: first))
+        #expect(buffer.agrees(with: second))
+        for positions in [2...2, 4...4, 5...6, 6...9] as [ClosedRange<Int64>] {
+            #expect(!buffer.agrees(with: segment(positions)), "positions \(positions)")
+        }
+        // The ids of positions that were only loaded are not known, and those beyond the joined ones are new.
+        #expect(buffer.agrees(with: segment(1...1)))
+        #expect(buffer.agrees(with: segment(7...7)))
     }
 
     private func expectWaiting(_ segment: LogSegment<EventDomainEvent>, in buffer: inout ReorderBuffer<EventDomainEvent>) {

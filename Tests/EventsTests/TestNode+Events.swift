@@ -10,7 +10,7 @@ import Users
 
 /// The events module of one server, with its index.
 extension TestNode where Module == EventsModule {
-    var index: IndexUpdater { context[IndexUpdater.self] }
+    var index: InMemoryReadModel<IndexedEvents> { context[InMemoryReadModel<IndexedEvents>.self] }
 
     static var render: EventRendering {
         { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8) }
@@ -32,7 +32,7 @@ extension TestNode where Module == EventsModule {
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
         standby: TestDatabase? = nil, patienceSeconds: Double = Standby.patienceSeconds,
-        listener: (any EventChangeListener)? = nil, roomPauseSeconds: Double = IndexUpdater.roomPauseSeconds,
+        listener: (any EventChangeListener)? = nil, roomPauseSeconds: Double = 60,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
@@ -40,10 +40,10 @@ extension TestNode where Module == EventsModule {
             compose: { context in
                 // Without heartbeats, so that tests can compare whole streams.
                 let changes = ChangeFeed(heartbeatSeconds: 86_400)
-                let index = IndexUpdater(
+                let index = InMemoryReadModel(
+                    IndexedEvents(limitBytes: limitBytes, render: render, listener: listener ?? changes),
                     client: context.database, standby: context.find(), notifier: try #require(context.notifier),
-                    limitBytes: limitBytes, roomPauseSeconds: roomPauseSeconds, render: render,
-                    listener: listener ?? changes, logger: .quiet)
+                    roomPauseSeconds: roomPauseSeconds, logger: .quiet)
                 context.log.add(index)
                 context.add(index)
                 context.add(changes)

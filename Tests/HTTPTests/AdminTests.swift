@@ -1,4 +1,5 @@
 import Encoding
+import EventStore
 import Events
 import Foundation
 import HTTPTypes

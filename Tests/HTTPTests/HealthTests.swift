@@ -1,3 +1,4 @@
+import EventStore
 import Events
 import HTTPServer
 import HTTPTypes

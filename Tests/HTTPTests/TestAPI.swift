@@ -80,10 +80,10 @@ struct TestAPI: Sendable {
             let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
             // Without heartbeats, so that tests can compare whole streams.
             let changes = ChangeFeed(heartbeatSeconds: 86_400)
-            let index = IndexUpdater(
-                client: readers, notifier: notifier, limitBytes: memoryBytes,
+            let index = InMemoryReadModel(
+                IndexedEvents(limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, listener: changes), client: readers,
                 // A busy machine may not look at the log for seconds.
-                staleAfter: .seconds(3_600), render: { $0.writeJSON(into: &$1) }, listener: changes, logger: .quiet)
+                notifier: notifier, staleAfter: .seconds(3_600), logger: .quiet)
             let log = EventLog(
                 client: writer, projections: projections, notifier: notifier, listeners: hasIndex ? [index] : [], logger: .quiet)
             try await database.withClient(role: "humon_app") { client in

@@ -82,7 +82,7 @@ extension AttendanceCounts {
             // The log may have lost a write that was acknowledged.
             let mustShow = tail < shown && state.mustShow == shown ? tail : state.mustShow
             state = State(counts: counts, tableGeneration: tableGeneration, generation: generation, mustShow: mustShow)
-            state.buffer.open(at: cursor)
+            state.buffer = ReorderBuffer(after: cursor)
         }
         logger.info(
             "the counts of attendances are loaded",

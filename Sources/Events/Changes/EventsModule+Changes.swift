@@ -23,7 +23,7 @@ extension EventsModule {
     /// - Parameter position: `nil` if the client's position is not one of this log
     /// - Returns: the number of the stream, for ``closeChanges(_:)`` and ``endChanges(_:)``
     public func openChanges(_ search: ChangeSearch, after position: Int64?, sink: any ChangeSink) -> Int {
-        guard let changes, let index = index?.index else { return 0 }
+        guard let changes, let index = index?.content.index else { return 0 }
         return changes.join(search, after: position, sink: sink) { index.snapshot.event($0).map(HeldEvent.init) }
     }
 

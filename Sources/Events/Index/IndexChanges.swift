@@ -2,7 +2,7 @@ internal import EventStore
 internal import SpatialIndex
 internal import Users
 
-/// An event as the index and the table of ``AbsentEvents`` keep it.
+/// An event as the index and ``HiddenEvents`` keep it.
 struct HeldEvent: Sendable, Hashable {
     var owner: UserID
     var version: Int32
@@ -87,39 +87,23 @@ extension HeldEvent {
     }
 }
 
-/// The events that the index leaves out and its writer needs.
-struct AbsentEvents: Sendable {
-    /// Maximum number of versions of cancelled events in memory.
-    static let cancelledLimit = 1_000
+/// The hidden events, which the index leaves out, each as it comes back into the index. There are few: operators hide events one by one.
+struct HiddenEvents: Sendable {
+    private(set) var events: [EventID: HeldEvent]
+    /// Bytes of memory that their JSON takes.
+    private(set) var bytes: Int
 
-    /// The hidden events, each as it comes back into the index. There are few: operators hide events one by one.
-    private(set) var hidden: [EventID: HeldEvent] = [:]
-    /// Bytes of memory that the JSON of the hidden events takes.
-    private(set) var bytes = 0
-    /// The last versions of the events that were cancelled lately.
-    private var cancelled: [EventID: Int32] = [:]
-
-    init(hidden: [EventID: HeldEvent] = [:]) {
-        self.hidden = hidden
-        bytes = hidden.values.reduce(0) { $0 + $1.json.count }
+    init(_ events: [EventID: HeldEvent] = [:]) {
+        self.events = events
+        bytes = events.values.reduce(0) { $0 + $1.json.count }
     }
 
     mutating func apply(_ changes: IndexChanges) {
         for (id, outcome) in changes.events {
-            let event = outcome.event
-            let old = hidden.removeValue(forKey: id)
-            bytes -= old?.json.count ?? 0
-            if let event, event.isHidden {
-                hidden[id] = event
-                bytes += event.json.count
-            } else if event == nil {
-                // Versions are compared shortly after the change only.
-                if cancelled.count == Self.cancelledLimit { cancelled.removeAll() }
-                cancelled[id] = outcome.version
-            }
+            bytes -= events.removeValue(forKey: id)?.json.count ?? 0
+            guard let event = outcome.event, event.isHidden else { continue }
+            events[id] = event
+            bytes += event.json.count
         }
     }
-
-    /// The version of a hidden event, or of one that was cancelled lately.
-    func version(of id: EventID) -> Int32? { hidden[id]?.version ?? cancelled[id] }
 }

@@ -1,18 +1,10 @@
+public import EventStore
 internal import SpatialIndex
 internal import Synchronization
 
 /// The status of a node's index, for operators and their tools.
 public struct IndexStatus: Sendable, Hashable {
-    public enum Phase: String, Sendable, CaseIterable {
-        case off
-        /// The node loads the index for the first time since the process started.
-        case filling
-        case inUse = "in_use"
-        /// The events exceed the memory limit.
-        case tooSmall = "too_small"
-        /// The node gave the index up and loads it again.
-        case interrupted
-    }
+    public typealias Phase = InMemoryPhase
 
     public var phase: Phase
     /// The index holds the log up to this position.
@@ -40,12 +32,12 @@ public struct IndexStatus: Sendable, Hashable {
 
 extension EventsModule {
     public var indexStatus: IndexStatus {
-        let (phase, snapshot) = (index?.state.phase ?? .off, index?.index.snapshot)
+        let (state, content) = (index?.state, index?.content)
         return IndexStatus(
-            phase: phase, position: max(snapshot?.position ?? 0, 0), events: snapshot?.count ?? 0,
-            bytes: index?.bytes ?? 0, limitBytes: index?.limitBytes ?? 0, age: index?.state.age ?? .zero,
-            isBlockedByUnreadableEvent: index?.state.isBlockedByUnreadableEvent ?? false,
-            isStale: phase == .inUse && index?.staleFor != nil,
+            phase: state?.phase ?? .off, position: state?.position ?? 0, events: content?.count ?? 0,
+            bytes: content?.bytes ?? 0, limitBytes: content?.limitBytes ?? 0, age: state?.age ?? .zero,
+            isBlockedByUnreadableEvent: state?.isBlockedByUnreadableEvent ?? false,
+            isStale: state?.isInUse == true && state?.staleFor != nil,
             readsFromMemory: reads.fromMemory,
             readsFromDatabase: reads.fromDatabase)
     }

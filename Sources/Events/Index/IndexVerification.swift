@@ -36,77 +36,58 @@ struct ReadModelBehindError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model does not reach position \(position), which the index has" }
 }
 
-extension IndexUpdater {
-    private static let attempts = 50
-    private static let attemptSeconds = 0.1
+extension InMemoryReadModel<IndexedEvents> {
+    private static var attempts: Int { 50 }
+    private static var attemptSeconds: Double { 0.1 }
 
     /// Compares events while the index changes. It takes digests of the index's present content and the later changes in the log, and
     /// compares both with the read model in one transaction. A node makes one comparison at a time, because each one holds the digests
     /// and a connection; another one waits for its turn.
     /// - Throws: ``IndexNotInUseError``, `ReadModelBehindError`, `PostgresError`, `CancellationError`
     func examine(sample: Int? = nil) async throws -> IndexVerification {
-        while true {
-            let isOurTurn = examining.withLock { isUnderWay in
-                defer { isUnderWay = true }
-                return !isUnderWay
-            }
-            if isOurTurn { break }
+        while !content.isCompared.withLock({ isCompared in
+            defer { isCompared = true }
+            return !isCompared
+        }) {
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
-        defer { examining.withLock { $0 = false } }
+        defer { content.isCompared.withLock { $0 = false } }
         guard state.isInUse else { throw IndexNotInUseError() }
-        let held = try await digest()
+        let digest = try await HeldDigest(of: content.held)
         for _ in 0..<Self.attempts {
-            if let verification = try await examine(held, sample: sample) { return verification }
+            if let verification = try await examine(digest, sample: sample) { return verification }
             // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
-        throw ReadModelBehindError(position: held.index.position)
-    }
-
-    private func digest() async throws -> HeldDigest {
-        let held = held
-        return HeldDigest(index: try await IndexDigest(of: held.snapshot), hidden: held.hidden)
+        throw ReadModelBehindError(position: digest.index.position)
     }
 
     /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
-    private func examine(_ held: HeldDigest, sample: Int?) async throws -> IndexVerification? {
-        let percent = sample.flatMap { $0 < held.index.count ? 100 * Double($0) / Double(held.index.count) : nil }
-        let (state, comparison) = try await client.withTransaction { connection -> (ReadModelState, RowComparison?) in
-            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            let state = try await ReadModelState.of(EventsProjection.self, connection)
-            guard state.position >= held.index.position else { return (state, nil) }
-            let changed = try await changes(after: held.index.position, through: state.position, connection)
-            let comparison = RowComparison(with: held, changed: changed, at: state.position, render: render)
+    private func examine(_ digest: HeldDigest, sample: Int?) async throws -> IndexVerification? {
+        let percent = sample.flatMap { $0 < digest.index.count ? 100 * Double($0) / Double(digest.index.count) : nil }
+        return try await withTables(atLeast: digest.index.position) { connection, end in
+            let changed = try await changes(after: digest.index.position, through: end, connection)
+            let comparison = RowComparison(with: digest, changed: changed, at: end, render: content.render)
             try await connection.withoutTimeout { connection in
                 try await EventRow.copyAll(connection, percent: percent) { rows in
                     try rows.forEach { try comparison.take(&$0) }
                 }
             }
-            return (state, comparison)
+            return comparison.result(isComplete: percent == nil)
         }
-        guard try await ReadModelState.of(EventsProjection.self, client).tableGeneration == state.tableGeneration else {
-            return nil
-        }
-        return comparison?.result(isComplete: percent == nil)
     }
 
     /// Finds the events that changed in a range of the log.
     private func changes(
         after position: Int64, through end: Int64, _ connection: LeasedConnection
     ) async throws -> [EventID: RangeOfChanges] {
-        let (reader, filter) = (LogReader(client: connection), LogFilter(categories: [EventDomainEvent.category]))
-        var (position, changes) = (position, [EventID: RangeOfChanges]())
-        while position < end {
-            let page = try await reader.page(after: position, limit: min(LogTail.pageLimit, end - position), filter: filter)
-            guard page.through > position else { throw LogTruncatedError(position: end) }
-            for envelope: EventEnvelope<EventDomainEvent> in try page.events.map({ try $0.decoded() }) {
-                guard let id = EventID(stream: envelope.stream) else { continue }
-                var changed = changes[id] ?? RangeOfChanges(versionBefore: envelope.version - 1)
-                if envelope.event == .unhidden { changed.hasUnhidden = true }
-                changes[id] = changed
-            }
-            position = page.through
+        var changes: [EventID: RangeOfChanges] = [:]
+        try await LogReader(client: connection).forEach(after: position, through: end) {
+            (envelope: EventEnvelope<EventDomainEvent>) in
+            guard let id = EventID(stream: envelope.stream) else { return }
+            var changed = changes[id] ?? RangeOfChanges(versionBefore: envelope.version - 1)
+            if envelope.event == .unhidden { changed.hasUnhidden = true }
+            changes[id] = changed
         }
         return changes
     }
@@ -123,6 +104,12 @@ struct HeldEvents: Sendable {
 private struct HeldDigest: Sendable {
     var index: IndexDigest
     var hidden: [EventID: HeldEvent]
+
+    /// - Throws: `CancellationError`
+    init(of held: HeldEvents) async throws {
+        index = try await IndexDigest(of: held.snapshot)
+        hidden = held.hidden
+    }
 }
 
 /// The changes of one event after the digest of a comparison.

@@ -25,9 +25,9 @@ extension Response {
     }
 
     /// Adds the position of a view of the index, and its age if the index may be stale. Source of `Age`: RFC 9111, section 5.1.
-    mutating func addAgeHeader(of reading: EventsView) {
-        guard let position = reading.position else { return }
-        addAgeHeader(position, staleFor: reading.staleFor)
+    mutating func addAgeHeader(of view: EventsView) {
+        guard let position = view.position else { return }
+        addAgeHeader(position, staleFor: view.staleFor)
     }
 
     /// Adds the position of a state in memory, and its age if it may be stale.

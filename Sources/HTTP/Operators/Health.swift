@@ -1,4 +1,5 @@
 internal import Encoding
+internal import EventStore
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes

@@ -76,27 +76,27 @@ private struct EventRoutes: Sendable {
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await api.requireReader(request, context)
         let id = EventID(rawValue: try context.id())
-        let reading = try await events.view(atLeast: try request.position())
-        let found = try await reading.event(id) { try await api.reader(request, context) }
+        let view = try await events.view(atLeast: try request.position())
+        let found = try await view.event(id) { try await api.reader(request, context) }
         guard let event = found else { throw HTTPError.notFound }
-        return try response(event, to: request, reading)
+        return try response(event, to: request, view)
     }
 
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let (id, position) = (EventID(rawValue: try context.id()), try request.position())
         try events.refuseImpossible(position)
-        guard let reading = events.indexView(atLeast: position) else { return .needsTask }
-        guard let event = reading.indexedEvent(id) else {
-            if reading.isUnknown(id) { throw HTTPError.notFound }
+        guard let view = events.indexView(atLeast: position) else { return .needsTask }
+        guard let event = view.indexedEvent(id) else {
+            if view.isUnknown(id) { throw HTTPError.notFound }
             return .needsTask
         }
         events.countIndexRead()
-        return .response(try response(event, to: request, reading))
+        return .response(try response(event, to: request, view))
     }
 
     private func response(
-        _ event: RenderedEvent, to request: Request, _ reading: EventsView
+        _ event: RenderedEvent, to request: Request, _ view: EventsView
     ) throws(HTTPError) -> Response {
         let (condition, version) = (expectedVersion(of: request), event.markedVersion)
         guard condition.matching.contains(version) else { throw .preconditionFailed }
@@ -106,7 +106,7 @@ private struct EventRoutes: Sendable {
         let tag = EntityTag(version: Int64(version.number), mark: version.mark)
         response.headers.append(HTTPField(name: .eTag, value: tag.description))
         response.setCacheControl(for: api.settings.reads)
-        if event.isFromIndex { response.addAgeHeader(of: reading) }
+        if event.isFromIndex { response.addAgeHeader(of: view) }
         return response
     }
 

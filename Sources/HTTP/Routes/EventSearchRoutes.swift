@@ -57,9 +57,9 @@ struct EventSearchRoutes: Sendable {
     ) async throws -> Response {
         try await api.requireReader(request, context)
         let search = try read(request.queryFields())
-        let reading = try await events.view(atLeast: try request.position())
-        if let known = notModified(reading, request) { return response(known, reading) }
-        return response(try await find(reading, search), reading)
+        let view = try await events.view(atLeast: try request.position())
+        if let known = notModified(view, request) { return response(known, view) }
+        return response(try await find(view, search), view)
     }
 
     /// - Parameter find: returns `nil` if the search takes too long for an event loop
@@ -70,35 +70,35 @@ struct EventSearchRoutes: Sendable {
         let search = try read(request.queryFields())
         let position = try request.position()
         try events.refuseImpossible(position)
-        guard let reading = events.indexView(atLeast: position) else { return .needsTask }
-        guard let found = notModified(reading, request) ?? find(reading, search) else { return .needsLongTask }
+        guard let view = events.indexView(atLeast: position) else { return .needsTask }
+        guard let found = notModified(view, request) ?? find(view, search) else { return .needsLongTask }
         events.countIndexRead()
-        return .response(response(found, reading))
+        return .response(response(found, view))
     }
 
     /// The response to a client that holds the list at the view's position. While the log does not grow no list changes, so that no
     /// search is needed.
-    private func notModified(_ reading: EventsView, _ request: Request) -> Response? {
-        guard let tag = EntityTag(of: reading), request.matchesIfNoneMatch(tag, acceptingUnmarked: events.hasOneHistory) else {
+    private func notModified(_ view: EventsView, _ request: Request) -> Response? {
+        guard let tag = EntityTag(of: view), request.matchesIfNoneMatch(tag, acceptingUnmarked: events.hasOneHistory) else {
             return nil
         }
         return Response(status: .notModified)
     }
 
     /// Adds the headers of a list.
-    private func response(_ found: Response, _ reading: EventsView) -> Response {
+    private func response(_ found: Response, _ view: EventsView) -> Response {
         var response = found
-        if let tag = EntityTag(of: reading) { response.headers.append(HTTPField(name: .eTag, value: tag.description)) }
+        if let tag = EntityTag(of: view) { response.headers.append(HTTPField(name: .eTag, value: tag.description)) }
         response.setCacheControl(for: api.settings.reads)
-        response.addAgeHeader(of: reading)
+        response.addAgeHeader(of: view)
         return response
     }
 }
 
 extension EntityTag {
     /// The tag of a list: the position of the view. `nil` if the view reads PostgreSQL.
-    fileprivate init?(of reading: EventsView) {
-        guard let position = reading.position, let mark = reading.mark else { return nil }
+    fileprivate init?(of view: EventsView) {
+        guard let position = view.position, let mark = view.mark else { return nil }
         self.init(version: position, mark: mark)
     }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A part of the log without a gap, with its recorded events of one type of domain events.
 package struct LogSegment<Event: DomainEvent>: Sendable {
     /// The segment begins after this position.
@@ -46,16 +48,31 @@ package struct LogSegment<Event: DomainEvent>: Sendable {
 package struct ReorderBuffer<Event: DomainEvent>: Sendable {
     /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
     private static var limit: Int { 1_000 }
+    /// Number of positions whose ids the buffer knows. Two transactions hold half as many.
+    private static var knownPositions: Int64 { 4_000 }
 
     /// The end of the log in the reader's memory; `nil` while the reader loads, and after it gave its memory up.
     package private(set) var reached: LogCursor?
     private var segments: [LogSegment<Event>] = []
+    /// The ids of the last recorded events in the reader's memory, by position.
+    private var ids: [Int64: UUID] = [:]
 
+    /// A buffer that drops all segments.
     package init() {}
 
-    package mutating func open(at cursor: LogCursor) { reached = cursor }
+    /// - Parameter cursor: the end of the log in the reader's memory
+    package init(after cursor: LogCursor) {
+        reached = cursor
+        ids[cursor.position] = cursor.id
+    }
 
-    package mutating func close() { self = ReorderBuffer() }
+    /// Whether the segment has no other recorded event at a known position. If it has, the log lost its end, for example in a fail-over,
+    /// and gave the position again.
+    package func agrees(with segment: LogSegment<Event>) -> Bool {
+        guard let reached, segment.after < reached.position else { return true }
+        let cursors = segment.events(after: 0).map { LogCursor(position: $0, id: $1.id) } + [segment.end]
+        return !cursors.contains { cursor in cursor.id.map { $0 != ids[cursor.position, default: $0] } ?? false }
+    }
 
     /// Joins a segment with the waiting segments that follow it.
     /// - Returns: `nil` if the segment holds no new position, or if an earlier part is missing and the segment waits
@@ -71,6 +88,9 @@ package struct ReorderBuffer<Event: DomainEvent>: Sendable {
             if next.through > joined.through { joined.append(next) }
         }
         reached = joined.end
+        for (position, envelope) in joined.events(after: position) { ids[position] = envelope.id }
+        if let id = joined.end.id { ids[joined.through] = id }
+        if ids.count > 2 * Self.knownPositions { ids = ids.filter { $0.key > joined.through - Self.knownPositions } }
         return joined
     }
 }

@@ -1,0 +1,147 @@
+internal import Logging
+package import Postgres
+internal import Synchronization
+
+extension InMemoryReadModel {
+    /// Seconds between two checks that the content belongs to the present tables of the read model.
+    private static var checkSeconds: Double { 1 }
+    /// The content comes back when this part of what did not fit is left, so that it does not come and go.
+    private static var roomyPercent: Int { 95 }
+
+    /// Reads the tables of the read model at one position into the content.
+    func load() async throws {
+        let clock = ContinuousClock()
+        let (start, required, generation) = (clock.now, state.requiredPosition, notifier.history.generation)
+        let (tables, cursor, fill) = try await Standby.load(from: standby, or: client) { source in
+            try await source.withSnapshot(of: Content.source) { connection, model in
+                let cursor = try await LogReader(client: connection).cursor(at: model.position)
+                if source !== client { try await confirm(model, cursor) }
+                let fill = try await connection.withoutTimeout { try await content.load($0, logger: logger) }
+                return (model.tableGeneration, cursor, fill)
+            }
+        }
+        guard try await presentTables() == tables else { throw InMemoryReplacedError() }
+        // A standby may lack acknowledged writes that the log has not lost.
+        let tail = try await LogReader(client: client).tail()
+        if tail < required { state.forget(required, for: tail) }
+        let read = clock.now
+        // The content is not in use, and no writer changes it before the buffer is open.
+        fill(cursor)
+        writer.withLock { writer in
+            writer = Writer(buffer: ReorderBuffer(after: cursor), generation: generation, tables: tables)
+            state.reach(cursor.position)
+        }
+        let (count, seconds) = (content.count, (clock.now - start) / .seconds(1))
+        logger.notice(
+            "\(Content.name.subject) \(Content.name.verb) loaded",
+            metadata: [
+                "events": .stringConvertible(count), "seconds": .stringConvertible(seconds),
+                "of_which_reading": .stringConvertible((read - start) / .seconds(1)),
+                "events_per_second": .stringConvertible(Int(Double(count) / seconds)),
+                "position": .stringConvertible(cursor.position),
+            ])
+    }
+
+    /// Checks that the standby has the log and the tables of the primary, before it sends all rows.
+    private func confirm(_ model: ReadModelState, _ cursor: LogCursor) async throws {
+        try await standby?.confirm(cursor)
+        guard try await presentTables() == model.tableGeneration else {
+            throw StandbyUnusableError(reason: "the standby lacks the newest tables of the read model")
+        }
+    }
+
+    private func presentTables() async throws -> String {
+        try await ReadModelState.of(Content.source, client).tableGeneration
+    }
+
+    /// The generation of the read model's tables that the content agrees with; `nil` while it is not loaded.
+    package var tables: String? { writer.withLock { $0.tables } }
+
+    /// Looks for a loss of the log's end and for new tables of the read model, until the content must be loaded again.
+    /// - Throws: ``InMemoryReplacedError``, and the errors of a comparison
+    func watchTables() async throws {
+        while true {
+            try await Task.sleep(for: .seconds(Self.checkSeconds))
+            guard writer.withLock({ $0.generation == notifier.history.generation }) else { throw InMemoryReplacedError() }
+            do { try await checkTables() } catch let error as PostgresError where error.isUnavailability {
+                // The content stays valid, and the tables can be checked later.
+            }
+        }
+    }
+
+    /// Compares the content with the tables of the read model if these are new. A rebuild corrects a wrong read model, and the content may
+    /// have the same errors. It stays in use meanwhile, because a load would send all readers to PostgreSQL.
+    private func checkTables() async throws {
+        let present = try await presentTables()
+        guard present != tables, let agrees = try await content.agrees(in: self) else { return }
+        guard agrees else { throw InMemoryReplacedError() }
+        writer.withLock { if $0.tables != nil { $0.tables = present } }
+        logger.notice("\(Content.name.subject) passed the comparison with new tables of the read model")
+    }
+
+    /// Runs the body in a transaction that reads the tables of the read model at one position.
+    /// - Parameter body: gets the position of the tables
+    /// - Returns: `nil` if the tables lack the position, or if other tables replaced them meanwhile
+    /// - Throws: ``ReadModelError/missing``, `PostgresError`, `CancellationError`, and the errors of the body
+    package func withTables<Value>(
+        atLeast position: Int64, _ body: (LeasedConnection, Int64) async throws -> Value
+    ) async throws -> Value? {
+        let (tables, value) = try await client.withSnapshot(of: Content.source) { connection, model -> (String, Value?) in
+            // If another version of the program appends, the read model follows the log later.
+            guard model.position >= position else { return (model.tableGeneration, nil) }
+            return (model.tableGeneration, try await body(connection, model.position))
+        }
+        return try await presentTables() == tables ? value : nil
+    }
+
+    /// Waits until the tables have so little that there is room for the content.
+    /// - Parameter count: did not fit
+    /// - Throws: `CancellationError`
+    func waitForRoom(for count: Int) async throws {
+        // A count reads the whole table.
+        var backOff = BackOff(firstSeconds: roomPauseSeconds, longestSeconds: 10 * roomPauseSeconds)
+        while true {
+            try await Task.sleep(for: backOff.next())
+            // Without an answer the next look decides.
+            guard let present = try? await countInTables(), present <= count * Self.roomyPercent / 100 else { continue }
+            return logger.notice("there is room again for \(Content.name.subject)", metadata: ["events": "\(present)"])
+        }
+    }
+
+    private func countInTables() async throws -> Int {
+        try await client.withTransaction { connection in
+            try await connection.withoutTimeout {
+                try await $0.query(Content.countQuery).decode(Int64.self).first.map { Int($0) } ?? 0
+            }
+        }
+    }
+}
+
+extension PostgresClient {
+    /// Runs the body in a transaction with one snapshot. A snapshot fixes rows, but not the names of tables.
+    fileprivate func withSnapshot<Value>(
+        of projection: any Projection.Type, _ body: (LeasedConnection, ReadModelState) async throws -> Value
+    ) async throws -> Value {
+        try await withTransaction { connection in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return try await body(connection, try await ReadModelState.of(projection, connection))
+        }
+    }
+}
+
+extension LogReader {
+    /// Calls the body with each recorded event of one type of domain events in a range of the log.
+    /// - Throws: ``LogTruncatedError`` if the log ends before the range does, ``LogGapError``, ``FormatError``, `PostgresError`
+    package func forEach<Event: DomainEvent>(
+        after position: Int64, through end: Int64, _ body: (EventEnvelope<Event>) throws -> Void
+    ) async throws {
+        var position = position
+        while position < end {
+            let page = try await page(
+                after: position, limit: min(LogTail.pageLimit, end - position), filter: LogFilter(categories: [Event.category]))
+            guard page.through > position else { throw LogTruncatedError(position: end) }
+            for recorded in page.events { try body(try recorded.decoded()) }
+            position = page.through
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package import Logging
+package import Postgres
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Keeps what a process holds in memory of a read model in step with the log, and decides whether requests may read it.
+///
+/// The content is loaded from the read model's tables at one position. From there it gets the commits of this process before their callers
+/// get the results, and the other commits from the log. It goes out of use and is loaded again if the log lost its end, or if it differs
+/// from new tables of the read model. If it exceeds its memory limit, it is loaded again when there is room.
+///
+/// Thread-safe: a lock orders the changes of the content. Readers of the content do not take it.
+package final class InMemoryReadModel<Content: InMemoryContent>: Service {
+    /// Maximum seconds that a command waits until the content shows its change, and that a reader waits for a requested position.
+    package static var patienceSeconds: Double { 1 }
+    static var firstBackOffSeconds: Double { 0.25 }
+    static var longestBackOffSeconds: Double { 30 }
+
+    struct Writer: Sendable {
+        var buffer = ReorderBuffer<Content.Event>()
+        /// The generation of the log before the load read anything.
+        var generation = LogGeneration()
+        /// The generation of the read model's tables that the content agrees with; `nil` while it is not loaded.
+        var tables: String?
+    }
+
+    package let content: Content
+    package let state: InMemoryState
+    let client: PostgresClient
+    let standby: Standby?
+    let notifier: LogNotifier
+    let logger: Logger
+    let roomPauseSeconds: Double
+    private let mayLoad: @Sendable () -> Bool
+    private let waiters = PositionWaiters()
+    /// The lock of the content's writers: commits of this process, and the task that reads the log.
+    let writer = Mutex(Writer())
+
+    /// - Parameters:
+    ///   - client: the primary
+    ///   - standby: serves the load and the tail of the log while it can; must run
+    ///   - notifier: must run
+    ///   - staleAfter: the content is stale if it was last known to hold the whole log before this time
+    ///   - roomPauseSeconds: seconds before the first look for room, after the content exceeded its memory limit
+    ///   - mayLoad: whether a connection is free for the first load
+    package init(
+        _ content: Content, client: PostgresClient, standby: Standby? = nil, notifier: LogNotifier,
+        staleAfter: Duration = .seconds(3), roomPauseSeconds: Double = 60, logger: Logger,
+        mayLoad: @escaping @Sendable () -> Bool = { true }
+    ) {
+        self.content = content
+        self.client = client
+        self.standby = standby
+        self.notifier = notifier
+        self.logger = logger
+        self.roomPauseSeconds = roomPauseSeconds
+        self.mayLoad = mayLoad
+        state = InMemoryState(staleAfter: staleAfter)
+    }
+
+    /// Loads the content and follows the log until the service group shuts down. After an error it begins again.
+    /// - Throws: never; the protocol requires `throws`
+    package func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            for await _ in notifier.wakes() where mayLoad() { break }
+            var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
+            while !Task.isCancelled {
+                let start = ContinuousClock.now
+                do {
+                    try await load()
+                    try await stayInStep()
+                } catch is CancellationError {
+                    return
+                } catch let error as InMemoryLimitError {
+                    writer.withLock { close(&$0, .tooSmall) }
+                    logger.warning("requests are answered from PostgreSQL", metadata: ["because": "\(error)"])
+                    do { try await waitForRoom(for: error.count) } catch { return }
+                } catch {
+                    writer.withLock { close(&$0, .interrupted) }
+                    logger.warning("\(Content.name.subject) \(Content.name.verb) loaded again", metadata: ["because": "\(error)"])
+                    // A load is work for the database too, so the pauses between repeated failures grow.
+                    let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
+                    let isAway = (error as? PostgresError)?.isUnavailability == true
+                    if isNew || isAway { backOff.reset() }
+                    try? await Task.sleep(for: backOff.next())
+                }
+            }
+        }
+    }
+
+    private func stayInStep() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.followWithRetries() }
+            group.addTask { try await self.watchTables() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func followWithRetries() async throws {
+        var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
+        while true {
+            do { try await follow() } catch let error as FormatError {
+                // A newer program has written the event. A new load would stop at the same event.
+                if state.isBlocked(by: error) {
+                    backOff.reset()
+                    logger.critical(
+                        "\(Content.name.subject) cannot follow the log, and requests get what came before",
+                        metadata: ["error": "\(error)"])
+                }
+                try await Task.sleep(for: backOff.next())
+            } catch let error as PostgresError where error.isUnavailability {
+                // The content stays valid, and readers get its age.
+                logger.warning("\(Content.name.subject) may be behind", metadata: ["error": "\(error)"])
+                try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
+            }
+        }
+    }
+
+    private func follow() async throws {
+        guard let reached else { throw InMemoryReplacedError() }
+        let tail = LogTail(
+            client: client, standby: standby, notifier: notifier, after: reached,
+            filter: LogFilter(categories: [Content.Event.category]), pageLimit: Content.pageLimit,
+            reached: { [self] in self.reached })
+        for try await page in tail {
+            try take(LogSegment(page))
+            if let instant = page.endOfLogAt { sawEnd(page.through, at: instant) }
+        }
+    }
+
+    /// The end of the log in the content; `nil` while the content is not loaded.
+    private var reached: LogCursor? { writer.withLock { $0.buffer.reached } }
+
+    /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits until the missing
+    /// part is read from the log. The content goes out of use if it is not of this log.
+    /// - Throws: ``InMemoryReplacedError`` while the content is not loaded, ``InMemoryLimitError``
+    private func take(_ segment: LogSegment<Content.Event>) throws {
+        try writer.withLock { writer in
+            guard let reached = writer.buffer.reached else { throw InMemoryReplacedError() }
+            guard writer.generation == notifier.history.generation, writer.buffer.agrees(with: segment) else {
+                close(&writer, .interrupted)
+                throw InMemoryReplacedError()
+            }
+            guard let joined = writer.buffer.join(segment) else { return }
+            content.apply(joined.events(after: reached.position), through: joined.end)
+            state.reach(joined.through)
+        }
+        waiters.reached(state.position)
+        try content.checkLimit()
+    }
+
+    /// - Parameter instant: the log ended with this position then
+    private func sawEnd(_ position: Int64, at instant: ContinuousClock.Instant) {
+        let isNew = writer.withLock { writer in
+            guard let reached = writer.buffer.reached, reached.position >= position else { return false }
+            state.isInStep(at: instant)
+            guard !state.isInUse else { return false }
+            state.enter(.inUse)
+            return true
+        }
+        guard isNew else { return }
+        logger.notice(
+            "requests are answered from \(Content.name.subject)",
+            metadata: [
+                "events": .stringConvertible(content.count), "megabytes": .stringConvertible(content.bytes / 1_000_000),
+                "position": .stringConvertible(state.position),
+            ])
+    }
+
+    /// Empties the content. Requests read PostgreSQL from now on, and the task that reads the log loads the content again.
+    private func close(_ writer: inout Writer, _ phase: InMemoryPhase) {
+        state.enter(phase)
+        state.reach(0)
+        if writer.buffer.reached != nil { content.removeAll() }
+        writer = Writer()
+    }
+}
+
+extension InMemoryReadModel: CommitListener {
+    /// After an error the task that reads the log gets the same one, and handles it.
+    package func committed(_ commit: Commit) { try? take(LogSegment(commit)) }
+}
+
+extension InMemoryReadModel {
+    /// Waits at most one second until the content shows a write. After that time, requests do not read the content until it does.
+    package func waitUntilVisible(_ position: Int64) async {
+        if await reaches(position) { return }
+        state.require(position)
+    }
+
+    /// Waits at most one second until the content holds a position.
+    /// - Returns: whether the content is in use and holds the position
+    package func reaches(_ position: Int64) async -> Bool {
+        guard state.isInUse else { return false }
+        return await waiters.wait(for: position, seconds: Self.patienceSeconds) { [state] in state.position }
+    }
+}

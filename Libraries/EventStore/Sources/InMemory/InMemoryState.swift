@@ -1,0 +1,92 @@
+internal import Synchronization
+
+/// The phase of what a process keeps in memory, for operators and their tools.
+public enum InMemoryPhase: String, Sendable, CaseIterable {
+    /// The process keeps nothing in memory.
+    case off
+    /// The first load since the process started.
+    case filling
+    case inUse = "in_use"
+    /// The content exceeds its memory limit.
+    case tooSmall = "too_small"
+    /// The process gave the content up and loads it again.
+    case interrupted
+}
+
+/// Whether requests may read an ``InMemoryReadModel``, and how new it is. A type without parameters, so that readers reach it directly.
+package final class InMemoryState: Sendable {
+    private let phases = Mutex(InMemoryPhase.filling)
+    private let usable = Atomic(false)
+    private let reached = Atomic<Int64>(0)
+    private let required = Atomic<Int64>(0)
+    /// The error of the next recorded event, if this program cannot read it.
+    private let unreadable = Mutex<String?>(nil)
+    private let start = ContinuousClock.now
+    /// The last time at which the content was known to hold the whole log, in nanoseconds since `start`.
+    private let inStep = Atomic<Int64>(0)
+    private let staleAfter: Duration
+    /// The stream ends when the first phase, `filling`, ends.
+    package let beginning: AsyncStream<Never>
+    private let begun: AsyncStream<Never>.Continuation
+
+    init(staleAfter: Duration) {
+        self.staleAfter = staleAfter
+        (beginning, begun) = AsyncStream.makeStream(of: Never.self)
+    }
+
+    package var phase: InMemoryPhase { phases.withLock { $0 } }
+
+    package var isInUse: Bool { usable.load(ordering: .acquiring) }
+
+    package func enter(_ phase: InMemoryPhase) {
+        phases.withLock { current in
+            // The phase stays `filling` until the content is in use for the first time, even if the load begins again.
+            guard current != .filling || phase != .interrupted else { return }
+            current = phase
+            usable.store(phase == .inUse, ordering: .releasing)
+        }
+        if phase == .inUse || phase == .tooSmall { begun.finish() }
+    }
+
+    /// The content holds the log up to this position; 0 while it is not loaded.
+    package var position: Int64 { reached.load(ordering: .acquiring) }
+
+    func reach(_ position: Int64) { reached.store(position, ordering: .releasing) }
+
+    /// Notes that the content held the whole log at this instant.
+    func isInStep(at instant: ContinuousClock.Instant) {
+        let (seconds, attoseconds) = (instant - start).components
+        inStep.max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+        unreadable.withLock { $0 = nil }
+    }
+
+    /// The time since the content was last known to hold the whole log, or since the process began to keep it.
+    package var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }
+
+    /// The age of a stale content; `nil` while it is not stale.
+    package var staleFor: Duration? {
+        let age = age
+        return age > staleAfter ? age : nil
+    }
+
+    /// Notes that this program cannot read the next recorded event of the log. The content stays at the position before it.
+    /// - Returns: whether the error is a new one
+    func isBlocked(by error: FormatError) -> Bool {
+        unreadable.withLock { unreadable in
+            defer { unreadable = "\(error)" }
+            return unreadable != "\(error)"
+        }
+    }
+
+    package var isBlockedByUnreadableEvent: Bool { unreadable.withLock { $0 != nil } }
+
+    /// The position of an acknowledged write. Requests do not read the content until it holds this position.
+    package var requiredPosition: Int64 { required.load(ordering: .relaxed) }
+
+    package func require(_ position: Int64) { required.max(position, ordering: .relaxed) }
+
+    /// Lowers the required position to the end of the log, because the log has lost acknowledged writes.
+    func forget(_ position: Int64, for tail: Int64) {
+        _ = required.compareExchange(expected: position, desired: tail, ordering: .relaxed)
+    }
+}
