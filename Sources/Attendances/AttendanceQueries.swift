@@ -48,9 +48,9 @@ extension AttendancesModule {
 
     /// The attendances of an event without a wait, for an unknown reader; `nil` if the counts in memory cannot be used.
     public func countedSummary(of event: EventID, atLeast position: Int64? = nil) -> AttendanceSummary? {
-        guard let counted = counts?.count(of: event, atLeast: position) else { return nil }
+        guard let counts, let counted = counts.count(of: event, atLeast: position) else { return nil }
         return AttendanceSummary(
-            count: Int64(counted.count), isAttending: false, position: counted.position, staleFor: counted.staleFor)
+            count: Int64(counted.count), isAttending: false, position: counted.position, staleFor: counts.state.staleFor)
     }
 
     /// The attendances of an event. The caller checks that the event is there.

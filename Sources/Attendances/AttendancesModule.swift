@@ -16,7 +16,7 @@ extension Module {
 public struct AttendancesModule: Sendable {
     let database: PostgresClient
     let events: EventsModule
-    let counts: AttendanceCounts?
+    let counts: InMemoryReadModel<AttendanceCounts>?
     private let log: EventLog
     private let idempotency: IdempotencyStore
     private let dependencies: Dependencies
@@ -32,8 +32,10 @@ public struct AttendancesModule: Sendable {
         idempotency = IdempotencyStore(client: database)
         state = CommandState(of: AttendancesProjection(), client: database)
         let counts = context.notifier.map { notifier in
-            AttendanceCounts(
-                client: context.database, standby: context.find(), notifier: notifier, logger: context.logger
+            // A server has one connection for loads. The index of events comes first.
+            InMemoryReadModel(
+                AttendanceCounts(), client: context.database, standby: context.find(), notifier: notifier,
+                logger: context.logger
             ) { !events.isLoadingIndex }
         }
         self.counts = counts
@@ -80,7 +82,7 @@ public struct AttendancesModule: Sendable {
         let position = try await idempotency.idempotently(record) {
             try await append(to: key, if: condition, record: record, context: context, decide: decide)
         }.position
-        await counts?.show(position)
+        await counts?.waitUntilVisible(position)
         return position
     }
 

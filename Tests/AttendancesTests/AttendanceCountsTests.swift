@@ -1,5 +1,4 @@
 import Encoding
-import EventStore
 import Events
 import Foundation
 import Postgres
@@ -9,6 +8,7 @@ import Testing
 import Users
 
 @testable import Attendances
+@testable import EventStore
 
 @Suite struct `Counting attendances in memory` {
     @Test func `the count of this server's attendances is right when the command returns`() async throws {
@@ -56,7 +56,7 @@ import Users
                     #expect(try await two.summary(1, atLeast: position).count == 2)
                     try await two.leave(1, by: 7)
                     #expect(two.counted(1) == 1)
-                    try await eventually { two.counts.status.position == 4 }
+                    try await eventually { two.attendances.countsStatus.position == 4 }
                     #expect(two.standby?.status.loads == 1)
                     #expect(two.standby?.status.pages ?? 0 > 0)
                     #expect(two.standby?.status.fallbacks == 0)
@@ -125,7 +125,7 @@ import Users
             try await TestNode.with(database) { node in
                 try await node.create(3)
                 for user: Int64 in 1...4 { for event: Int64 in 1...2 { try await node.attend(event, by: user) } }
-                @Sendable func tables() -> String? { node.counts.state.withLock { $0.tableGeneration } }
+                @Sendable func tables() -> String? { node.counts.tables }
                 for round: Int64 in 1...3 {
                     let before = tables()
                     try await Self.rebuild(database)
@@ -159,21 +159,29 @@ import Users
         }
     }
 
-    @Test func `more events than the limit leave the counting to PostgreSQL`() async throws {
+    @Test func `more events than the limit leave the counting to PostgreSQL, until there is room again`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, isCounting: false) { node in
                 try await node.create(3)
                 for event: Int64 in 1...3 { try await node.attend(event, by: 1) }
-            }
-            try await database.withClient(role: "humon_app", connections: 4) { client in
-                let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
-                let counts = AttendanceCounts(client: client, notifier: notifier, eventLimit: 2, logger: .quiet)
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { await notifier.run() }
-                    group.addTask { try await counts.run() }
-                    defer { group.cancelAll() }
-                    try await eventually { counts.state.withLock { $0.exceedsLimit } }
-                    #expect(counts.count(of: EventID(rawValue: 1)) == nil)
+                try await database.withClient(role: "humon_app", connections: 4) { client in
+                    let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
+                    let counts = InMemoryReadModel(
+                        AttendanceCounts(eventLimit: 2), client: client, notifier: notifier, roomPauseSeconds: 0.05,
+                        logger: .quiet)
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask { await notifier.run() }
+                        group.addTask { try await counts.run() }
+                        defer { group.cancelAll() }
+                        try await eventually { counts.state.phase == .tooSmall }
+                        #expect(counts.count(of: EventID(rawValue: 1)) == nil)
+                        try await node.leave(3, by: 1)
+                        try await eventually { counts.count(of: EventID(rawValue: 1))?.count == 1 }
+                        // A further event is too many for the counts in use.
+                        try await node.attend(3, by: 1)
+                        try await eventually { counts.state.phase == .tooSmall }
+                        #expect(counts.content.count == 0)
+                    }
                 }
             }
         }
@@ -221,14 +229,15 @@ import Users
         #expect(AttendanceCounts.bytes(capacity: AttendanceCounts.eventLimit) < 80_000_000)
     }
 
-    private func counts() throws -> AttendanceCounts {
+    /// Counts that hold the log up to position 10.
+    private func counts() throws -> InMemoryReadModel<AttendanceCounts> {
         let client = PostgresClient(PostgresConfiguration(url: "postgres://nowhere"), logger: .quiet)
         let notifier = LogNotifier(client: client, listens: false, logger: .quiet)
-        let counts = AttendanceCounts(client: client, notifier: notifier, logger: .quiet)
-        counts.state.withLock { state in
-            state.buffer = ReorderBuffer(after: LogCursor(position: 10, id: nil))
-            state.isInUse = true
-        }
+        let counts = InMemoryReadModel(AttendanceCounts(), client: client, notifier: notifier, logger: .quiet)
+        let loaded = LogCursor(position: 10, id: nil)
+        counts.content.apply([], through: loaded)
+        counts.writer.withLock { $0.buffer = ReorderBuffer(after: loaded) }
+        counts.state.enter(.inUse)
         return counts
     }
 
@@ -251,12 +260,12 @@ import Users
     @Test func `a part that arrives before an earlier part waits for it, and a part that overlaps is counted once`() throws {
         let counts = try counts()
         let id = EventID(rawValue: 1)
-        counts.apply(segment(after: 12, added(3)))
+        try counts.take(segment(after: 12, added(3)))
         #expect(counts.count(of: id)?.count == 0)
-        counts.apply(segment(after: 10, added(1), added(2)))
+        try counts.take(segment(after: 10, added(1), added(2)))
         #expect(counts.count(of: id).map { ($0.count, $0.position) } ?? (0, 0) == (3, 13))
-        counts.apply(segment(after: 10, added(1), added(2), added(3), added(4)))
-        counts.apply(segment(after: 10, added(1), added(2)))
+        try counts.take(segment(after: 10, added(1), added(2), added(3), added(4)))
+        try counts.take(segment(after: 10, added(1), added(2)))
         #expect(counts.count(of: id).map { ($0.count, $0.position) } ?? (0, 0) == (4, 14))
         #expect(counts.count(of: id, atLeast: 14) != nil)
         #expect(counts.count(of: id, atLeast: 15) == nil)
@@ -264,16 +273,16 @@ import Users
 
     @Test func `a write that the counts do not show in time makes readers use PostgreSQL`() async throws {
         let counts = try counts()
-        await counts.show(11)
+        await counts.waitUntilVisible(11)
         #expect(counts.count(of: EventID(rawValue: 1)) == nil)
-        counts.apply(segment(after: 10, added(1)))
+        try counts.take(segment(after: 10, added(1)))
         #expect(counts.count(of: EventID(rawValue: 1))?.count == 1)
     }
 
     @Test func `an event without attendances takes no memory`() throws {
         let counts = try counts()
         let removed = AttendanceDomainEvent.removed(AttendanceRemoved(event: EventID(rawValue: 1), user: UserID(rawValue: 1)))
-        counts.apply(segment(after: 10, added(1), removed))
-        #expect(counts.state.withLock { $0.counts.isEmpty })
+        try counts.take(segment(after: 10, added(1), removed))
+        #expect(counts.content.count == 0)
     }
 }

@@ -13,7 +13,7 @@ import Users
 extension TestNode where Module == AttendancesModule {
     var attendances: AttendancesModule { module }
     var events: EventsModule { module.events }
-    var counts: AttendanceCounts { context[AttendanceCounts.self] }
+    var counts: InMemoryReadModel<AttendanceCounts> { context[InMemoryReadModel<AttendanceCounts>.self] }
 
     private static var projections: [any Projection] { [EventsProjection(), AttendancesProjection()] }
 

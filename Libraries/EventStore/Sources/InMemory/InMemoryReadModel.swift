@@ -135,7 +135,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits until the missing
     /// part is read from the log. The content goes out of use if it is not of this log.
     /// - Throws: ``InMemoryReplacedError`` while the content is not loaded, ``InMemoryLimitError``
-    private func take(_ segment: LogSegment<Content.Event>) throws {
+    func take(_ segment: LogSegment<Content.Event>) throws {
         try writer.withLock { writer in
             guard let reached = writer.buffer.reached else { throw InMemoryReplacedError() }
             guard writer.generation == notifier.history.generation, writer.buffer.agrees(with: segment) else {
