@@ -280,6 +280,13 @@ let package = Package(
     ]
 )
 
+/// Targets whose unsafe code is not marked yet.
+let withUnmarkedUnsafeCode: Set = [
+    "Postgres", "EventStore", "SpatialIndex", "Events", "Accounts", "HTTPServer", "HTTP", "Web", "App", "HumonClient",
+    "BareServer", "LogBenchmark", "LoadGenerator", "IndexBenchmark", "TestDatabase", "TestServer", "TestHTTP", "TestRelease",
+    "TestChance", "TestExposition", "NearMe",
+]
+
 for target in package.targets where target.type != .system {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
@@ -291,6 +298,8 @@ for target in package.targets where target.type != .system {
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+    if target.type != .test, !withUnmarkedUnsafeCode.contains(target.name) { target.swiftSettings?.append(.strictMemorySafety()) }
     // Nonisolated async functions run on the caller's executor, which saves one hop per call. Not in App: its commands start on the
     // main actor, which they must leave.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md

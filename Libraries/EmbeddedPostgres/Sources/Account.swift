@@ -10,7 +10,7 @@ struct Account: Sendable {
 
     static func toRunPostgres() throws(EmbeddedPostgresError) -> Account {
         guard getuid() == 0 else { return Account(name: NSUserName(), identity: nil) }
-        guard let entry = getpwnam("postgres") else { throw .noPostgresAccount }
-        return Account(name: "postgres", identity: (entry.pointee.pw_uid, entry.pointee.pw_gid))
+        guard let identity = SystemCalls.account(named: "postgres") else { throw .noPostgresAccount }
+        return Account(name: "postgres", identity: identity)
     }
 }

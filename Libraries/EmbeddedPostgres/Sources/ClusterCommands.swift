@@ -33,7 +33,7 @@ struct ClusterCommands: Sendable {
     private func remove(_ directory: String) async {
         _ = try? await execute(FilePath("/bin/rm"), ["-rf", "--", directory])
         // The account may not remove a name from root's directory.
-        rmdir(directory)
+        SystemCalls.removeDirectory(directory)
     }
 
     /// Starts PostgreSQL, and waits for as long as it recovers from a crash.

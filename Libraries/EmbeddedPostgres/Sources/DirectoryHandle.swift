@@ -12,7 +12,7 @@ final class DirectoryHandle {
     /// - Parameter followsLink: whether the path itself may be a link, to a directory on another disk, say
     /// - Throws: ``EmbeddedPostgresError/fileSystem(doing:path:reason:)``
     init(path: String, followsLink: Bool = true) throws(EmbeddedPostgresError) {
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
+        descriptor = SystemCalls.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
         self.path = path
         guard descriptor >= 0 else { throw .fileSystem(doing: "open the directory", path: path) }
     }
@@ -30,50 +30,47 @@ final class DirectoryHandle {
     /// - Throws: ``EmbeddedPostgresError/fileSystem(doing:path:reason:)`` for anything but an ordinary file
     func text(of name: String) throws(EmbeddedPostgresError) -> String? {
         // Without O_NONBLOCK a named pipe would be waited for.
-        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = SystemCalls.open(name, in: descriptor, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw failure("read", name)
         }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw failure("read", name) }
+        guard let status = SystemCalls.status(of: file) else { throw failure("read", name) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .fileSystem(doing: "read", path: "\(path)/\(name)", reason: "it is no ordinary file")
         }
-        var buffer = [UInt8](repeating: 0, count: Self.readLimitBytes)
-        let count = pread(file, &buffer, buffer.count, off_t(max(0, Int(status.st_size) - buffer.count)))
-        guard count >= 0 else { throw failure("read", name) }
-        return String(decoding: buffer[..<count], as: UTF8.self)
+        let start = max(0, Int(status.st_size) - Self.readLimitBytes)
+        guard let bytes = SystemCalls.read(file, at: start, count: Self.readLimitBytes) else { throw failure("read", name) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Replaces a file as a whole: a reader finds the old text or the new one, after a crash as well.
     /// - Parameter account: to which the file will belong, and to which the directory must belong already
     func replace(_ name: String, with text: String, owner account: Account) throws(EmbeddedPostgresError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure("write", name) }
+        guard let status = SystemCalls.status(of: descriptor) else { throw failure("write", name) }
         guard status.st_uid == account.user else {
             throw .fileSystem(doing: "write in", path: path, reason: "the directory does not belong to \(account.name)")
         }
         let temporary = "\(name).humon"
-        unlinkat(descriptor, temporary, 0)
-        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        SystemCalls.remove(temporary, in: descriptor)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = SystemCalls.open(temporary, in: descriptor, flags, mode: 0o600)
         guard file >= 0 else { throw failure("write", name) }
         defer { close(file) }
-        let bytes = Array(text.utf8)
         guard account.identity.map({ fchown(file, $0.user, $0.group) == 0 }) ?? true,
-            write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0,
-            renameat(descriptor, temporary, descriptor, name) == 0
+            SystemCalls.write(Array(text.utf8), to: file), fsync(file) == 0,
+            SystemCalls.rename(temporary, to: name, in: descriptor) == 0
         else {
             let error = failure("write", name)
-            unlinkat(descriptor, temporary, 0)
+            SystemCalls.remove(temporary, in: descriptor)
             throw error
         }
         try synchronise()
     }
 
     func remove(_ name: String) throws(EmbeddedPostgresError) {
-        guard unlinkat(descriptor, name, 0) == 0 else { throw failure("remove", name) }
+        guard SystemCalls.remove(name, in: descriptor) == 0 else { throw failure("remove", name) }
     }
 
     /// Brings the names in the directory to the disk.
@@ -89,6 +86,6 @@ final class DirectoryHandle {
 extension EmbeddedPostgresError {
     /// Takes the reason from `errno`.
     static func fileSystem(doing: String, path: String) -> EmbeddedPostgresError {
-        .fileSystem(doing: doing, path: path, reason: String(cString: strerror(errno)))
+        .fileSystem(doing: doing, path: path, reason: SystemCalls.reason)
     }
 }

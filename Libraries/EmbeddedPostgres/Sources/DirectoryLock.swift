@@ -18,7 +18,7 @@ final class DirectoryLock: Sendable {
         let gate = await Gate(directory)
         defer { gate.open() }
         // Every account may read the file: the number of a process is no secret.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        let descriptor = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode: 0o644)
         guard descriptor >= 0 else { throw EmbeddedPostgresError.fileSystem(doing: "open", path: path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(descriptor) }
@@ -26,7 +26,7 @@ final class DirectoryLock: Sendable {
         }
         let text = Array("\(getpid())\n".utf8)
         // On a full disk an earlier process's number can still be overwritten. No start fails for want of it.
-        if pwrite(descriptor, text, text.count, 0) == text.count { ftruncate(descriptor, off_t(text.count)) }
+        if SystemCalls.write(text, to: descriptor) { ftruncate(descriptor, off_t(text.count)) }
         return DirectoryLock(descriptor: descriptor)
     }
 
@@ -40,17 +40,15 @@ final class DirectoryLock: Sendable {
     static func isHeld(_ path: String, in directory: String) async -> Bool {
         let gate = await Gate(directory)
         defer { gate.open() }
-        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        let descriptor = SystemCalls.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { unlock(descriptor) }
         return flock(descriptor, LOCK_EX | LOCK_NB) != 0
     }
 
     private static func holder(_ descriptor: Int32) -> Int32? {
-        var buffer = [UInt8](repeating: 0, count: 32)
-        let count = pread(descriptor, &buffer, buffer.count, 0)
-        guard count > 0 else { return nil }
-        return Int32(String(decoding: buffer[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        guard let bytes = SystemCalls.read(descriptor, at: 0, count: 32) else { return nil }
+        return Int32(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 }
 
@@ -64,7 +62,7 @@ final class Gate {
     private let descriptor: Int32
 
     init(_ directory: String) async {
-        descriptor = Foundation.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        descriptor = SystemCalls.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         let deadline = ContinuousClock.now + .seconds(Self.waitSeconds)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, ContinuousClock.now < deadline {

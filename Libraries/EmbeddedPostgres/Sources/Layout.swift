@@ -101,7 +101,9 @@ struct Layout: Sendable {
 
     /// Whether the process of the pid file is known to be something else: a postmaster works in the directory of its cluster.
     private var isPostmasterOfAnother: Bool {
-        guard let postmaster, let works = resolved("/proc/\(postmaster)/cwd"), let own = resolved(cluster) else { return false }
+        guard let postmaster, let works = SystemCalls.realPath("/proc/\(postmaster)/cwd"),
+            let own = SystemCalls.realPath(cluster)
+        else { return false }
         return works != own
     }
 
@@ -131,12 +133,6 @@ struct Layout: Sendable {
 
     private func textInCluster(_ name: String) -> String? { try? DirectoryHandle(path: cluster).text(of: name) }
 
-    private func resolved(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
-
     func createDirectory() throws(EmbeddedPostgresError) {
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -165,9 +161,9 @@ struct Layout: Sendable {
 
     /// A new directory for one try of initdb. A killed humon leaves its initdb running, which must not meet the next try.
     func makeUnfinishedCluster(for account: Account) throws(EmbeddedPostgresError) -> String {
-        var template = Array("\(directory)/\(Self.unfinishedPrefix).XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .fileSystem(doing: "create a directory in", path: directory) }
-        let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard let path = SystemCalls.makeTemporaryDirectory("\(directory)/\(Self.unfinishedPrefix).XXXXXX") else {
+            throw .fileSystem(doing: "create a directory in", path: directory)
+        }
         try DirectoryHandle(path: path).take(for: account)
         return path
     }
@@ -180,13 +176,13 @@ struct Layout: Sendable {
 
     /// The directory becomes the cluster, as a whole and in one step.
     func install(_ unfinished: String) throws(EmbeddedPostgresError) {
-        guard rename(unfinished, cluster) == 0 else { throw .fileSystem(doing: "rename to", path: cluster) }
+        guard SystemCalls.rename(unfinished, to: cluster) == 0 else { throw .fileSystem(doing: "rename to", path: cluster) }
         try DirectoryHandle(path: directory).synchronise()
     }
 
     /// Makes the directory of the socket, which only this account can enter.
     func makeSocketDirectory(for account: Account) throws(EmbeddedPostgresError) {
-        guard mkdir(socketDirectory, 0o700) == 0 || errno == EEXIST else {
+        guard SystemCalls.makeDirectory(socketDirectory, mode: 0o700) == 0 || errno == EEXIST else {
             throw .fileSystem(doing: "create", path: socketDirectory)
         }
         try DirectoryHandle(path: socketDirectory, followsLink: false).take(for: account)

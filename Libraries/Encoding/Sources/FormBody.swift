@@ -86,7 +86,7 @@ private func formPath(_ name: String) -> [String]? {
 private func percentDecoded(_ bytes: ArraySlice<UInt8>) -> String? {
     // What ASCII means needs no asking, and is nearly all that is ever sent.
     if bytes.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "%") }) {
-        return bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        return String(decoding: bytes, as: UTF8.self)
     }
     var decoded: [UInt8] = []
     var iterator = bytes.makeIterator()

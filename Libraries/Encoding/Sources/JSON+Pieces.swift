@@ -6,15 +6,16 @@ extension String {
     public func writeJSON(into output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         var text = self
+        // Without the pointer, searching and copying take three times as long.
         text.withUTF8 { bytes in
             var copied = 0
-            for (offset, byte) in bytes.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-            {
-                output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied..<offset]))
+            for unsafe(offset, byte) in unsafe bytes.enumerated()
+            where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                unsafe output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied..<offset]))
                 output.append(contentsOf: Self.escape(byte).utf8)
                 copied = offset + 1
             }
-            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied...]))
+            unsafe output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[copied...]))
         }
         output.append(UInt8(ascii: "\""))
     }
@@ -50,7 +51,7 @@ extension Double {
     /// - Precondition: the value is finite; JSON has no other numbers.
     public func writeJSON(into output: inout [UInt8]) {
         precondition(isFinite, "JSON has no number for \(self)")
-        output.append(bytesOf: description)
+        output.append(contentsOf: description.utf8)
     }
 }
 
@@ -60,13 +61,5 @@ extension Timestamp {
         output.append(UInt8(ascii: "\""))
         write(into: &output)
         output.append(UInt8(ascii: "\""))
-    }
-}
-
-extension [UInt8] {
-    /// At once, and not through an iterator of ``String/utf8``.
-    fileprivate mutating func append(bytesOf text: String) {
-        var text = text
-        text.withUTF8 { append(contentsOf: $0) }
     }
 }

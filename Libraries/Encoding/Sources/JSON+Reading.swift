@@ -22,8 +22,8 @@ extension JSON {
     /// Reads one JSON text (RFC 8259) in UTF-8, without a copy of the bytes.
     /// - Throws: ``JSONSyntaxError``
     public init(utf8 bytes: [UInt8]) throws(JSONSyntaxError) {
-        let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONReader.Failure> in
-            var reader = JSONReader(bytes: buffer)
+        let result = unsafe bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONReader.Failure> in
+            var reader = unsafe JSONReader(bytes: buffer)
             return Result { () throws(JSONReader.Failure) in try reader.text() }
         }
         switch result {
@@ -46,7 +46,8 @@ extension JSONSyntaxError {
     }
 }
 
-private struct JSONReader {
+/// `@safe`: the buffer is there as long as the reader, and every access is before ``offset``, which never passes its end.
+@safe private struct JSONReader {
     struct Failure: Error {
         var reason: String
         var offset: Int
@@ -56,7 +57,14 @@ private struct JSONReader {
     var offset = 0
     var depth = 0
 
-    private var current: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+    /// The only places that read the buffer are this property and ``read(from:)``. A checked index would make reading a third slower (measured
+    /// with an array).
+    private var current: UInt8? { unsafe offset < bytes.count ? bytes[offset] : nil }
+
+    /// The bytes up to the present one, without a copy.
+    private func read(from start: Int) -> UnsafeBufferPointer<UInt8> {
+        unsafe UnsafeBufferPointer(rebasing: bytes[start..<offset])
+    }
 
     private func failure(_ reason: String, at place: Int? = nil) -> Failure {
         Failure(reason: reason, offset: place ?? offset)
@@ -136,23 +144,23 @@ private struct JSONReader {
             bits |= byte
             switch byte {
             case UInt8(ascii: "\""):
-                let tail = UnsafeBufferPointer(rebasing: bytes[copied..<offset])
+                let tail = unsafe read(from: copied)
                 offset += 1
                 let string: String?
                 if var unescaped {
-                    unescaped.append(contentsOf: tail)
+                    unsafe unescaped.append(contentsOf: tail)
                     string = String(validating: unescaped, as: UTF8.self)
                 } else if bits < 0x80 {
-                    string = String(decoding: tail, as: UTF8.self)
+                    string = unsafe String(decoding: tail, as: UTF8.self)
                 } else {
-                    string = String(validating: tail, as: UTF8.self)
+                    string = unsafe String(validating: tail, as: UTF8.self)
                 }
                 guard let string else { throw failure("the string is not valid UTF-8", at: start) }
                 return string
             case UInt8(ascii: "\\"):
                 var bytesSoFar = unescaped ?? []
                 unescaped = nil  // lets go of the storage, so that it grows in place
-                bytesSoFar.append(contentsOf: bytes[copied..<offset])
+                unsafe bytesSoFar.append(contentsOf: read(from: copied))
                 bytesSoFar.append(contentsOf: String(try escape()).utf8)
                 unescaped = bytesSoFar
                 copied = offset
@@ -215,7 +223,7 @@ private struct JSONReader {
             if !take("+") { _ = take("-") }
             try digits()
         }
-        return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+        return unsafe String(decoding: read(from: start), as: UTF8.self)
     }
 
     private mutating func digits() throws(Failure) {
@@ -224,9 +232,9 @@ private struct JSONReader {
         guard offset > start else { throw unexpected("a digit") }
     }
 
-    private mutating func literal(_ word: StaticString, _ value: JSON) throws(Failure) -> JSON {
-        for index in 0..<word.utf8CodeUnitCount {
-            guard current == word.utf8Start[index] else { throw unexpected("\(word)") }
+    private mutating func literal(_ word: String, _ value: JSON) throws(Failure) -> JSON {
+        for byte in word.utf8 {
+            guard current == byte else { throw unexpected(word) }
             offset += 1
         }
         return value

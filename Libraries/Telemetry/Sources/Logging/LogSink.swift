@@ -122,17 +122,17 @@ public final class LogSink: @unchecked Sendable {
     /// Waits for a slow reader, but not if the reader is gone or the disk is full.
     /// - Returns: the number of bytes written
     private func write(_ bytes: [UInt8]) -> Int {
-        bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let written = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        unsafe bytes.withUnsafeBytes { bytes in
+            var rest = unsafe bytes[...]
+            while unsafe !rest.isEmpty {
+                let written = unsafe Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 switch (written, errno) {
-                case (0..., _): rest = rest.dropFirst(written)
+                case (0..., _): unsafe rest = unsafe rest.dropFirst(written)
                 case (_, EINTR): continue
                 case (_, EAGAIN):
                     var output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = poll(&output, 1, -1)
-                case _: return bytes.count - rest.count
+                    _ = unsafe poll(&output, 1, -1)
+                case _: return unsafe bytes.count - rest.count
                 }
             }
             return bytes.count

@@ -2,30 +2,31 @@ internal import Synchronization
 
 /// Numbers that many threads add to and a scrape reads. An addition takes no lock. Two numbers of one scrape may be from
 /// different moments.
-/// `@unchecked`: the pointer never changes, and it points to atomics.
-public final class Counter: @unchecked Sendable {
+/// `@unchecked` and `@safe`: the pointer never changes, it points to ``count`` atomics, and each access compares its index with the
+/// count. An array cannot hold atomics.
+@safe public final class Counter: @unchecked Sendable {
     private let numbers: UnsafeMutablePointer<Atomic<Int>>
     public let count: Int
 
     /// - Parameter count: number of counters; each one begins at 0
     public init(count: Int) {
         self.count = count
-        numbers = .allocate(capacity: count)
-        for index in 0..<count { (numbers + index).initialize(to: Atomic(0)) }
+        unsafe numbers = .allocate(capacity: count)
+        for index in 0..<count { unsafe (numbers + index).initialize(to: Atomic(0)) }
     }
 
     deinit {
-        numbers.deinitialize(count: count)
-        numbers.deallocate()
+        unsafe numbers.deinitialize(count: count)
+        unsafe numbers.deallocate()
     }
 
     public func add(_ amount: Int = 1, at index: Int) {
         precondition(index >= 0 && index < count)
-        numbers[index].add(amount, ordering: .relaxed)
+        unsafe numbers[index].add(amount, ordering: .relaxed)
     }
 
     public subscript(index: Int) -> Int {
         precondition(index >= 0 && index < count)
-        return numbers[index].load(ordering: .relaxed)
+        return unsafe numbers[index].load(ordering: .relaxed)
     }
 }

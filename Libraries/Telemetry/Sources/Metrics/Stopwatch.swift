@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Dispatch
 
 /// Measures the time since its creation.
 public struct Stopwatch: Sendable {
@@ -8,9 +8,5 @@ public struct Stopwatch: Sendable {
 
     public var nanoseconds: Int { Self.now - start }
 
-    private static var now: Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
-    }
+    private static var now: Int { Int(DispatchTime.now().uptimeNanoseconds) }
 }
