@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Numbers that many threads add to and a scrape reads. An addition takes no lock. Two numbers of one scrape may be from
 /// different moments.
-/// `@unchecked` and `@safe`: the pointer never changes, it points to ``count`` atomics, and each access compares its index with the
-/// count. An array cannot hold atomics.
+/// `@safe`: each access compares its index with the count. An array cannot hold atomics.
+/// `@unchecked`: the pointer never changes, and it points to atomics.
 @safe public final class Counter: @unchecked Sendable {
     private let numbers: UnsafeMutablePointer<Atomic<Int>>
     public let count: Int
