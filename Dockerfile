@@ -13,7 +13,7 @@ COPY scripts/third-party scripts/third-party
 RUN scripts/third-party leaflet
 
 FROM ${SWIFT_IMAGE} AS build
-RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libjemalloc-dev libisal-dev libzstd-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libssl-dev libjemalloc-dev libisal-dev libzstd-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /humon
 # Packages first, because they change less often than the sources. Each has the version that the tests ran with.
 COPY Package.swift ./
@@ -34,7 +34,7 @@ RUN scripts/release humon --force-resolved-versions \
 
 # Base backups and their trial restore, which need PostgreSQL of the database's version and humon.
 FROM ${POSTGRES_IMAGE} AS backup
-RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libjemalloc2 libisal2 libzstd1 zlib1g \
+RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libssl3 libjemalloc2 libisal2 libzstd1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -m 700 -o postgres -g postgres /backups \
     && install -d -m 755 -o postgres -g postgres /metrics
@@ -50,7 +50,7 @@ FROM ${DEBIAN_IMAGE} AS humon
 # libpq, jemalloc and their dependencies; everything else is in the program or in Debian's base. No versions here: Debian's
 # mirrors keep only the newest ones, which have the security fixes.
 RUN apt-get update && apt-get upgrade -y \
-    && apt-get install -y --no-install-recommends libpq5 libjemalloc2 libisal2 libzstd1 zlib1g libstdc++6 ca-certificates \
+    && apt-get install -y --no-install-recommends libpq5 libssl3 libjemalloc2 libisal2 libzstd1 zlib1g libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon
 COPY --from=build /out/humon /usr/local/bin/humon

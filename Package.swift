@@ -6,7 +6,6 @@ import PackageDescription
 extension Target.Dependency {
     static var argumentParser: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
     static var asyncHTTPClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
-    static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
     static var dequeModule: Self { .product(name: "DequeModule", package: "swift-collections") }
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
@@ -40,7 +39,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
@@ -55,9 +53,11 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", path: "Libraries/C/CLibPQ", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJemalloc", path: "Libraries/C/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "CISAL", path: "Libraries/C/CISAL", providers: [.apt(["libisal-dev"])]),
+        .systemLibrary(name: "COpenSSL", path: "Libraries/C/COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", path: "Libraries/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", path: "Libraries/C/CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "Encoding", path: "Libraries/Encoding/Sources"),
+        .target(name: "Hashing", dependencies: ["COpenSSL"], path: "Libraries/Hashing/Sources"),
         .target(
             name: "Telemetry",
             dependencies: [
@@ -76,14 +76,14 @@ let package = Package(
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Encoding", "Telemetry", "CZlib", .crypto, .dequeModule, .logging, .serviceLifecycle, .tracing,
+                "Postgres", "Encoding", "Telemetry", "CZlib", "Hashing", .dequeModule, .logging, .serviceLifecycle, .tracing,
             ],
             path: "Libraries/EventStore/Sources",
             resources: [.embedInCode("db")]
         ),
         .target(
             name: "Users",
-            dependencies: ["EventStore", "Postgres", "Encoding", .crypto, .logging, .serviceLifecycle, .tracing]),
+            dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle, .tracing]),
         .target(
             name: "SpatialIndex",
             dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
@@ -102,7 +102,7 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "EventStore", "Postgres", "Encoding", .crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+                "EventStore", "Postgres", "Encoding", "Hashing",
                 .dequeModule,
             ]
         ),
@@ -111,7 +111,7 @@ let package = Package(
             name: "HTTPServer",
             dependencies: [
                 "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging,
-                .product(name: "NIOCertificateReloading", package: "swift-nio-extras"), .nioCore, .nioHTTP1,
+                .nioCore, .nioHTTP1,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), .nioPosix, .nioSSL,
@@ -123,7 +123,7 @@ let package = Package(
             name: "HTTP",
             dependencies: [
                 "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding", "Telemetry",
-                .crypto, .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore,
+                "Hashing", .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore,
                 .serviceLifecycle, .tracing, .yams,
             ],
             resources: [
@@ -136,7 +136,7 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", .crypto, .httpTypes, .nioCore,
+                "CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore,
             ]
         ),
         .target(
@@ -144,7 +144,7 @@ let package = Package(
             dependencies: [
                 "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
                 "Postgres", "Encoding", "Telemetry", .argumentParser, .asyncHTTPClient,
-                .product(name: "Configuration", package: "swift-configuration"), .crypto, .logging, .nioCore, .nioHTTP1,
+                .product(name: "Configuration", package: "swift-configuration"), .logging, .nioCore, .nioHTTP1,
                 .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
             ],
             resources: [.embedInCode("Demo/cities.tsv")]
@@ -208,6 +208,8 @@ let package = Package(
         .testTarget(name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore]),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"], path: "Libraries/Encoding/Tests"),
         .testTarget(
+            name: "HashingTests", dependencies: ["Hashing", "Encoding", "TestDatabase"], path: "Libraries/Hashing/Tests"),
+        .testTarget(
             name: "TelemetryTests",
             dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing],
             path: "Libraries/Telemetry/Tests"
@@ -220,7 +222,7 @@ let package = Package(
             path: "Libraries/EmbeddedPostgres/Tests"),
         .testTarget(
             name: "EventStoreTests",
-            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", .crypto, .serviceLifecycle],
+            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", "Hashing", .serviceLifecycle],
             path: "Libraries/EventStore/Tests"),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
         .testTarget(
@@ -232,7 +234,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AttendancesTests", dependencies: ["Attendances", "Postgres", "TestChance", "TestDatabase", .serviceLifecycle]),
-        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "TestChance", "TestDatabase"]),
+        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "Hashing", "TestChance", "TestDatabase"]),
         .testTarget(name: "TasksTests", dependencies: ["Tasks", "TestChance", "TestDatabase"]),
         .testTarget(
             name: "HTTPServerTests",
@@ -246,7 +248,8 @@ let package = Package(
         .testTarget(
             name: "HTTPTests",
             dependencies: [
-                "App", "HTTP", "HTTPServer", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
+                "App", "HTTP", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition",
+                "TestHTTP",
                 "TestServer", .serviceLifecycle,
             ]
         ),
@@ -262,7 +265,7 @@ let package = Package(
             dependencies: [
                 "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestChance",
                 "TestDatabase",
-                "TestExposition", "TestHTTP", "TestRelease", "TestServer", .argumentParser, .crypto, .logging, .httpTypes,
+                "TestExposition", "TestHTTP", "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .httpTypes,
                 .nioCore, .nioHTTP1,
                 .tracing, .yams,
             ]
@@ -274,7 +277,7 @@ let package = Package(
             name: "FaultInjectionTests",
             dependencies: [
                 "humon", "App", "EmbeddedPostgres", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase",
-                "TestServer", .asyncHTTPClient, .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .systemPackage,
+                "TestServer", .asyncHTTPClient, "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix, .systemPackage,
             ]
         ),
     ]

@@ -1,7 +1,7 @@
-internal import Crypto
 internal import Encoding
 internal import EventStore
 internal import Foundation
+internal import Hashing
 
 /// The secret by which a client proves its account. Humon returns the text once and keeps a digest only. An account has several.
 ///
@@ -28,7 +28,7 @@ package struct TokenDigest: Sendable, Hashable {
     let text: String
 
     fileprivate init(of secret: String) {
-        text = SHA256.hash(data: Array(secret.utf8)).hexadecimal
+        text = SHA256.hash(secret.utf8).hexadecimal
     }
 
     /// Reads a stored digest; `nil` for any other text, upper-case digits included.

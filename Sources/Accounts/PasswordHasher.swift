@@ -1,5 +1,6 @@
 public import EventStore
 internal import Foundation
+package import Hashing
 internal import Synchronization
 
 /// Computes password hashes on threads of its own, so that they block neither an event loop nor Swift's pool.
@@ -40,11 +41,11 @@ package final class PasswordHasher: Sendable {
     }
 
     private let state: Mutex<State>
-    private let parameters: PasswordHash.Parameters
+    private let parameters: Scrypt
     private let threadLimit: Int
 
     package init(
-        parameters: PasswordHash.Parameters = .current, threadLimit: Int = threadLimit, queueLimit: Int = queueLimit,
+        parameters: Scrypt = .standard, threadLimit: Int = threadLimit, queueLimit: Int = queueLimit,
         clientLimit: Int = clientLimit
     ) {
         (self.parameters, self.threadLimit) = (parameters, threadLimit)
@@ -53,7 +54,7 @@ package final class PasswordHasher: Sendable {
 
     /// Hashes a new password.
     /// - Parameter client: names the client; callers of one client share its place in the queue
-    /// - Throws: ``PasswordHasherBusyError``, `CancellationError`, an error of Crypto if the memory cannot be had
+    /// - Throws: ``PasswordHasherBusyError``, `CancellationError`, `ScryptError`
     func hash(_ password: Password, salt: UUID, for client: String) async throws -> PasswordHash {
         let parameters = parameters
         let salt = withUnsafeBytes(of: salt.uuid) { Array($0) }
@@ -63,7 +64,7 @@ package final class PasswordHasher: Sendable {
     /// Whether a password belongs to a hash. Without a hash the result is `false`, after the same time as with one of the current
     /// parameters.
     /// - Parameter client: as of ``hash(_:salt:for:)``
-    /// - Throws: ``PasswordHasherBusyError``, `CancellationError`, an error of Crypto if the memory cannot be had
+    /// - Throws: ``PasswordHasherBusyError``, `CancellationError`, `ScryptError`
     func matches(_ password: Password, _ hash: PasswordHash?, for client: String) async throws -> Bool {
         let parameters = parameters
         return try await run(for: client) {

@@ -1,5 +1,5 @@
-internal import Crypto
 internal import Encoding
+internal import Hashing
 internal import Postgres
 
 /// The secret by which a device proves its user. Humon returns the text at sign-up and keeps a digest only.
@@ -23,7 +23,7 @@ public struct DeviceToken: Sendable, Hashable {
 
     public init(secret: String) {
         self.secret = secret
-        digest = DeviceDigest(bytes: Array(SHA256.hash(data: Array(secret.utf8))))
+        digest = DeviceDigest(bytes: Array(SHA256.hash(secret.utf8)))
     }
 }
 

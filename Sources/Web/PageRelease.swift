@@ -1,7 +1,7 @@
-internal import Crypto
 internal import Encoding
 internal import HTTPServer
 internal import HTTPTypes
+internal import Hashing
 
 /// The files of one release of the map page, as responses.
 ///
@@ -28,10 +28,10 @@ struct PageRelease: Sendable {
     init(_ files: [PageFile] = PageFile.all, tiles: Tiles?) {
         var hash = SHA256()
         for file in files {
-            hash.update(data: Array("\(file.name) \(file.bytes.count)\n".utf8))
-            hash.update(data: file.bytes)
+            hash.update("\(file.name) \(file.bytes.count)\n".utf8)
+            hash.update(file.bytes)
         }
-        hash.update(data: Array("\(tiles?.template ?? "") \(tiles?.attribution ?? "")".utf8))
+        hash.update("\(tiles?.template ?? "") \(tiles?.attribution ?? "")".utf8)
         let bytes = hash.finalize().prefix(Self.digestBytes)
         digest = bytes.hexadecimal
         let version = bytes.reduce(0) { $0 << 8 | Int64($1) } & .max

@@ -1,5 +1,6 @@
 import Encoding
 import EventStore
+import Hashing
 import Postgres
 import TestDatabase
 import Testing
@@ -164,7 +165,7 @@ private let taken = AccountRejection.taken
     @Test func `a sign-in hashes the password again when the parameters have risen, once`() async throws {
         try await TestDatabase.with { database in
             try await TestNode.with(database) { node in _ = try await node.signUp() }
-            let risen = PasswordHash.Parameters(logCost: 5, blockSize: 8, parallelism: 1)
+            let risen = Scrypt(logCost: 5, blockSize: 8, parallelism: 1)
             try await TestNode.with(database, parameters: risen) { node in
                 let issued = try await node.signIn()
                 #expect(try await node.types(of: issued.account) == ["AccountCreated", "SignedIn", "PasswordChanged"])

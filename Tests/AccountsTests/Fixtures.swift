@@ -1,12 +1,18 @@
 import Encoding
 import EventStore
 import Foundation
+import Hashing
 
 @testable import Accounts
 
 let salt22 = String(repeating: "A", count: 22)
 let firstDigest = "3f08aace122ee2368432c1ca23a049bc640bafbf00fdf33a52429f38ba12dbf9"
 let secondDigest = "0f6bffa9661cb5dd2f3f7b2929f33061f58a7ba7fdd689530b1a306f8ed8f3ec"
+
+extension Scrypt {
+    /// Its keys are no protection.
+    static let weak = Scrypt(logCost: 4, blockSize: 8, parallelism: 1)
+}
 
 extension PasswordHash {
     /// The weak hash of `correct horse` with a salt of zeros.

@@ -1,13 +1,14 @@
+import Hashing
 import Testing
 
 @testable import Accounts
 
 @Suite struct `A password's hash` {
-    private static let weak = PasswordHash.Parameters.weak
+    private static let weak = Scrypt.weak
 
     /// Source: RFC 7914, section 12. The key is the first half of the vector.
     @Test func `the hash is the test vector of RFC 7914`() throws {
-        let parameters = PasswordHash.Parameters(logCost: 14, blockSize: 8, parallelism: 1)
+        let parameters = Scrypt(logCost: 14, blockSize: 8, parallelism: 1)
         let hash = try PasswordHash(
             #require(Password("pleaseletmein")), parameters: parameters, salt: Array("SodiumChloride".utf8))
         #expect(
@@ -50,19 +51,19 @@ import Testing
     }
 
     @Test func `a new hash takes 32 MiB, and a stored one at most 64 MiB`() {
-        #expect(PasswordHash.Parameters.standard == .init(logCost: 15, blockSize: 8, parallelism: 3))
-        #expect(PasswordHash.Parameters.standard.memoryBytes == 32 << 20)
+        #expect(Scrypt.standard == .init(logCost: 15, blockSize: 8, parallelism: 3))
+        #expect(Scrypt.standard.memoryBytes == 32 << 20)
         #expect(PasswordHash.memoryLimitBytes == 64 << 20)
         #expect(PasswordHasher.threadLimit == 2)
         #expect((PasswordHasher.queueLimit, PasswordHasher.clientLimit) == (64, 16))
     }
 
     @Test func `parameters with less memory or less work are weaker`() {
-        let current = PasswordHash.Parameters(logCost: 15, blockSize: 8, parallelism: 3)
+        let current = Scrypt(logCost: 15, blockSize: 8, parallelism: 3)
         #expect(!current.isWeaker(than: current))
-        #expect(PasswordHash.Parameters(logCost: 15, blockSize: 8, parallelism: 2).isWeaker(than: current))
-        #expect(PasswordHash.Parameters(logCost: 14, blockSize: 8, parallelism: 6).isWeaker(than: current))
+        #expect(Scrypt(logCost: 15, blockSize: 8, parallelism: 2).isWeaker(than: current))
+        #expect(Scrypt(logCost: 14, blockSize: 8, parallelism: 6).isWeaker(than: current))
         // A server of an earlier release does not go back.
-        #expect(!PasswordHash.Parameters(logCost: 16, blockSize: 8, parallelism: 3).isWeaker(than: current))
+        #expect(!Scrypt(logCost: 16, blockSize: 8, parallelism: 3).isWeaker(than: current))
     }
 }

@@ -1,5 +1,6 @@
 import Encoding
 import EventStore
+import Hashing
 import Postgres
 import TestDatabase
 
@@ -15,7 +16,7 @@ extension TestNode where Module == AccountsModule {
 
     /// - Parameter parameters: of new hashes
     static func with(
-        _ database: TestDatabase, parameters: PasswordHash.Parameters = .weak,
+        _ database: TestDatabase, parameters: Scrypt = .weak,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await database.prepare([AccountsProjection()])

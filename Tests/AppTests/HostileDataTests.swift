@@ -1,7 +1,7 @@
-import Crypto
 import Encoding
 import EventStore
 import Foundation
+import Hashing
 import Postgres
 import Synchronization
 import TestDatabase
@@ -82,7 +82,7 @@ private func archive(_ lines: [Hostile.Line]) -> [UInt8] {
             #"{"position":\#(index + 1),"id":"00000000-0000-4000-8000-00000000000\#(index)","stream":"\#(line.stream)","version":\#(line.version),"type":"\#(line.type)","format":1,"recorded_at":"2013-09-16T00:00:00.000000Z","data":\#(quoted(line.data)),"metadata":\#(quoted(metadata))}"#
             + "\n"
     }
-    let digest = SHA256.hash(data: Array(text.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let digest = SHA256.hash(text.utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     return Array((text + #"{"recorded_events":\#(lines.count),"commands":0,"sha256":"\#(digest)"}"# + "\n").utf8)
 }
 

@@ -1,5 +1,5 @@
-import Crypto
 import Foundation
+import Hashing
 
 /// A command and its result, as known to the client that sent it.
 struct CommandRecord: Sendable, Hashable {
@@ -52,7 +52,7 @@ enum Mark {
     static func text(client: Int, command: Int) -> String { "fault-injection-\(client)-\(command)" }
 
     static func device(_ token: String) -> String {
-        SHA256.hash(data: Data(token.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        SHA256.hash(token.utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     static func cancellation(event: Int64) -> String { "cancellation of event-\(event)" }

@@ -5,6 +5,7 @@ import EventStore
 import Events
 import Foundation
 import HTTPTypes
+import Hashing
 import NIOCore
 import Postgres
 import ServiceLifecycle
@@ -15,6 +16,11 @@ import Users
 
 @testable import HTTP
 @testable import HTTPServer
+
+extension Scrypt {
+    /// Its keys are no protection.
+    static let weak = Scrypt(logCost: 4, blockSize: 8, parallelism: 1)
+}
 
 /// The API on a database of its own, behind its HTTP interface.
 struct TestAPI: Sendable {

@@ -1,6 +1,6 @@
-internal import Crypto
 public import Encoding
 public import Foundation
+internal import Hashing
 
 /// Time and chance, which rules and folds get as values.
 public struct Dependencies: Sendable {
@@ -66,7 +66,7 @@ extension UUID {
     /// The same id for the same name, for commands that have a natural idempotency key: UUID version 8 (RFC 9562) from the
     /// first 128 bits of SHA-256.
     public init(derivedFrom name: String) {
-        var bytes = Array(SHA256.hash(data: Array(name.utf8)).prefix(16))
+        var bytes = Array(SHA256.hash(name.utf8).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
         self.init(bytes: bytes)

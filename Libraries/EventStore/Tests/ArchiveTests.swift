@@ -1,6 +1,6 @@
-import Crypto
 import Encoding
 import Foundation
+import Hashing
 import Postgres
 import Synchronization
 import TestDatabase
@@ -213,7 +213,7 @@ import Testing
             return Array((lines.joined(separator: "\n") + (lines.isEmpty ? "" : "\n")).utf8)
         }
         var lines = lines
-        let digest = SHA256.hash(data: Array((lines[..<end].joined(separator: "\n") + "\n").utf8))
+        let digest = SHA256.hash((lines[..<end].joined(separator: "\n") + "\n").utf8)
         lines[end].replace(/"sha256":"[^"]*"/, with: #""sha256":"\#(digest.hexadecimal)""#)
         return bytes(lines, isSealed: false)
     }

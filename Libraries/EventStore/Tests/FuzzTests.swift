@@ -1,6 +1,6 @@
-import Crypto
 import Encoding
 import Foundation
+import Hashing
 import Synchronization
 import TestChance
 import Testing
@@ -55,7 +55,7 @@ import Testing
     /// Appends a matching footer, so that the checksum does not hide other errors.
     private static func archive(_ lines: [[UInt8]]) -> [UInt8] {
         let body = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
-        let digest = SHA256.hash(data: body).hexadecimal
+        let digest = SHA256.hash(body).hexadecimal
         return body + Array(#"{"recorded_events":2,"commands":1,"sha256":"\#(digest)"}"#.utf8) + [UInt8(ascii: "\n")]
     }
 

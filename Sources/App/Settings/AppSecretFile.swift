@@ -1,5 +1,4 @@
 internal import CoreFoundation
-internal import Crypto
 // C structures of libc belong to the module that is loaded first, which may be this one.
 internal import Encoding
 internal import Foundation
@@ -19,7 +18,7 @@ enum AppSecretFile {
     /// Generates a secret of 256 random bits, appends it to the file, and gives the file the mode 0600.
     /// - Throws: ``Failure`` if the secret cannot be kept; then the file has its old content
     static func make(at path: String) throws -> String {
-        let secret = SymmetricKey(size: .bits256).withUnsafeBytes { $0.hexadecimal }
+        let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
         // A link could lead to a file of another project. Without O_NONBLOCK, opening a named pipe would wait.
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path, errno == ELOOP ? "it is a link" : nil) }

@@ -1,8 +1,8 @@
-internal import Crypto
 internal import Encoding
 internal import Foundation
 internal import HTTPServer
 internal import HTTPTypes
+internal import Hashing
 internal import Mustache
 internal import NIOCore
 
@@ -27,7 +27,7 @@ enum DocumentationPage {
 
     /// Lets the page use its own style and nothing else. Source: W3C *Content Security Policy*, level 3.
     static let contentSecurityPolicy =
-        "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "
+        "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(style.utf8)).base64EncodedString())'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
     static let response = Response(

@@ -1,6 +1,6 @@
-internal import Crypto
 internal import HTTPServer
 public import HTTPTypes
+internal import Hashing
 internal import Synchronization
 internal import Users
 
@@ -69,7 +69,7 @@ public final class AppSecret: Sendable {
     }
 
     private static func digests(_ secret: String, _ previous: String?) -> [SHA256.Digest] {
-        [secret, previous].compactMap { $0.map { SHA256.hash(data: Array($0.utf8)) } }
+        [secret, previous].compactMap { $0.map { SHA256.hash($0.utf8) } }
     }
 
     /// Whether a text can be a secret. A comma is refused, because it once separated two secrets.
@@ -80,7 +80,7 @@ public final class AppSecret: Sendable {
 
     /// Compares digests in constant time, and always all of them: the time tells neither a part of a secret nor which one is right.
     func accepts(_ sent: String) -> Bool {
-        let digest = SHA256.hash(data: Array(sent.utf8))
+        let digest = SHA256.hash(sent.utf8)
         return digests.withLock(\.self).reduce(false) { isAccepted, known in
             let isEqual = known == digest
             return isAccepted || isEqual

@@ -1,12 +1,12 @@
-internal import Crypto
 internal import HTTPServer
 internal import HTTPTypes
+internal import Hashing
 
 /// The bearer token of the operators' address (RFC 6750). It keeps a SHA-256 digest only, and compares digests in constant time.
 public struct AdminToken: Sendable, Equatable {
     private let digest: SHA256.Digest
 
-    public init(_ token: String) { digest = SHA256.hash(data: Array(token.utf8)) }
+    public init(_ token: String) { digest = SHA256.hash(token.utf8) }
 
     public static func == (left: AdminToken, right: AdminToken) -> Bool { left.digest == right.digest }
 

@@ -1,6 +1,6 @@
-internal import Crypto
 internal import HTTPServer
 internal import HTTPTypes
+internal import Hashing
 internal import NIOCore
 
 extension API {
@@ -30,7 +30,7 @@ private struct Document: Sendable {
 
     init(_ response: Response) {
         var whole = response
-        let digest = SHA256.hash(data: Array(response.body.readableBytesView)).prefix(8).reduce(UInt64(0)) {
+        let digest = SHA256.hash(response.body.readableBytesView).prefix(8).reduce(UInt64(0)) {
             $0 << 8 | UInt64($1)
         }
         tag = EntityTag(version: Int64(digest >> 1))

@@ -1,6 +1,6 @@
-internal import Crypto
 internal import Encoding
 internal import Foundation
+internal import Hashing
 
 /// Reads an archive line by line and refuses the first that does not follow from those before. Pure but for its source.
 ///
@@ -36,7 +36,7 @@ struct LogArchiveReader {
         self.domainEvents = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0) })
         lines = ArchiveLineSplitter(source: source)
         guard let first = try lines.next() else { throw LogArchiveError("The file is empty") }
-        hash.update(data: first)
+        hash.update(first)
         header = try faulting(line: 1) { try LogArchive.Header(try object(first)) }
     }
 
@@ -74,7 +74,7 @@ struct LogArchiveReader {
             try end(line)
             return nil
         }
-        hash.update(data: bytes)
+        hash.update(bytes)
         return try faulting(line: lines.number) {
             line["command"] == nil ? .recordedEvent(try recordedEvent(line)) : .command(try command(line))
         }

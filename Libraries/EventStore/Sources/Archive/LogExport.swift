@@ -1,5 +1,5 @@
-internal import Crypto
 public import Encoding
+internal import Hashing
 public import Postgres
 internal import Synchronization
 
@@ -124,7 +124,7 @@ private final class ArchiveLines: Sendable {
 
 extension ArchiveLines.State {
     fileprivate mutating func takePiece() -> [UInt8] {
-        hash.update(data: piece)
+        hash.update(piece)
         defer { piece.removeAll(keepingCapacity: true) }
         return piece
     }

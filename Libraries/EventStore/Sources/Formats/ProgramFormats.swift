@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Hashing
 
 /// The stored formats that one version of the program reads and writes.
 public struct ProgramFormats: Sendable, Hashable {
@@ -31,7 +31,7 @@ public struct ProgramFormats: Sendable, Hashable {
     /// The same for the same formats, above 0.
     var key: Int32 {
         let text = entries.map { "\($0.category) \($0.type) \($0.readable) \($0.written ?? 0)\n" }.joined()
-        let number = SHA256.hash(data: Array(text.utf8)).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let number = SHA256.hash(text.utf8).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return max(1, Int32(truncatingIfNeeded: number & 0x7FFF_FFFF))
     }
 

@@ -9,7 +9,7 @@ internal import NIOTLS
 struct ChannelInitializer: Sendable {
     let server: ServerState
     /// `nil` for plain TCP.
-    let tls: NIOSSLContext?
+    let certificate: ServerCertificate?
 
     /// The protocols that TLS offers, the preferred first (ALPN).
     static let applicationProtocols = ["h2", "http/1.1"]
@@ -17,7 +17,11 @@ struct ChannelInitializer: Sendable {
     func initialize(_ channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             let streams = ConnectionStreams()
-            if let tls { try addTLS(tls, streams, to: channel) } else { try addHTTP1(streams, to: channel) }
+            if let certificate {
+                try addTLS(certificate.context, streams, to: channel)
+            } else {
+                try addHTTP1(streams, to: channel)
+            }
         }
     }
 

@@ -1,8 +1,6 @@
 public import Logging
-internal import NIOCertificateReloading
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 public import ServiceLifecycle
 
 /// An HTTP server as a service: it listens while it runs. On graceful shutdown it ends after the last response.
@@ -26,12 +24,12 @@ public struct Server: Service {
     }
 
     /// Serves until graceful shutdown, which lets requests end, or cancellation, which cuts them off.
-    /// - Throws: `IOError` if the address cannot be listened on, `NIOSSLError` if the certificate cannot be used
+    /// - Throws: `IOError` if the address cannot be listened on
     public func run() async throws {
         let listener = try await listen()
         logger.info("listening", metadata: ["address": "\(listener.localAddress.map { "\($0)" } ?? "unknown")"])
         await withThrowingTaskGroup(of: Void.self) { group in
-            if let reloader = configuration.certificate?.reloader { group.addTask { try await reloader.run() } }
+            if let certificate = configuration.certificate { group.addTask { await certificate.run() } }
             onListening(listener.localAddress?.port)
             await serve(on: listener)
             group.cancelAll()
@@ -63,8 +61,7 @@ public struct Server: Service {
     private static let pollInterval = Duration.milliseconds(20)
 
     private func listen() async throws -> any Channel {
-        let tls = try configuration.certificate.map { try NIOSSLContext(configuration: $0.configuration) }
-        let initializer = ChannelInitializer(server: state, tls: tls)
+        let initializer = ChannelInitializer(server: state, certificate: configuration.certificate)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -1,37 +1,77 @@
+internal import Foundation
 public import Logging
-internal import NIOCertificateReloading
-internal import NIOCore
 internal import NIOSSL
+internal import Synchronization
 
 /// The certificate of a server, in PEM files that are read again every ten seconds, so that a renewed one needs no restart.
-public struct ServerCertificate: Sendable {
-    private static let refreshSeconds = 10
+///
+/// Connections that are open keep the certificate that they began with.
+public final class ServerCertificate: Sendable {
+    private static let refreshInterval = Duration.seconds(10)
 
-    let configuration: TLSConfiguration
-    let reloader: TimedCertificateReloader
+    private struct Files: Sendable, Equatable {
+        var certificate: Data
+        var key: Data
+    }
+
+    private struct State: Sendable {
+        /// The files that were read last, usable or not.
+        var files: Files
+        var context: NIOSSLContext
+    }
+
+    private let path: String
+    private let keyPath: String
+    private let logger: Logger
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - path: the certificate and its chain
     ///   - keyPath: its private key
-    ///   - logger: gets a warning if the files become unreadable; the previous certificate stays in use
+    ///   - logger: gets a warning if the files become unusable; the previous certificate stays in use
     /// - Throws: ``Unusable`` if the files cannot be used now
     public init(path: String, keyPath: String, logger: Logger) throws(Unusable) {
-        var reloading = TimedCertificateReloader.Configuration(
-            refreshInterval: .seconds(Self.refreshSeconds),
-            certificateSource: .init(location: .file(path: path), format: .pem),
-            privateKeySource: .init(location: .file(path: keyPath), format: .pem))
-        reloading.onCertificateLoadFailed = { failure in
-            logger.warning("the certificate could not be read", metadata: ["error": "\(failure.error)"])
-        }
         do {
-            reloader = try TimedCertificateReloader.makeReloaderValidatingSources(configuration: reloading)
-            var configuration = try TLSConfiguration.makeServerConfiguration(certificateReloader: reloader)
-            configuration.minimumTLSVersion = .tlsv12
-            configuration.applicationProtocols = ChannelInitializer.applicationProtocols
-            self.configuration = configuration
+            let files = try Self.read(path, keyPath)
+            state = Mutex(State(files: files, context: try Self.context(of: files)))
         } catch {
             throw Unusable(reason: "\(error)")
         }
+        (self.path, self.keyPath, self.logger) = (path, keyPath, logger)
+    }
+
+    /// For a new connection.
+    var context: NIOSSLContext { state.withLock(\.context) }
+
+    /// Reads the files again until the task is cancelled.
+    func run() async {
+        while (try? await Task.sleep(for: Self.refreshInterval)) != nil { refresh() }
+    }
+
+    func refresh() {
+        do {
+            let files = try Self.read(path, keyPath)
+            guard state.withLock({ $0.files }) != files else { return }
+            state.withLock { $0.files = files }
+            let context = try Self.context(of: files)
+            state.withLock { $0.context = context }
+            logger.notice("the certificate was renewed")
+        } catch {
+            logger.warning("the certificate could not be read", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private static func read(_ path: String, _ keyPath: String) throws -> Files {
+        Files(certificate: try Data(contentsOf: URL(filePath: path)), key: try Data(contentsOf: URL(filePath: keyPath)))
+    }
+
+    private static func context(of files: Files) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(files.certificate)).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(files.key), format: .pem)))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ChannelInitializer.applicationProtocols
+        return try NIOSSLContext(configuration: configuration)
     }
 
     /// The files of a certificate are unusable.

@@ -1,12 +1,12 @@
-internal import Crypto
 public import Foundation
+internal import Hashing
 public import Postgres
 
 /// The SHA-256 digest of a request: 32 bytes.
 public struct RequestHash: Sendable, Hashable {
     let bytes: [UInt8]
 
-    public init(of request: some Sequence<UInt8>) { bytes = Array(SHA256.hash(data: Array(request))) }
+    public init(of request: some Sequence<UInt8>) { bytes = Array(SHA256.hash(request)) }
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
