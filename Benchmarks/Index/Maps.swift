@@ -48,7 +48,8 @@ struct Maps {
                 for (name, window) in windows {
                     rate("\(Int(radius)) km, \(name)") { count in
                         let centre = centres[count % centres.count]
-                        return snapshot.nearest(NearbySearch(centre: centre, radius: radius, window: window, limit: 100)).count
+                        return snapshot.search(NearbySearch(centre: centre, radius: radius, window: window, limit: 100)).result()
+                            .count
                     }
                 }
             }
@@ -98,13 +99,13 @@ struct Maps {
     private func clusters(_ box: String, zoom: Int, _ window: TimeWindow) -> [EventCluster]? {
         let query = "bbox=\(box)&zoom=\(zoom)" + (window.from.map { "&from=\($0)" } ?? "")
         guard let json = try? JSON(query: query.utf8), let search = try? ClusterSearch(json) else { return nil }
-        return search.clusters(in: snapshot)
+        return EventClusterSearch(search, snapshot).result()
     }
 
     private func events(_ box: String, limit: Int, _ window: TimeWindow) -> Int {
         let degrees = box.split(separator: ",").compactMap { Double($0) }
         let box = DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2])
-        return snapshot.events(in: BoxSearch(box: box, window: window, limit: limit)).count
+        return snapshot.search(BoxSearch(box: box, window: window, limit: limit)).result().count
     }
 
     /// - Parameter search: gets a number that grows, and returns the number of events

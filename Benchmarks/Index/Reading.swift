@@ -52,7 +52,7 @@ struct Reading: Sendable {
         while clock.seconds < seconds {
             for _ in 0..<20 {
                 let search = NearbySearch(centre: centres[count % centres.count], radius: radius, limit: limit)
-                found += index.snapshot.nearest(search).count
+                found += index.snapshot.search(search).result().count
                 count += 1
             }
         }
@@ -83,7 +83,7 @@ struct Reading: Sendable {
         while clock.now - start < .seconds(seconds) {
             let search = NearbySearch(centre: centres[elapsed.count % centres.count], radius: 5, limit: 100)
             let (began, thread) = (clock.now, ThreadClock())
-            let found = index.snapshot.nearest(search).count
+            let found = index.snapshot.search(search).result().count
             used.append(thread.seconds * 1e6)
             elapsed.append((clock.now - began) / .microseconds(1))
             precondition(found >= 0)

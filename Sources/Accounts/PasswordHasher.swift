@@ -20,13 +20,14 @@ package final class PasswordHasher: Sendable {
     /// Linux gives a thread of this nice value about a third of the processor that it gives a thread of the value 0.
     static let niceness: Int32 = 5
 
-    private struct Job: Sendable {
+    struct Job: Sendable {
         var number: Int
         var compute: @Sendable () -> Void
         var refuse: @Sendable (any Error) -> Void
     }
 
-    private struct State: Sendable {
+    struct State: Sendable {
+        /// Callers that wait for a thread.
         var waiting: FairQueue<Job>
         var threads = 0
         /// The number of the last caller.
@@ -40,7 +41,7 @@ package final class PasswordHasher: Sendable {
         }
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let parameters: Scrypt
     private let threadLimit: Int
 
@@ -105,10 +106,6 @@ package final class PasswordHasher: Sendable {
             giveUp(number, of: client)
         }
     }
-
-    /// The number of callers that wait for a thread.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
-    var threadCount: Int { state.withLock { $0.threads } }
 
     private func giveUp(_ number: Int, of client: String) {
         let job = state.withLock { $0.waiting.removeFirst(of: client) { $0.number == number } }

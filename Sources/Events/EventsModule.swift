@@ -181,17 +181,6 @@ public final class EventsModule: Sendable {
     /// - Throws: `FormatError`, `PostgresError`
     package static func event(in rows: Rows) throws -> Event? { try rows.first.map { try Event($0) } }
 
-    /// Whether an event is there and neither cancelled nor hidden.
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    public func exists(_ id: EventID) async throws -> Bool {
-        try await database.query(
-            """
-            SELECT 1::bigint FROM \(identifier: EventsProjection.schema).events
-            WHERE id = \(id.rawValue) AND \(EventRow.isLive)
-            """
-        ).isEmpty == false
-    }
-
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {
         try search.page(await database.query(search.query))

@@ -9,7 +9,7 @@ internal import Tracing
 final class TokenLookup: Sendable {
     typealias Search = @Sendable ([DeviceDigest]) async throws -> [DeviceDigest: UserID]
 
-    private struct Caller: Sendable {
+    struct Caller: Sendable {
         var device: DeviceDigest
         var deadline: ContinuousClock.Instant
         /// The first caller's span is the parent of the query's span.
@@ -19,7 +19,7 @@ final class TokenLookup: Sendable {
         var continuation: CheckedContinuation<UserID?, any Error>
     }
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var callers: [Int: Caller] = [:]
         var number = 0
         var isRunning = false
@@ -34,7 +34,7 @@ final class TokenLookup: Sendable {
     private let timeoutSeconds: Double
     private let callerLimit: Int
     private let search: Search
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// - Parameters:
     ///   - timeoutSeconds: the longest wait of a caller, for the query before its own too
@@ -44,9 +44,6 @@ final class TokenLookup: Sendable {
         self.callerLimit = callerLimit
         self.search = search
     }
-
-    /// Number of callers that wait.
-    var waiting: Int { state.withLock { $0.callers.count } }
 
     /// The user of a device at a moment after the call.
     /// - Returns: `nil` if no user has the token now

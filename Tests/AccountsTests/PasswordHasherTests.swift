@@ -143,3 +143,8 @@ import Testing
         #expect(!PasswordHasher(parameters: .weak).isOutdated(hash))
     }
 }
+
+extension PasswordHasher {
+    fileprivate var waitingCount: Int { state.withLock { $0.waiting.count } }
+    fileprivate var threadCount: Int { state.withLock { $0.threads } }
+}

@@ -43,7 +43,7 @@ import Users
                     _ = search.query
                     index.apply(batch, position: Int64(offset))
                     try #require(index.snapshot.event(created.id) != nil)
-                    try #require(!index.snapshot.nearest(search).isEmpty)
+                    try #require(index.snapshot.search(search).result().count > 0)
                 }
                 accepted += 1
                 try event.check(in: stream, version: version)

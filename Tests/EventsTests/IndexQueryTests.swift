@@ -28,7 +28,7 @@ extension `Nearby search on 100,000 events` {
                         for _ in 0..<(radius > 1_000 ? 1 : 3) {
                             search.limit = Int.random(in: 1...NearbySearch.maximumLimit, using: &generator)
                             let stored = try search.page(try await client.query(search.query))
-                            let held = index.snapshot.nearest(search)
+                            let held = index.snapshot.search(search).result()
                             try #require((0..<held.count).map { held[$0].id } == stored.events.map(\.id.rawValue), "\(search)")
                             try #require(held.cursor == stored.next, "\(search)")
                             pages += 1

@@ -70,12 +70,12 @@ import Testing
                 for count in [60, 41] {
                     #expect(view.indexedNearest(near) == nil)
                     let page = try await view.nearest(near)
-                    #expect(page.texts == texts(of: snapshot.nearest(near)))
+                    #expect(page.texts == texts(of: snapshot.search(near).result()))
                     #expect(page.count == count)
                     near.after = page.next
                     #expect(view.indexedEvents(in: box) == nil)
                     let boxed = try await view.events(in: box)
-                    #expect(boxed.texts == texts(of: snapshot.events(in: box)))
+                    #expect(boxed.texts == texts(of: snapshot.search(box).result()))
                     #expect(boxed.count == count)
                     box.after = boxed.nextID
                 }
@@ -83,7 +83,7 @@ import Testing
                 let clusters = try ClusterSearch(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
                 #expect(view.indexedClusters(clusters) == nil)
                 let counted = try await view.clusters(clusters)
-                #expect(counted == clusters.clusters(in: snapshot) && !counted.isEmpty)
+                #expect(counted == EventClusterSearch(clusters, snapshot).result() && !counted.isEmpty)
                 // Most searches are short.
                 near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
                 #expect(view.indexedNearest(near)?.count == 100)

@@ -114,7 +114,7 @@ import Users
                 for start in stride(from: 0, through: min(expected.count, 3 * search.limit), by: search.limit) {
                     let page = Array(expected.dropFirst(start).prefix(search.limit))
                     let next = start + search.limit < expected.count ? page.last : nil
-                    let held = snapshot.events(in: search)
+                    let held = snapshot.search(search).result()
                     try #require((0..<held.count).map { EventID(rawValue: held[$0].id) } == page, "\(search)")
                     try #require(held.nextID.map(EventID.init(rawValue:)) == next, "\(search)")
                     let stored = try search.page(try await client.query(search.query))
@@ -140,7 +140,7 @@ import Users
                 let expected = events.filter { Self.overlaps(window, $0.details) }
                     .map { (UnitVector($0.details.coordinates).squaredChord(to: UnitVector(centre)), $0.id.rawValue) }
                     .filter { $0.0 <= bound }.sorted { $0 < $1 }.map(\.1)
-                let held = snapshot.nearest(search)
+                let held = snapshot.search(search).result()
                 try #require((0..<held.count).map { held[$0].id } == Array(expected.prefix(search.limit)), "\(search)")
                 let stored = try search.page(try await client.query(search.query))
                 try #require(stored.events.map(\.id.rawValue) == Array(expected.prefix(search.limit)), "\(search)")
@@ -160,7 +160,7 @@ import Users
                     if let from = bound.window.from { query += "&from=\(from)" }
                     if let to = bound.window.to { query += "&to=\(to)" }
                     guard let search = try? ClusterSearch(JSON(query: query.utf8)) else { continue }
-                    let held = search.clusters(in: snapshot)
+                    let held = EventClusterSearch(search, snapshot).result()
                     let stored = try search.clusters(try await client.query(search.query))
                     try #require(held == stored, "\(query)")
                     let inside = events.filter { Self.contains(bound, $0) }

@@ -137,3 +137,8 @@ import Testing
 }
 
 private func device(_ number: Int) -> DeviceDigest { DeviceToken(secret: "device \(number)").digest }
+
+extension TokenLookup {
+    /// Number of callers that wait.
+    fileprivate var waiting: Int { state.withLock { $0.callers.count } }
+}

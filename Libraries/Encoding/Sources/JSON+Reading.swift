@@ -1,8 +1,6 @@
 /// Why a text is not JSON, and where.
 public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     public var reason: String
-    /// In bytes from the start of the text, from 0.
-    public var offset: Int
     /// From 1.
     public var line: Int
     /// In bytes from the start of the line, from 1.
@@ -17,11 +15,9 @@ extension JSON {
 
     /// Reads one JSON text (RFC 8259) in UTF-8.
     /// - Throws: ``JSONSyntaxError``
-    public init(utf8 bytes: some Collection<UInt8>) throws(JSONSyntaxError) { try self.init(utf8: Array(bytes)) }
-
-    /// Reads one JSON text (RFC 8259) in UTF-8, without a copy of the bytes.
-    /// - Throws: ``JSONSyntaxError``
-    public init(utf8 bytes: [UInt8]) throws(JSONSyntaxError) {
+    public init(utf8 bytes: some Sequence<UInt8>) throws(JSONSyntaxError) {
+        // An array is not copied.
+        let bytes = Array(bytes)
         let result = unsafe bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONReader.Failure> in
             var reader = unsafe JSONReader(bytes: buffer)
             return Result { () throws(JSONReader.Failure) in try reader.text() }
@@ -39,7 +35,6 @@ extension JSONSyntaxError {
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         self.init(
             reason: failure.reason,
-            offset: failure.offset,
             line: before.count { $0 == UInt8(ascii: "\n") } + 1,
             column: before.count - lineStart + 1
         )

@@ -15,9 +15,9 @@ import Testing
             try await store.database.withClient(role: "humon_app") { client in
                 let reader = LogReader(client: client)
                 for (after, limit, through) in [(Int64(0), Int64(3), Int64(3)), (3, 3, 6), (6, 3, 7), (7, 3, 7)] {
-                    let before = client.statistics.queries.count
+                    let before = client.statistics.queries.counts.reduce(0, +)
                     let page = try await reader.page(after: after, limit: limit, filter: filter)
-                    #expect(client.statistics.queries.count == before + 1)
+                    #expect(client.statistics.queries.counts.reduce(0, +) == before + 1)
                     #expect(page.after == LogCursor(position: after, id: after == 0 ? nil : ids[Int(after) - 1]))
                     #expect(page.end == LogCursor(position: through, id: ids[Int(through) - 1]))
                     #expect((page.endOfLogAt == nil) == (through - after == limit))

@@ -47,7 +47,7 @@ import Testing
         configuration.acquireTimeoutSeconds = 0.05
         try await withPostgres(configuration, logger: .quiet) { client async throws in
             for _ in 0..<5 { await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") } }
-            try await eventually("callers to be forgotten") { client.waitingCallers == 0 }
+            try await eventually("callers to be forgotten") { client.statistics.waiting == 0 }
         }
     }
 

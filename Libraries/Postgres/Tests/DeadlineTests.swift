@@ -71,10 +71,10 @@ import Testing
                 }
             }
             #expect(try await lock.isWaitedFor())
-            try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
+            try await eventually { client.statistics.waiting >= callers - ConnectionThread.depthLimit }
             try await lock.release()
             try await answers.value
-            #expect(client.waitingCallers == 0)
+            #expect(client.statistics.waiting == 0)
         }
     }
 
@@ -86,9 +86,9 @@ import Testing
                 try await client.query("SELECT 1")
                 let callers = 3 * ConnectionThread.depthLimit
                 let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
-                try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
+                try await eventually { client.statistics.waiting >= callers - ConnectionThread.depthLimit }
                 running.cancel()
-                try await eventually { client.waitingCallers == 0 }
+                try await eventually { client.statistics.waiting == 0 }
                 try await lock.release()
                 // The callers that asked after the client had closed.
                 #expect(await failed.value <= ConnectionThread.depthLimit)

@@ -9,7 +9,7 @@ import Testing
             let states: [(SQL, SQLState)] = [
                 ("INSERT INTO teas VALUES ('mate')", .uniqueViolation),
                 ("SELECT * FROM coffees", .undefinedTable),
-                ("DO $$ BEGIN RAISE EXCEPTION 'no coffee'; END $$", .raisedException),
+                ("DO $$ BEGIN RAISE EXCEPTION 'no coffee'; END $$", SQLState(rawValue: "P0001")),
                 ("SELEKT 1", SQLState(rawValue: "42601")),
                 ("SELECT 1 / 0", SQLState(rawValue: "22012")),
             ]

@@ -27,7 +27,8 @@ import Testing
             let process = try await client.firstProcess()
             try await process.stopped { () async throws in
                 let held = Task { try await client.query("SELECT 'held'::text") }
-                try await eventually { client.stalledConnections == 1 }
+                try await eventually { client.statistics.connections[.busy] == 1 }
+                try await Task.sleep(for: .seconds(2 * ConnectionThread.stallSeconds))
                 let answers = try await withThrowingTaskGroup(of: Int32.self) { group in
                     for _ in 0..<200 { group.addTask { try await client.process().id } }
                     return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }

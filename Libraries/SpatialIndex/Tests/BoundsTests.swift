@@ -56,3 +56,27 @@ import Testing
         }
     }
 }
+
+extension Bounds {
+    fileprivate mutating func cover(_ other: Self) {
+        count += other.count
+        box.cover(other.box)
+        degrees.cover(other.degrees)
+        starts.cover(other.starts)
+        ends.cover(other.ends)
+    }
+}
+
+extension Box {
+    fileprivate mutating func cover(_ box: Box) {
+        low = UnitVector(x: min(low.x, box.low.x), y: min(low.y, box.low.y), z: min(low.z, box.low.z))
+        high = UnitVector(x: max(high.x, box.high.x), y: max(high.y, box.high.y), z: max(high.z, box.high.z))
+    }
+}
+
+extension Limits {
+    fileprivate mutating func cover(_ other: Self) {
+        low = min(low, other.low)
+        high = max(high, other.high)
+    }
+}

@@ -2,11 +2,10 @@ internal import ArgumentParser
 internal import Foundation
 internal import Telemetry
 
-/// The exit codes of humon. Scripts rely on them. 64, for an unusable command line, comes from ArgumentParser.
+/// The exit codes of humon. Scripts rely on them. ArgumentParser gives two further ones: 1 if a command failed, and 64 for an unusable
+/// command line.
 enum Exit {
     static let done: Int32 = 0
-    /// The command failed; a message on standard error says why.
-    static let failed: Int32 = 1
     /// The command ran, and its answer is no: differences, violations, no result.
     static let no: Int32 = 2
     /// The sum of this and the number of a signal, as in shells: 130 for Ctrl-C, 143 for SIGTERM.

@@ -41,7 +41,7 @@ extension EventIndex.Snapshot {
 
     /// Begins a search that finds the same events as ``EventsModule/nearest(_:)`` finds in the read model at the same position, in
     /// the same order.
-    func search(_ search: NearbySearch) -> OutwardSearch {
+    package func search(_ search: NearbySearch) -> OutwardSearch {
         self.search(
             NearestQuery(
                 centre: UnitVector(search.centre), squaredChord: Sphere.squaredChord(kilometres: search.radius),
@@ -51,16 +51,10 @@ extension EventIndex.Snapshot {
 
     /// Begins a search that finds the same events as ``BoxSearch/query`` finds in the read model at the same position, in the same
     /// order.
-    func search(_ search: BoxSearch) -> BoxedSearch {
+    package func search(_ search: BoxSearch) -> BoxedSearch {
         self.search(
             BoxQuery(box: search.box, window: search.window.milliseconds, limit: search.limit, after: search.after?.rawValue))
     }
-
-    /// Finds the events near a point, in one go.
-    public func nearest(_ search: NearbySearch) -> EventIndex.Page { self.search(search).result() }
-
-    /// Finds the events in a box, in one go.
-    package func events(in search: BoxSearch) -> EventIndex.Page { self.search(search).result() }
 }
 
 extension EventIndex.Entry {

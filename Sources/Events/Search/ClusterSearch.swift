@@ -68,19 +68,16 @@ extension ClusterSearch {
             EventCluster(count: Int(count), box: DegreeBox(south: south, west: west, north: north, east: east))
         }
     }
-
-    /// Counts the same events in the index as ``query`` counts in the read model, in one go.
-    package func clusters(in snapshot: EventIndex.Snapshot) -> [EventCluster] { EventClusterSearch(self, snapshot).result() }
 }
 
-/// A search for clusters in the index: one search for each part of the view.
-struct EventClusterSearch: PointSearch {
+/// A search for the clusters in the index that ``ClusterSearch/query`` finds in the read model: one search for each part of the view.
+package struct EventClusterSearch: PointSearch {
     private var rest: [CellSearch]
     /// Number of columns of each part.
     private let columns: [Int]
     private var found: [(row: Int, column: Int, cluster: EventCluster)] = []
 
-    init(_ search: ClusterSearch, _ snapshot: EventIndex.Snapshot) {
+    package init(_ search: ClusterSearch, _ snapshot: EventIndex.Snapshot) {
         rest = search.grid.parts.map { part in
             snapshot.search(
                 ClusterQuery(
@@ -90,7 +87,7 @@ struct EventClusterSearch: PointSearch {
         columns = search.grid.parts.map { $0.longitudes.count + 1 }
     }
 
-    mutating func part(visits: Int) -> [EventCluster]? {
+    package mutating func part(visits: Int) -> [EventCluster]? {
         let share = max(1, visits / columns.count)
         while !rest.isEmpty {
             guard let clusters = rest[0].part(visits: share) else { return nil }

@@ -93,12 +93,6 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// Opens the connections that are not leased anew, after their queued statements. So libpq, or a balancer, chooses a host again.
     public func reopen() { pool.reopen() }
 
-    /// How many callers wait for a connection.
-    var waitingCallers: Int { pool.waitingCallers }
-
-    /// How many shared connections have unanswered statements and make no progress.
-    var stalledConnections: Int { pool.stalledConnections }
-
     public var statistics: PostgresStatistics {
         PostgresStatistics(
             connections: pool.uses.reduce(into: [:]) { $0[$1, default: 0] += 1 }, waiting: pool.waitingCallers,

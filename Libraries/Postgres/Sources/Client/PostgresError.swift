@@ -46,7 +46,6 @@ public struct SQLState: RawRepresentable, Hashable, Sendable {
     public static let queryCanceled = SQLState(rawValue: "57014")
     /// A statement that this side believes prepared is not: its preparation was rolled into a pipeline that failed.
     static let invalidStatementName = SQLState(rawValue: "26000")
-    public static let raisedException = SQLState(rawValue: "P0001")
 
     /// The database is going away, full, read-only after a failover, or too busy: the same statement may succeed later.
     var saysTryLater: Bool {

@@ -38,14 +38,6 @@ final class ConnectionPool: Sendable {
     /// What each connection is used for.
     var uses: [PostgresStatistics.Use] { state.withLock { $0.slots.map(\.use) } }
 
-    /// How many shared connections have unanswered jobs and make no progress.
-    var stalledConnections: Int {
-        state.withLock { state in
-            let now = monotonicSeconds()
-            return state.slots.count { if case .shared(let connection) = $0 { connection.isStalled(at: now) } else { false } }
-        }
-    }
-
     // MARK: Statements
 
     /// - Parameter deadline: the caller is answered by then, in monotonic seconds

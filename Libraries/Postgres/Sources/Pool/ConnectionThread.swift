@@ -18,7 +18,7 @@ final class ConnectionThread: Sendable {
     /// Maximum number of unanswered jobs of different callers, so that a connection that hangs takes few callers with it.
     static let depthLimit = 32
     /// A connection without progress for this long gets no further job of another caller: another connection does it sooner.
-    private static let stallSeconds = 0.25
+    static let stallSeconds = 0.25
 
     private let inbox = Mutex(Inbox())
     private let wakePipe: WakePipe

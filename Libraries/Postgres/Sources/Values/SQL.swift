@@ -11,15 +11,6 @@ public struct SQL: Sendable {
     }
 }
 
-extension SQL {
-    /// The statement's plan instead of its rows; it is not carried out.
-    package var explained: SQL {
-        var explained = self
-        explained.text = "EXPLAIN " + text
-        return explained
-    }
-}
-
 /// Only the text, because bound values may be secret.
 extension SQL: CustomStringConvertible, CustomReflectable {
     public var description: String { text }

@@ -39,7 +39,6 @@ extension PointIndex {
 
         /// Number of points.
         public var count: Int { hits.count }
-        public var isEmpty: Bool { hits.isEmpty }
 
         public subscript(index: Int) -> Entry {
             let hit = hits[index]

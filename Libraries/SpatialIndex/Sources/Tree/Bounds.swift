@@ -9,14 +9,6 @@ struct Bounds: Sendable, Hashable {
     var starts = Limits<Int64>(low: .max, high: .min)
     /// The earliest and the latest last moment.
     var ends = Limits<Int64>(low: .max, high: .min)
-
-    mutating func cover(_ other: Self) {
-        count += other.count
-        box.cover(other.box)
-        degrees.cover(other.degrees)
-        starts.cover(other.starts)
-        ends.cover(other.ends)
-    }
 }
 
 /// The smallest and the largest number of some numbers.
@@ -48,10 +40,5 @@ struct Limits<Number: Comparable & BitwiseCopyable & Sendable & Hashable>: Senda
             high = high < numbers[index] ? numbers[index] : high
         }
         self.init(low: otherLow < low ? otherLow : low, high: high < otherHigh ? otherHigh : high)
-    }
-
-    mutating func cover(_ other: Self) {
-        low = min(low, other.low)
-        high = max(high, other.high)
     }
 }

@@ -17,9 +17,4 @@ struct Box: Sendable, Hashable {
         low = UnitVector(x: x.low, y: y.low, z: z.low)
         high = UnitVector(x: x.high, y: y.high, z: z.high)
     }
-
-    mutating func cover(_ box: Box) {
-        low = UnitVector(x: min(low.x, box.low.x), y: min(low.y, box.low.y), z: min(low.z, box.low.z))
-        high = UnitVector(x: max(high.x, box.high.x), y: max(high.y, box.high.y), z: max(high.z, box.high.z))
-    }
 }

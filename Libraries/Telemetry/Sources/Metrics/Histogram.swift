@@ -45,6 +45,4 @@ public struct HistogramSnapshot: Sendable, Hashable {
     /// bound.
     public var counts: [Int]
     public var sum: Double
-
-    public var count: Int { counts.reduce(0, +) }
 }
