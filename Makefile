@@ -57,6 +57,6 @@ docs:
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 
-## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|page|peers|rebuild|scale|search|servers|signins|streams|tails, ARGUMENTS="5 2"
+## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|page|peers|rebuild|scale|search|servers|signins|streams|tails|writes, ARGUMENTS="5 2"
 bench:
 	@scripts/bench $(NAME) $(ARGUMENTS)
