@@ -1,5 +1,6 @@
-// C structures of libc belong to the module that is loaded first, which may be this one.
+// C structures of libc belong to the module that is loaded first, which may be one of these two.
 internal import CoreFoundation
+internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import ServiceLifecycle
