@@ -23,14 +23,17 @@ struct Backend: Sendable {
     let log: EventLog
 
     /// - Parameters:
+    ///   - apps: the apps that the process serves. It has all modules and all projections, so that its appends change the read models that
+    ///     other nodes serve
     ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
     ///   - tracer: `nil` if nothing is traced
     init(
-        _ database: Database, connections: Int, memoryBytes: Int = 0, eventsPerUser: Int = 0,
+        _ database: Database, connections: Int, apps: Set<ServedApp> = .all, memoryBytes: Int = 0, eventsPerUser: Int = 0,
         dependencies: Dependencies = .system,
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
+        let memoryBytes = apps.contains(.events) ? memoryBytes : 0
         // Besides the readers' connections: one to listen, one to announce the program's formats, one to load and verify the index.
         readers = PostgresClient(
             database.asServer(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
@@ -65,7 +68,7 @@ struct Backend: Sendable {
             context.add(changes)
         }
         if let standby { context.add(standby) }
-        modules = ComposedModules(Modules.all, in: context)
+        modules = ComposedModules(Modules.all, serving: apps, in: context)
         let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)

@@ -51,6 +51,7 @@ public struct API: Sendable {
         }
     }
 
+    let apps: Set<ServedApp>
     /// Every route, in the order of the document.
     private(set) var routes: [Route] = []
     private let moduleMetrics: [@Sendable () -> [Metric]]
@@ -82,6 +83,7 @@ public struct API: Sendable {
         isUnavailability: @escaping @Sendable (any Error) -> Bool,
         checkHealth: @escaping @Sendable () async throws -> Void
     ) {
+        apps = modules.apps
         users = modules[UsersModule.self]
         accounts = modules[AccountsModule.self]
         events = modules[EventsModule.self]
@@ -92,7 +94,7 @@ public struct API: Sendable {
         self.isUnavailability = isUnavailability
         database = DatabaseCheck(checkHealth)
         moduleMetrics = modules.metrics
-        if settings.reads == .devices { users.tokenEndings?.start() }
+        if settings.reads == .devices, apps.contains(.events) { users.tokenEndings?.start() }
         routes = modules.routes.flatMap { $0(self) } + serviceRoutes
     }
 }

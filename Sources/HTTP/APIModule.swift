@@ -6,6 +6,7 @@ package import Telemetry
 /// A module with its part of the API: its registration, its initialiser, its services, its metrics and its routes.
 public struct APIModule: Sendable {
     package let module: Module
+    fileprivate let app: ServedApp?
     fileprivate let add: @Sendable (inout ModuleContext) -> Parts
 
     /// What one module adds to a process.
@@ -16,18 +17,19 @@ public struct APIModule: Sendable {
     }
 
     /// - Parameters:
+    ///   - app: the app that the module is a part of; `nil` if every server serves it
     ///   - make: makes the module's type that carries out commands and queries, such as `UsersModule`; the context has the modules that
     ///     stand before this one in the list
     ///   - services: the module's work that lasts as long as the process, such as keeping something in memory in step with the log
     ///   - metrics: the metrics of what the module keeps in memory, at each scrape
     ///   - routes: makes the routes; called once for each ``API``
     package init<Made: Sendable>(
-        _ module: Module, make: @escaping @Sendable (ModuleContext) -> Made,
+        _ module: Module, of app: ServedApp?, make: @escaping @Sendable (ModuleContext) -> Made,
         services: @escaping @Sendable (Made) -> [any Service] = { _ in [] },
         metrics: @escaping @Sendable (Made) -> [Metric] = { _ in [] },
         routes: @escaping @Sendable (Made, API) -> [Route]
     ) {
-        self.module = module
+        (self.module, self.app) = (module, app)
         add = { context in
             let made = make(context)
             context.add(made)
@@ -39,15 +41,21 @@ public struct APIModule: Sendable {
 /// The modules of one process, made on one log and one database.
 public struct ComposedModules: Sendable {
     private let context: ModuleContext
-    /// The services of all modules, in the order of the list. They need the log's notifier and the database.
+    let apps: Set<ServedApp>
+    /// The services of the served modules, in the order of the list. They need the log's notifier and the database.
     package let services: [any Service]
     let metrics: [@Sendable () -> [Metric]]
     let routes: [@Sendable (API) -> [Route]]
 
-    /// Makes each module in the order of the list.
-    package init(_ modules: [APIModule], in context: ModuleContext) {
+    /// Makes each module in the order of the list. A module of an app that is left out is made, too, because others may use it: it has
+    /// no services, no metrics and no routes, and keeps nothing in memory.
+    package init(_ modules: [APIModule], serving apps: Set<ServedApp> = .all, in context: ModuleContext) {
         var context = context
-        let parts = modules.map { $0.add(&context) }
+        let parts = modules.compactMap { module in
+            let parts = module.add(&context)
+            return module.app.map(apps.contains) ?? true ? parts : nil
+        }
+        self.apps = apps
         services = parts.flatMap(\.services)
         metrics = parts.map(\.metrics)
         routes = parts.map(\.routes)

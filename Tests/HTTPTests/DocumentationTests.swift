@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP
 
 @Suite struct `The API's documentation page` {
-    private static let html = DocumentationPage.html
+    private static let html = DocumentationPage.html(OpenAPIDocument.json)
 
     @Test func `the page is served, and its policy forbids loading anything`() async throws {
         try await TestAPI.with { api in

@@ -70,12 +70,14 @@ struct TestAPI: Sendable {
     }
 
     static func with(
-        _ setup: TestingSetup = .router, reads: API.Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, hasIndex: Bool = true,
+        _ setup: TestingSetup = .router, apps: Set<ServedApp> = .all, reads: API.Reads = .everyone,
+        bodyLimitBytes: Int = 64 * 1024, hasIndex: Bool = true,
         memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
         addressWritesPerMinute: Int = 0, eventsPerUser: Int = 0, cors: CORSOrigins = .none,
         adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
         hasher: PasswordHasher = PasswordHasher(parameters: .weak), _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
+        let hasIndex = hasIndex && apps.contains(.events)
         try await TestDatabase.with { database in
             var configuration = database.configuration(role: "humon_app", connections: 4)
             configuration.sessionSettings = ["enable_seqscan": "off"]
@@ -104,7 +106,7 @@ struct TestAPI: Sendable {
                 }
                 context.add(hasher)
                 context.add(EventQuota(limit: eventsPerUser))
-                return ComposedModules(Modules.all, in: context)
+                return ComposedModules(Modules.all, serving: apps, in: context)
             }
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now

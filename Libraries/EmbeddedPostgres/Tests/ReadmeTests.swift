@@ -1,3 +1,4 @@
+import EmbeddedPostgres
 import Postgres
 import TestDatabase
 import Testing
@@ -18,7 +19,7 @@ import Testing
             _ = try await query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
             #expect(try await query("SELECT name FROM teas") == ["mate"])
             #expect(try await query("SELECT current_setting('shared_buffers')") == ["64MB"])
-            #expect(try postmaster(in: directory) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
         }
     }
 }

@@ -41,7 +41,8 @@ struct ServeCommand: AsyncParsableCommand {
             let (secret, source) = try appSecret(settings)
             let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, service: "humon", logger: logger)
             let backend = Backend(
-                database, connections: settings.databaseConnections, memoryBytes: settings.indexMegabytes * 1_000_000,
+                database, connections: settings.databaseConnections, apps: settings.apps,
+                memoryBytes: settings.indexMegabytes * 1_000_000,
                 eventsPerUser: settings.eventsPerUser,
                 tracer: spans.tracer, logger: logger)
             DescriptorLimit.raise(for: settings.connections, logger: logger)

@@ -1,5 +1,6 @@
 internal import Encoding
 internal import EventStore
+internal import HTTP
 
 /// Checks whether the index of the server on HUMON_ADMIN_PORT equals the read model.
 struct IndexCheck: Sendable {
@@ -12,6 +13,9 @@ struct IndexCheck: Sendable {
     private var address: OperatorsAddress { OperatorsAddress(settings: settings) }
 
     func look() async -> Check {
+        guard settings.apps.contains(.events) else {
+            return Check(Self.name, .ok, "not checked: HUMON_APPS leaves the map of events out")
+        }
         guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not checked: HUMON_ADMIN_PORT is 0") }
         let (status, answer): (UInt, JSON)
         do {

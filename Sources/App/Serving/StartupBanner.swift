@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTP
 internal import ServiceLifecycle
 
 /// Prints the addresses of the service and an example request to standard output, once the service is ready.
@@ -49,20 +50,24 @@ struct StartupBanner: Service {
 
     /// Never prints the secret itself: the printed command reads it from its place.
     private func say(port: Int, adminPort: Int, isLogEmpty: Bool) {
+        let servesEvents = settings.apps.contains(.events)
         let secret =
             switch secret {
             case .environment: "$TB_APP_SECRET"
             case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)')"
             case .secretFile(let path): "$(cat '\(path)')"
             }
+        let client =
+            servesEvents
+            ? "-X POST -H \"tb-app-secret: \(secret)\"" : "-d 'user[email]=ann@example.org&user[password]=correct horse'"
         print(
             """
             humon serves on \(settings.socket ?? settings.address(port: port))
             For operators: \(settings.adminAddress(port: adminPort))/metrics
-            Database: \(settings.databaseDescription)\(map(port: port))\(isLogEmpty ? Self.demo : "")
+            Database: \(settings.databaseDescription)\(map(port: port))\(isLogEmpty && servesEvents ? Self.demo : "")
             Try it, in another terminal:
 
-              curl\(settings.socket.map { " --unix-socket '\($0)'" } ?? "") -X POST -H "tb-app-secret: \(secret)" \(settings.address(port: port))/v1/users
+              curl\(settings.socket.map { " --unix-socket '\($0)'" } ?? "") \(client) \(settings.address(port: port))/v1/users
 
             """
         )
@@ -71,7 +76,7 @@ struct StartupBanner: Service {
 
     /// The line about the map page; empty if no browser can open it.
     private func map(port: Int) -> String {
-        settings.web == .on && settings.socket == nil ? "\nMap, for a browser: \(settings.address(port: port))/" : ""
+        settings.mapPage != nil && settings.socket == nil ? "\nMap, for a browser: \(settings.address(port: port))/" : ""
     }
 
     /// The command as this process was started.

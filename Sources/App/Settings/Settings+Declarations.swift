@@ -81,6 +81,11 @@ extension Settings {
             default: .loopback, text: "127.0.0.0/8,::1,unix",
             format: "networks such as 10.0.0.0/8 or 2001:db8::/32, addresses and unix, separated by commas, or none",
             parse: { TrustedProxies($0) })
+        let apps = Setting<Set<ServedApp>>(
+            "HUMON_APPS",
+            "The apps that serve serves: events for the map of events, tasks for the to-do app. What is left out has no routes, pages and metrics.",
+            default: .all, text: "events,tasks", format: "events, tasks, or both with a comma between them",
+            parse: { Set($0) })
         let reads = Setting<API.Reads>.choice(
             "HUMON_READS", "The clients that may read: public for all, devices for devices that signed up.", default: .everyone)
         let corsOrigins = Setting<CORSOrigins>(

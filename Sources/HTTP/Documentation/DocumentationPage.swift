@@ -8,20 +8,21 @@ internal import NIOCore
 
 /// The API for people to read: made of the OpenAPI document, in one file that needs nothing else.
 enum DocumentationPage {
-    static let html: String = {
+    /// - Parameter document: the OpenAPI document of a server
+    static func html(_ document: JSON) -> String {
         // The template is a part of the program, as the document is: a test renders it.
         do {
             let page = try MustacheTemplate(string: String(decoding: PackageResources.page_mustache, as: UTF8.self))
             let response = try MustacheTemplate(string: String(decoding: PackageResources.response_mustache, as: UTF8.self))
             let library = MustacheLibrary(templates: ["page": page, "response": response])
-            guard let html = library.render(Contents(OpenAPIDocument.json), withTemplate: "page") else {
+            guard let html = library.render(Contents(document), withTemplate: "page") else {
                 preconditionFailure("the library has the template page")
             }
             return html
         } catch {
             preconditionFailure("the templates cannot be read: \(error)")
         }
-    }()
+    }
 
     private static let style = String(decoding: PackageResources.page_css, as: UTF8.self)
 
@@ -30,9 +31,11 @@ enum DocumentationPage {
         "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(style.utf8)).base64EncodedString())'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-    static let response = Response(
-        headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy],
-        body: ByteBuffer(string: html))
+    static func response(_ document: JSON) -> Response {
+        Response(
+            headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy],
+            body: ByteBuffer(string: html(document)))
+    }
 
     /// What the template is filled with.
     private struct Contents {
@@ -60,14 +63,6 @@ enum DocumentationPage {
             summary = document["info"]?["summary"]?.string ?? ""
             description = markedUp(document["info"]?["description"])
             style = DocumentationPage.style
-            preparation = """
-                HUMON=http://127.0.0.1:8080
-                SECRET=...                        # TB_APP_SECRET
-                TOKEN=$(openssl rand -hex 16)
-                ACCOUNT="user[email]=ann@example.org&user[password]=correct horse battery"
-                curl -s -o /dev/null "$HUMON/v1/users" -d "$ACCOUNT"
-                ACCOUNT_TOKEN=$(curl -s "$HUMON/v1/users/sign_in" -d "$ACCOUNT" | cut -d'"' -f6)
-                """
             errors = DocumentedError.all(in: document)
             codes = DocumentedCode.all(in: document, schema: "ErrorCode")
             fieldCodes = DocumentedCode.all(in: document, schema: "FieldErrorCode")
@@ -76,7 +71,18 @@ enum DocumentationPage {
                 return Group(
                     name: name, description: markedUp(tag["description"]), operations: operations.filter { $0.group == name })
             }
+            let tags = Set(groups.map(\.name))
+            preparation = Self.preparation.filter { $0.tag.map(tags.contains) ?? true }.map(\.line).joined(separator: "\n")
         }
+
+        /// The variables that the `curl` lines use, each with the tag of the operations that need it.
+        private static let preparation: [(tag: String?, line: String)] = [
+            (nil, "HUMON=http://127.0.0.1:8080"), ("Users", "SECRET=...                        # TB_APP_SECRET"),
+            ("Users", "TOKEN=$(openssl rand -hex 16)"),
+            ("Accounts", #"ACCOUNT="user[email]=ann@example.org&user[password]=correct horse battery""#),
+            ("Accounts", #"curl -s -o /dev/null "$HUMON/v1/users" -d "$ACCOUNT""#),
+            ("Accounts", #"ACCOUNT_TOKEN=$(curl -s "$HUMON/v1/users/sign_in" -d "$ACCOUNT" | cut -d'"' -f6)"#),
+        ]
     }
 }
 

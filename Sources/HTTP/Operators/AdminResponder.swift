@@ -25,20 +25,26 @@ public struct AdminResponder: Sendable {
                 let text = await Exposition.text(of: metrics() + api.metrics)
                 return Response(headers: [.contentType: Exposition.contentType], body: ByteBuffer(string: text))
             },
-            Route(.get, "/index/check") { request, _ in
-                do {
-                    let sample = (request.query?.wholeMatch(of: /sample=(\d{1,9})/)?.1).flatMap { Int($0) }
-                    let verification = try await api.events.verifyIndex(sample: sample)
-                    return Response(json: verification.json(memoryPercent: api.events.indexStatus.memoryPercent))
-                } catch {
-                    logger.warning("the index could not be compared", metadata: ["error": "\(error)"])
-                    return Response(
-                        status: .serviceUnavailable,
-                        json: ["message": .string("\(error)"), "index": .string(api.events.indexStatus.phase.rawValue)])
-                }
-            },
         ]
-        router = Router(routes: routes, middleware: [RequiredAdminToken(token: token), NoSniff()], logger: logger)
+        let ofEvents = api.apps.contains(.events) ? [Self.indexCheck(api.events, logger: logger)] : []
+        router = Router(
+            routes: routes + ofEvents, middleware: [RequiredAdminToken(token: token), NoSniff()], logger: logger)
+    }
+
+    /// Compares the in-memory index with the read model.
+    private static func indexCheck(_ events: EventsModule, logger: Logger) -> Route {
+        Route(.get, "/index/check") { request, _ in
+            do {
+                let sample = (request.query?.wholeMatch(of: /sample=(\d{1,9})/)?.1).flatMap { Int($0) }
+                let verification = try await events.verifyIndex(sample: sample)
+                return Response(json: verification.json(memoryPercent: events.indexStatus.memoryPercent))
+            } catch {
+                logger.warning("the index could not be compared", metadata: ["error": "\(error)"])
+                return Response(
+                    status: .serviceUnavailable,
+                    json: ["message": .string("\(error)"), "index": .string(events.indexStatus.phase.rawValue)])
+            }
+        }
     }
 }
 

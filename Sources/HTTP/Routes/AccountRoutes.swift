@@ -7,7 +7,7 @@ internal import NIOCore
 
 extension APIModule {
     public static let accounts = APIModule(
-        .accounts, make: { AccountsModule($0) }, routes: { AccountRoutes(accounts: $0, api: $1).all })
+        .accounts, of: .tasks, make: { AccountsModule($0) }, routes: { AccountRoutes(accounts: $0, api: $1).all })
 }
 
 private struct AccountRoutes: Sendable {
@@ -26,11 +26,19 @@ private struct AccountRoutes: Sendable {
     }
 
     var all: [Route] {
-        [
+        // With the map of events, the route of the devices signs accounts up, too.
+        (api.apps.contains(.events) ? [] : [signUp(AccountSignUps(api))]) + [
             Route(.post, "/v1/users/sign_in", "signIn", limit: .authenticating, signIn),
             Route(.delete, "/v1/users/sign_out", "signOut", signOut),
             Route(.put, "/v1/users/password", "changePassword", limit: .authenticating, changePassword),
         ]
+    }
+
+    private func signUp(_ signUps: AccountSignUps) -> Route {
+        Route(.post, "/v1/users", "createUser", limit: .authenticating) { request, context in
+            guard let response = try await signUps.response(to: request, context) else { throw HTTPError.hidden }
+            return response
+        }
     }
 
     private func signIn(_ request: Request, _ context: RequestContext) async throws -> Response {

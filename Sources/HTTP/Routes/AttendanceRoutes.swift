@@ -8,7 +8,8 @@ internal import Users
 
 extension APIModule {
     public static let attendances = APIModule(
-        .attendances, make: { AttendancesModule($0) }, services: { $0.services }, metrics: { $0.countsStatus.metrics },
+        .attendances, of: .events, make: { AttendancesModule($0) }, services: { $0.services },
+        metrics: { $0.countsStatus.metrics },
         routes: { AttendanceRoutes(attendances: $0, api: $1).all + AttendanceListRoutes(attendances: $0, api: $1).all })
 }
 

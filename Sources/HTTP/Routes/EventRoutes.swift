@@ -7,7 +7,7 @@ internal import Users
 
 extension APIModule {
     public static let events = APIModule(
-        .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
+        .events, of: .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
         metrics: { $0.indexStatus.metrics + $0.changeStatus.metrics },
         routes: {
             EventRoutes(events: $0, api: $1).all + EventSearchRoutes(events: $0, api: $1).all

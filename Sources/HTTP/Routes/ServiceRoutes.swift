@@ -1,17 +1,19 @@
+internal import Encoding
 internal import HTTPServer
 internal import HTTPTypes
 internal import Hashing
 internal import NIOCore
+internal import Synchronization
 
 extension API {
     var serviceRoutes: [Route] {
         let alive = Response(jsonBytes: ByteBuffer(string: #"{"status":"ok"}"#))
         // Made here and not by the first request, which runs on an event loop.
-        let document = Document.openAPI
+        let documents = Documents.serving(apps)
         return [
-            Route.immediate(.get, "/v1/openapi.json", "getOpenAPI") { request, _ in document.response(to: request) },
+            Route.immediate(.get, "/v1/openapi.json", "getOpenAPI") { request, _ in documents.openAPI.response(to: request) },
             // The first request makes the page, in a task: it takes about 0.3 s, which every start would take more.
-            Route(.get, "/docs", "getDocumentation", limit: .computing) { request, _ in Document.page.response(to: request) },
+            Route(.get, "/docs", "getDocumentation", limit: .computing) { request, _ in documents.page.response(to: request) },
             Route.immediate(.get, "/health/live", "getLiveness") { _, _ in alive },
             // Not limited: an overloaded node must answer this.
             Route(.get, "/health", "getHealth", limit: .unlimited) { _, _ in await health().response },
@@ -19,12 +21,38 @@ extension API {
     }
 }
 
+/// The documents of a server, made once for a process: the tests have hundreds of APIs in one.
+private final class Documents: Sendable {
+    private static let made = Mutex<[Set<ServedApp>: Documents]>([:])
+
+    let openAPI: Document
+    private let json: JSON
+    private let madePage = Mutex<Document?>(nil)
+
+    private init(_ apps: Set<ServedApp>) {
+        json = OpenAPIDocument.json(serving: apps)
+        openAPI = Document(Response(jsonBytes: ByteBuffer(bytes: json.utf8)))
+    }
+
+    static func serving(_ apps: Set<ServedApp>) -> Documents {
+        made.withLock { made in
+            let documents = made[apps] ?? Documents(apps)
+            made[apps] = documents
+            return documents
+        }
+    }
+
+    var page: Document {
+        madePage.withLock { made in
+            let page = made ?? Document(DocumentationPage.response(json))
+            made = page
+            return page
+        }
+    }
+}
+
 /// A response that never changes while the program runs.
 private struct Document: Sendable {
-    // Made once for a process. The tests have hundreds of APIs in one.
-    static let openAPI = Document(Response(jsonBytes: ByteBuffer(bytes: OpenAPIDocument.utf8)))
-    static let page = Document(DocumentationPage.response)
-
     private let whole: Response
     private let tag: EntityTag
 

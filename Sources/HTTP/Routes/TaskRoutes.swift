@@ -5,7 +5,8 @@ internal import HTTPTypes
 internal import Tasks
 
 extension APIModule {
-    public static let tasks = APIModule(.tasks, make: { TasksModule($0) }, routes: { TaskRoutes(tasks: $0, api: $1).all })
+    public static let tasks = APIModule(
+        .tasks, of: .tasks, make: { TasksModule($0) }, routes: { TaskRoutes(tasks: $0, api: $1).all })
 }
 
 private struct TaskRoutes: Sendable {

@@ -6,20 +6,20 @@ internal import Users
 
 extension APIModule {
     public static let users = APIModule(
-        .users, make: { UsersModule($0) }, services: { $0.services }, routes: { UserRoutes($0, $1).all })
+        .users, of: .events, make: { UsersModule($0) }, services: { $0.services }, routes: { UserRoutes($0, $1).all })
 }
 
 private struct UserRoutes: Sendable {
     private let users: UsersModule
     private let api: API
     private let signUps: RateLimiter
-    private let accountSignUps: AccountSignUps
+    private let accountSignUps: AccountSignUps?
 
     init(_ users: UsersModule, _ api: API) {
         self.users = users
         self.api = api
         signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute, now: api.rateClock)
-        accountSignUps = AccountSignUps(api)
+        accountSignUps = api.apps.contains(.tasks) ? AccountSignUps(api) : nil
     }
 
     var all: [Route] {
@@ -31,7 +31,7 @@ private struct UserRoutes: Sendable {
     }
 
     private func createUser(_ request: Request, _ context: RequestContext) async throws -> Response {
-        if let response = try await accountSignUps.response(to: request, context) { return response }
+        if let response = try await accountSignUps?.response(to: request, context) { return response }
         guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
         let sent = try limited(request.deviceToken)
         let subscriber = context.sender(of: request).address?.subscriber

@@ -10,6 +10,7 @@ extension APIModule {
     static func soups<Release: SoupRelease>(_ release: Release.Type) -> APIModule {
         APIModule(
             Module("soups", domainEvents: [SoupCooked<Release>.self], projections: [SoupsProjection<Release>()]),
+            of: nil,
             make: { SoupsModule<Release>(log: $0.log, database: $0.database, dependencies: $0.dependencies) },
             routes: { soups, _ in
                 [
