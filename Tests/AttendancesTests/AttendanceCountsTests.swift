@@ -245,11 +245,11 @@ import Users
         .added(AttendanceAdded(event: EventID(rawValue: 1), user: UserID(rawValue: user)))
     }
 
-    /// A part of the log with attendances only.
+    /// A part of the log with attendances only. Equal attendances are the same recorded event.
     private func segment(after: Int64, _ events: AttendanceDomainEvent...) -> LogSegment<AttendanceDomainEvent> {
         let envelopes = events.map { event in
             EventEnvelope(
-                id: UUID(), stream: event.key.stream, version: 1, recordedAt: Timestamp(milliseconds: 0),
+                id: event.key.domainEventID(version: 1), stream: event.key.stream, version: 1, recordedAt: Timestamp(milliseconds: 0),
                 metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
         }
         return LogSegment(
@@ -269,6 +269,14 @@ import Users
         #expect(counts.count(of: id).map { ($0.count, $0.position) } ?? (0, 0) == (4, 14))
         #expect(counts.count(of: id, atLeast: 14) != nil)
         #expect(counts.count(of: id, atLeast: 15) == nil)
+    }
+
+    @Test func `a part with another attendance at a counted position puts the counts out of use`() throws {
+        let counts = try counts()
+        try counts.take(segment(after: 10, added(1), added(2)))
+        #expect(throws: InMemoryReplacedError.self) { try counts.take(segment(after: 11, added(3))) }
+        #expect(counts.count(of: EventID(rawValue: 1)) == nil)
+        #expect((counts.content.count, counts.state.position) == (0, 0))
     }
 
     @Test func `a write that the counts do not show in time makes readers use PostgreSQL`() async throws {

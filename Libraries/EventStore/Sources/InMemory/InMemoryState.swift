@@ -1,4 +1,4 @@
-internal import Synchronization
+package import Synchronization
 
 /// The phase of what a process keeps in memory, for operators and their tools.
 public enum InMemoryPhase: String, Sendable, CaseIterable {
@@ -13,12 +13,12 @@ public enum InMemoryPhase: String, Sendable, CaseIterable {
     case interrupted
 }
 
-/// Whether requests may read an ``InMemoryReadModel``, and how new it is. A type without parameters, so that readers reach it directly.
+/// Whether requests may read an ``InMemoryReadModel``, and how new it is. A type without parameters, so that the reads of a module inline it.
 package final class InMemoryState: Sendable {
     private let phases = Mutex(InMemoryPhase.filling)
-    private let usable = Atomic(false)
+    @usableFromInline let usable = Atomic(false)
     private let reached = Atomic<Int64>(0)
-    private let required = Atomic<Int64>(0)
+    @usableFromInline let required = Atomic<Int64>(0)
     /// The error of the next recorded event, if this program cannot read it.
     private let unreadable = Mutex<String?>(nil)
     private let start = ContinuousClock.now
@@ -36,7 +36,7 @@ package final class InMemoryState: Sendable {
 
     package var phase: InMemoryPhase { phases.withLock { $0 } }
 
-    package var isInUse: Bool { usable.load(ordering: .acquiring) }
+    @inlinable package var isInUse: Bool { usable.load(ordering: .acquiring) }
 
     package func enter(_ phase: InMemoryPhase) {
         phases.withLock { current in
@@ -81,7 +81,7 @@ package final class InMemoryState: Sendable {
     package var isBlockedByUnreadableEvent: Bool { unreadable.withLock { $0 != nil } }
 
     /// The position of an acknowledged write. Requests do not read the content until it holds this position.
-    package var requiredPosition: Int64 { required.load(ordering: .relaxed) }
+    @inlinable package var requiredPosition: Int64 { required.load(ordering: .relaxed) }
 
     package func require(_ position: Int64) { required.max(position, ordering: .relaxed) }
 
