@@ -1,5 +1,6 @@
-import EventStore
 import Testing
+
+@testable import EventStore
 
 @Suite struct `Waiting for a position` {
     @Test func `a waiter continues when the position is reached, and not before`() async throws {

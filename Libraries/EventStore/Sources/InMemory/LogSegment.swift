@@ -1,29 +1,29 @@
 internal import Foundation
 
 /// A part of the log without a gap, with its recorded events of one type of domain events.
-package struct LogSegment<Event: DomainEvent>: Sendable {
+struct LogSegment<Event: DomainEvent>: Sendable {
     /// The segment begins after this position.
-    package let after: Int64
+    let after: Int64
     /// The last cursor of the segment.
-    package private(set) var end: LogCursor
+    private(set) var end: LogCursor
     private var events: [(position: Int64, envelope: EventEnvelope<Event>)]
 
-    package var through: Int64 { end.position }
+    var through: Int64 { end.position }
 
-    package init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<Event>)]) {
+    init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<Event>)]) {
         self.after = after
         self.end = end
         self.events = events
     }
 
     /// - Throws: `FormatError`
-    package init(_ page: LogPage) throws {
+    init(_ page: LogPage) throws {
         after = page.after.position
         end = page.end
         events = try page.events.map { ($0.position, try $0.decoded()) }
     }
 
-    package init(_ commit: Commit) {
+    init(_ commit: Commit) {
         after = commit.firstPosition - 1
         end = commit.end
         events = zip(commit.firstPosition..., commit.envelopes).compactMap { position, envelope in
@@ -32,7 +32,7 @@ package struct LogSegment<Event: DomainEvent>: Sendable {
     }
 
     /// The recorded events after a position, in order.
-    package func events(after position: Int64) -> ArraySlice<(position: Int64, envelope: EventEnvelope<Event>)> {
+    func events(after position: Int64) -> ArraySlice<(position: Int64, envelope: EventEnvelope<Event>)> {
         events.drop { $0.position <= position }
     }
 
@@ -45,30 +45,30 @@ package struct LogSegment<Event: DomainEvent>: Sendable {
 
 /// Segments of the log that wait until an earlier part of the log arrives. Two transactions of a process are under way, so that its
 /// commits may arrive out of order.
-package struct ReorderBuffer<Event: DomainEvent>: Sendable {
+struct ReorderBuffer<Event: DomainEvent>: Sendable {
     /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
     private static var limit: Int { 1_000 }
     /// Number of positions whose ids the buffer knows. Two transactions hold half as many.
     private static var knownPositions: Int64 { 4_000 }
 
     /// The end of the log in the reader's memory; `nil` while the reader loads, and after it gave its memory up.
-    package private(set) var reached: LogCursor?
+    private(set) var reached: LogCursor?
     private var segments: [LogSegment<Event>] = []
     /// The ids of the last recorded events in the reader's memory, by position.
     private var ids: [Int64: UUID] = [:]
 
     /// A buffer that drops all segments.
-    package init() {}
+    init() {}
 
     /// - Parameter cursor: the end of the log in the reader's memory
-    package init(after cursor: LogCursor) {
+    init(after cursor: LogCursor) {
         reached = cursor
         ids[cursor.position] = cursor.id
     }
 
     /// Whether the segment has no other recorded event at a known position. If it has, the log lost its end, for example in a fail-over,
     /// and gave the position again.
-    package func agrees(with segment: LogSegment<Event>) -> Bool {
+    func agrees(with segment: LogSegment<Event>) -> Bool {
         guard let reached, segment.after < reached.position else { return true }
         let cursors = segment.events(after: 0).map { LogCursor(position: $0, id: $1.id) } + [segment.end]
         return !cursors.contains { cursor in cursor.id.map { $0 != ids[cursor.position, default: $0] } ?? false }
@@ -76,7 +76,7 @@ package struct ReorderBuffer<Event: DomainEvent>: Sendable {
 
     /// Joins a segment with the waiting segments that follow it.
     /// - Returns: `nil` if the segment holds no new position, or if an earlier part is missing and the segment waits
-    package mutating func join(_ segment: LogSegment<Event>) -> LogSegment<Event>? {
+    mutating func join(_ segment: LogSegment<Event>) -> LogSegment<Event>? {
         guard let position = reached?.position, segment.through > position else { return nil }
         guard segment.after <= position else {
             if segments.count < Self.limit { segments.append(segment) }

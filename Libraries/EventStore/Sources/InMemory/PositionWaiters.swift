@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Tasks that wait until a reader of the log, such as an index in memory, has reached a position.
-public final class PositionWaiters: Sendable {
+final class PositionWaiters: Sendable {
     private struct State: Sendable {
         var waiting: [Int: (position: Int64, continuation: CheckedContinuation<Bool, Never>)] = [:]
         /// The lowest position that a task waits for.
@@ -14,10 +14,8 @@ public final class PositionWaiters: Sendable {
 
     private let state = Mutex(State())
 
-    public init() {}
-
     /// Resumes the tasks that wait for this position or an earlier one.
-    public func reached(_ position: Int64) {
+    func reached(_ position: Int64) {
         let arrived = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             guard position >= state.smallest else { return [] }
             let arrived = state.waiting.filter { $0.value.position <= position }
@@ -31,7 +29,7 @@ public final class PositionWaiters: Sendable {
     /// Waits until the reader has reached a position.
     /// - Parameter reached: returns the present position of the reader
     /// - Returns: false if the time is over first, if the task is cancelled, or if 1,000 tasks wait already
-    public func wait(for position: Int64, seconds: Double, reached: @Sendable () -> Int64) async -> Bool {
+    func wait(for position: Int64, seconds: Double, reached: @Sendable () -> Int64) async -> Bool {
         if reached() >= position { return true }
         let number = state.withLock { state in
             state.number += 1
