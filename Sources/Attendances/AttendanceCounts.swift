@@ -1,4 +1,4 @@
-internal import EventStore
+package import EventStore
 internal import Events
 internal import Logging
 internal import Postgres
@@ -32,10 +32,10 @@ final class AttendanceCounts: InMemoryContent {
         var position: Int64 = -1
     }
 
-    let eventLimit: Int
+    let limit: Int
     private let state = Mutex(State())
 
-    init(eventLimit: Int = eventLimit) { self.eventLimit = eventLimit }
+    init(limit: Int = eventLimit) { self.limit = limit }
 
     var count: Int { state.withLock { $0.counts.count } }
 
@@ -80,8 +80,8 @@ final class AttendanceCounts: InMemoryContent {
     func checkLimit() throws { try checkLimit(count) }
 
     private func checkLimit(_ count: Int) throws {
-        guard count > eventLimit else { return }
-        throw InMemoryLimitError(count: count, description: "more than \(eventLimit) events have attendances")
+        guard count > limit else { return }
+        throw InMemoryLimitError(count: count, description: "more than \(limit) events have attendances")
     }
 
     /// Meanwhile the counts take up to twice their memory.
@@ -143,28 +143,6 @@ extension AttendanceDomainEvent {
     }
 }
 
-/// The counts of attendances in memory, for operators.
-package struct AttendanceCountsStatus: Sendable, Hashable {
-    /// Whether the counts answer requests; PostgreSQL does otherwise.
-    package var isInUse = false
-    /// Number of events with attendances.
-    package var events = 0
-    /// Maximum number of events; 0 if the process keeps no counts.
-    package var eventLimit = 0
-    /// Bytes of memory that the counts take.
-    package var bytes = 0
-    /// The counts hold the log up to this position.
-    package var position: Int64 = 0
-    /// The time since the counts were last known to hold the whole log, or since the process began to keep them.
-    package var age = Duration.zero
-}
-
 extension AttendancesModule {
-    package var countsStatus: AttendanceCountsStatus {
-        guard let counts else { return AttendanceCountsStatus() }
-        let (state, content) = (counts.state, counts.content)
-        return AttendanceCountsStatus(
-            isInUse: state.isInUse, events: content.count, eventLimit: content.eventLimit, bytes: content.bytes,
-            position: state.position, age: state.age)
-    }
+    package var countsStatus: InMemoryStatus { counts?.status ?? InMemoryStatus() }
 }

@@ -18,7 +18,7 @@ public final class EventsModule: Sendable {
     let index: InMemoryReadModel<IndexedEvents>?
     let changes: ChangeFeed?
     let render: EventRendering
-    let reads = ReadCounts()
+    public let reads = ReadCounts()
     /// The last position of the log.
     let tail: GrowthBound
     /// The last id that any node took for an event.

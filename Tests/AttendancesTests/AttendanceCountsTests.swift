@@ -167,7 +167,7 @@ import Users
                 try await database.withClient(role: "humon_app", connections: 4) { client in
                     let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
                     let counts = InMemoryReadModel(
-                        AttendanceCounts(eventLimit: 2), client: client, notifier: notifier, roomPauseSeconds: 0.05,
+                        AttendanceCounts(limit: 2), client: client, notifier: notifier, roomPauseSeconds: 0.05,
                         logger: .quiet)
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { await notifier.run() }
@@ -195,12 +195,12 @@ import Users
                 try await node.attend(1, by: 2)
                 let position = try await node.attend(3, by: 1)
                 var status = node.attendances.countsStatus
-                #expect(status.isInUse)
-                #expect((status.events, status.eventLimit, status.position) == (2, AttendanceCounts.eventLimit, position))
+                #expect(status.phase == .inUse)
+                #expect((status.count, status.limit, status.position) == (2, AttendanceCounts.eventLimit, position))
                 #expect((24...1_000).contains(status.bytes))
                 try await node.leave(3, by: 1)
                 status = node.attendances.countsStatus
-                #expect((status.events, status.position) == (1, position + 1))
+                #expect((status.count, status.position) == (1, position + 1))
                 #expect(status.age >= .zero)
             }
         }
@@ -212,8 +212,8 @@ import Users
                 try await node.create()
                 try await node.attend(1, by: 1)
                 let status = node.attendances.countsStatus
-                #expect((status.isInUse, status.events, status.bytes, status.position) == (false, 0, 0, 0))
-                #expect(status.eventLimit == AttendanceCounts.eventLimit)
+                #expect((status.phase, status.count, status.bytes, status.position) == (.filling, 0, 0, 0))
+                #expect(status.limit == AttendanceCounts.eventLimit)
             }
         }
     }
@@ -249,7 +249,8 @@ import Users
     private func segment(after: Int64, _ events: AttendanceDomainEvent...) -> LogSegment<AttendanceDomainEvent> {
         let envelopes = events.map { event in
             EventEnvelope(
-                id: event.key.domainEventID(version: 1), stream: event.key.stream, version: 1, recordedAt: Timestamp(milliseconds: 0),
+                id: event.key.domainEventID(version: 1), stream: event.key.stream, version: 1,
+                recordedAt: Timestamp(milliseconds: 0),
                 metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
         }
         return LogSegment(

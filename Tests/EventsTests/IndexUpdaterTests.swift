@@ -52,7 +52,7 @@ import Users
                     }
                     try await group.waitForAll()
                 }
-                #expect(node.module.indexStatus.readsFromDatabase == 0)
+                #expect(node.module.reads.fromDatabase == 0)
             }
         }
     }
@@ -68,7 +68,7 @@ import Users
                         #expect(reading.position ?? -1 >= position)
                         #expect(try await reading.event(id)?.version == 1)
                     }
-                    #expect(second.module.indexStatus.readsFromDatabase == 0)
+                    #expect(second.module.reads.fromDatabase == 0)
                 }
             }
         }
@@ -118,7 +118,7 @@ import Users
                 let last = try #require(ids.last)
                 let position = try await node.update(last, to: .concert)
                 #expect(try await node.module.view(atLeast: position).event(last)?.version == 2)
-                #expect(node.module.indexStatus.readsFromDatabase > 0)
+                #expect(node.module.reads.fromDatabase > 0)
                 try await TestNode.with(database, limitBytes: 1_000) { another in
                     #expect(another.module.indexStatus.phase == .tooSmall)
                     let found = try await [node.found(by: .everywhere), another.found(by: .everywhere)]
@@ -190,7 +190,7 @@ import Users
                 #expect(after != before)
                 try await eventually("the comparison with the new tables") { node.index.tables == after }
                 #expect(try await node.isReadFromIndex())
-                #expect(node.module.indexStatus.readsFromDatabase == 0)
+                #expect(node.module.reads.fromDatabase == 0)
             }
         }
     }

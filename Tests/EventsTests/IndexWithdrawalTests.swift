@@ -84,7 +84,7 @@ private let away = NearbySearch.everywhere
                 try await first.hide(ids[1])
                 let recorder = Recorder()
                 try await TestNode.with(database, listener: recorder) { second in
-                    #expect(second.module.indexStatus.events == 1)
+                    #expect(second.module.indexStatus.count == 1)
                     let position = try await first.unhide(ids[1])
                     #expect(try await second.module.view(atLeast: position).event(ids[1])?.isFromIndex == true)
                     #expect(try await second.module.verifyIndex().differences == [])
@@ -127,7 +127,7 @@ private let away = NearbySearch.everywhere
                 #expect(now.changes.map(\.after) == [EventDetails.picnic.place, nil, nil, nil, nil])
                 #expect(now.loaded == [0])
                 #expect(now.closed == 0)
-                #expect(node.module.indexStatus.events == 0)
+                #expect(node.module.indexStatus.count == 0)
                 #expect(node.module.indexStatus.phase == .inUse)
             }
         }
@@ -165,7 +165,7 @@ private let away = NearbySearch.everywhere
                             #expect(changes.map(\.after) == [places[0], places[1], nil, places[1], nil])
                             #expect(changes.map(\.before) == [nil, places[0], places[1], nil, places[1]])
                         }
-                        #expect(node.module.indexStatus.events == 0)
+                        #expect(node.module.indexStatus.count == 0)
                         #expect(try await node.module.verifyIndex().differences == [])
                     }
                 }

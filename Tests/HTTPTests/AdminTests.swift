@@ -34,7 +34,7 @@ import Testing
             let event = try await api.createEvent()
             let before = try await Self.metrics(api)
             #expect(Self.phase(in: before) == [#"humon_index_phase{phase="in_use"}"#])
-            #expect(before.keys.count { $0.hasPrefix("humon_index_phase{") } == IndexStatus.Phase.allCases.count)
+            #expect(before.keys.count { $0.hasPrefix("humon_index_phase{") } == InMemoryPhase.allCases.count)
             #expect((before["humon_index_events"], before["humon_index_position"]) == (1, 2))
             #expect(try #require(before["humon_index_bytes"]) > 200)
             #expect(before["humon_index_limit_bytes"] == 1_000_000_000)

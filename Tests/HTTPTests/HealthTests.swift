@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `the health depends on the database and on the state of the index`() {
-        typealias Case = (index: IndexStatus.Phase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
+        typealias Case = (index: InMemoryPhase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
         let cases: [Case] = [
             (.inUse, true, .ok, true), (.inUse, false, .degraded, true),
             (.filling, true, .starting, false), (.filling, false, .starting, false),
@@ -34,7 +34,7 @@ import Testing
         #expect((stale.status, stale.isReady) == (.degraded, true))
         let stopping = Health(isDatabaseThere: nil, index: .inUse, isMemoryStale: false, isDraining: true)
         #expect((stopping.status, stopping.isReady) == (.stopping, false))
-        #expect(cases.count == 2 * IndexStatus.Phase.allCases.count)
+        #expect(cases.count == 2 * InMemoryPhase.allCases.count)
         for expected in cases {
             let health = Health(
                 isDatabaseThere: expected.isDatabaseThere, index: expected.index, isMemoryStale: false)

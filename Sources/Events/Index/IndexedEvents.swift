@@ -14,7 +14,7 @@ package final class IndexedEvents: InMemoryContent {
     }
 
     let index = EventIndex()
-    let limitBytes: Int
+    package let limit: Int
     let render: EventRendering
     /// Whether a comparison is under way.
     let isCompared = Mutex(false)
@@ -27,7 +27,7 @@ package final class IndexedEvents: InMemoryContent {
     ///     keeps them while an event is hidden
     ///   - listener: learns every change of the index
     package init(limitBytes: Int, render: @escaping EventRendering, listener: (any EventChangeListener)? = nil) {
-        self.limitBytes = limitBytes
+        limit = limitBytes
         self.render = render
         self.listener = listener
     }
@@ -46,7 +46,7 @@ package final class IndexedEvents: InMemoryContent {
         let estimate = try await connection.query(
             "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
         ).decode(Int64.self)
-        let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limitBytes, render: render, logger: logger)
+        let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limit, render: render, logger: logger)
         try await rows.copy(connection)
         return { [self] cursor in
             let events = rows.fill(index, at: cursor)
@@ -75,8 +75,8 @@ package final class IndexedEvents: InMemoryContent {
     }
 
     package func checkLimit() throws {
-        guard presentBytes > limitBytes else { return }
-        throw InMemoryLimitError(ofIndex: limitBytes, events: count)
+        guard presentBytes > limit else { return }
+        throw InMemoryLimitError(ofIndex: limit, events: count)
     }
 
     package func agrees(in model: InMemoryReadModel<IndexedEvents>) async throws -> Bool? {

@@ -37,7 +37,9 @@ public struct AdminResponder: Sendable {
             do {
                 let sample = (request.query?.wholeMatch(of: /sample=(\d{1,9})/)?.1).flatMap { Int($0) }
                 let verification = try await events.verifyIndex(sample: sample)
-                return Response(json: verification.json(memoryPercent: events.indexStatus.memoryPercent))
+                let status = events.indexStatus
+                return Response(
+                    json: verification.json(memoryPercent: status.limit == 0 ? 0 : 100 * status.bytes / status.limit))
             } catch {
                 logger.warning("the index could not be compared", metadata: ["error": "\(error)"])
                 return Response(

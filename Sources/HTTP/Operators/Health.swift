@@ -20,7 +20,7 @@ struct Health: Sendable {
 
     /// Whether PostgreSQL answers; `nil` if the node did not ask it.
     var isDatabaseThere: Bool?
-    var index: IndexStatus.Phase
+    var index: InMemoryPhase
     /// Whether the index may lack the newest events.
     var isMemoryStale: Bool
     var isDraining = false

@@ -9,7 +9,7 @@ internal import Users
 extension APIModule {
     public static let attendances = APIModule(
         .attendances, of: .events, make: { AttendancesModule($0) }, services: { $0.services },
-        metrics: { $0.countsStatus.metrics },
+        metrics: { $0.countsMetrics },
         routes: { AttendanceRoutes(attendances: $0, api: $1).all + AttendanceListRoutes(attendances: $0, api: $1).all })
 }
 

@@ -8,7 +8,7 @@ internal import Users
 extension APIModule {
     public static let events = APIModule(
         .events, of: .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
-        metrics: { $0.indexStatus.metrics + $0.changeStatus.metrics },
+        metrics: { $0.indexMetrics + $0.changeStatus.metrics },
         routes: {
             EventRoutes(events: $0, api: $1).all + EventSearchRoutes(events: $0, api: $1).all
                 + EventChangeRoutes(events: $0, api: $1).all + OwnEventRoutes(events: $0, api: $1).all

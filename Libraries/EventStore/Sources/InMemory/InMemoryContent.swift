@@ -20,6 +20,8 @@ package protocol InMemoryContent: AnyObject, Sendable {
     var count: Int { get }
     /// Bytes of memory that the content takes.
     var bytes: Int { get }
+    /// Maximum of the content's bytes or things.
+    var limit: Int { get }
 
     /// Reads the tables of the read model in one transaction.
     /// - Returns: puts what was read into the content, which is empty then and not in use

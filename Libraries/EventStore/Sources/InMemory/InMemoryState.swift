@@ -13,6 +13,43 @@ public enum InMemoryPhase: String, Sendable, CaseIterable {
     case interrupted
 }
 
+/// The status of an ``InMemoryReadModel``, for operators and their tools.
+public struct InMemoryStatus: Sendable, Hashable {
+    public var phase = InMemoryPhase.off
+    /// The content holds the log up to this position; 0 while it is not loaded.
+    public var position: Int64 = 0
+    /// Number of things in the content.
+    public var count = 0
+    /// Bytes of memory that the content takes.
+    public var bytes = 0
+    /// The content's limit, of its bytes or of its things; 0 if the process keeps nothing in memory.
+    public var limit = 0
+    /// The time since the content was last known to hold the whole log, or since the process began to keep it.
+    public var age = Duration.zero
+    /// Whether the content is in use and may lack the newest recorded events.
+    public var isStale = false
+    /// Whether this program cannot read the next recorded event of the log. The content then stays at the position before it.
+    public var isBlockedByUnreadableEvent = false
+
+    /// The status of a process that keeps nothing in memory.
+    public init() {}
+}
+
+extension InMemoryReadModel {
+    package var status: InMemoryStatus {
+        var status = InMemoryStatus()
+        status.phase = state.phase
+        status.position = state.position
+        status.count = content.count
+        status.bytes = content.bytes
+        status.limit = content.limit
+        status.age = state.age
+        status.isStale = state.isInUse && state.staleFor != nil
+        status.isBlockedByUnreadableEvent = state.isBlockedByUnreadableEvent
+        return status
+    }
+}
+
 /// Whether requests may read an ``InMemoryReadModel``, and how new it is. A type without parameters, so that the reads of a module inline it.
 package final class InMemoryState: Sendable {
     private let phases = Mutex(InMemoryPhase.filling)
@@ -48,7 +85,6 @@ package final class InMemoryState: Sendable {
         if phase == .inUse || phase == .tooSmall { begun.finish() }
     }
 
-    /// The content holds the log up to this position; 0 while it is not loaded.
     package var position: Int64 { reached.load(ordering: .acquiring) }
 
     func reach(_ position: Int64) { reached.store(position, ordering: .releasing) }
@@ -60,8 +96,7 @@ package final class InMemoryState: Sendable {
         unreadable.withLock { $0 = nil }
     }
 
-    /// The time since the content was last known to hold the whole log, or since the process began to keep it.
-    package var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }
+    var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }
 
     /// The age of a stale content; `nil` while it is not stale.
     package var staleFor: Duration? {
@@ -78,7 +113,7 @@ package final class InMemoryState: Sendable {
         }
     }
 
-    package var isBlockedByUnreadableEvent: Bool { unreadable.withLock { $0 != nil } }
+    var isBlockedByUnreadableEvent: Bool { unreadable.withLock { $0 != nil } }
 
     /// The position of an acknowledged write. Requests do not read the content until it holds this position.
     @inlinable package var requiredPosition: Int64 { required.load(ordering: .relaxed) }

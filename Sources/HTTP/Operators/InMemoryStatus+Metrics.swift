@@ -1,0 +1,49 @@
+internal import Attendances
+internal import EventStore
+internal import Events
+internal import Telemetry
+
+extension EventsModule {
+    var indexMetrics: [Metric] {
+        let status = indexStatus
+        return [
+            .gauge(
+                "humon_index_phase",
+                "1 for the phase of the node's index, 0 for the other phases: an index answers requests only in the phase in_use.",
+                InMemoryPhase.allCases.map { (["phase": $0.rawValue], $0 == status.phase ? 1 : 0) }),
+            .gauge("humon_index_events", "Events in the index.", Double(status.count)),
+            .gauge("humon_index_bytes", "Bytes held for them.", Double(status.bytes)),
+            .gauge("humon_index_limit_bytes", "Bytes that they may take.", Double(status.limit)),
+            .gauge("humon_index_position", "Position of the log that the index stands at.", Double(status.position)),
+            .gauge(
+                "humon_index_age_seconds", "Since the index was last known to hold all that the log has.",
+                status.age / .seconds(1)),
+            .gauge(
+                "humon_index_stands_before_unreadable",
+                "1 if the log goes on with an event that this program cannot read: the index stays as it was before it.",
+                status.isBlockedByUnreadableEvent ? 1 : 0),
+            .counter(
+                "humon_reads_total", "Requests that read events, by what answered them.",
+                [("index", reads.fromMemory), ("postgresql", reads.fromDatabase)].map { (["from": $0], Double($1)) }),
+        ]
+    }
+}
+
+extension AttendancesModule {
+    var countsMetrics: [Metric] {
+        let status = countsStatus
+        return [
+            .gauge(
+                "humon_attendance_counts_in_use", "1 if the counts in memory answer requests, 0 if PostgreSQL counts.",
+                status.phase == .inUse ? 1 : 0),
+            .gauge(
+                "humon_attendance_counts_events", "Events with attendances, which are counted in memory.", Double(status.count)),
+            .gauge("humon_attendance_counts_limit_events", "Maximum number of these events.", Double(status.limit)),
+            .gauge("humon_attendance_counts_bytes", "Bytes held for the counts.", Double(status.bytes)),
+            .gauge("humon_attendance_counts_position", "Position of the log that the counts stand at.", Double(status.position)),
+            .gauge(
+                "humon_attendance_counts_age_seconds", "Since the counts were last known to hold all that the log has.",
+                status.age / .seconds(1)),
+        ]
+    }
+}
