@@ -1,10 +1,8 @@
-// C structures of libc belong to the module that is loaded first, which may be one of these two.
-internal import CoreFoundation
-internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
+internal import SystemPackage
 
 /// The file of a Unix socket. Replaces the file of a server that was killed, and removes its own at the end.
 final class SocketFile: Service {
@@ -27,7 +25,7 @@ final class SocketFile: Service {
     /// Held from before the bind until the file is removed.
     private let lock: SocketLock
     /// The device and inode of our own file.
-    private let own = Mutex<(dev_t, ino_t)?>(nil)
+    private let own = Mutex<(DeviceID, Inode)?>(nil)
 
     /// - Throws: ``Failure`` if the path is not usable; ``SocketLock/Unusable`` if the lock beside it is not usable
     init(path: String, mode: UInt32) throws {
@@ -35,9 +33,8 @@ final class SocketFile: Service {
         guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { throw Failure.isTooLong(path: path) }
         guard let lock = try SocketLock(socket: path) else { throw Failure.isServed(path: path) }
         self.lock = lock
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw Failure.isNoSocket(path: path) }
+        guard let status = Self.status(of: path) else { return }
+        guard status.type == .socket else { throw Failure.isNoSocket(path: path) }
         if isServed() { throw Failure.isServed(path: path) }
         unlink(path)
     }
@@ -57,10 +54,9 @@ final class SocketFile: Service {
         if let own = own.withLock({ $0 }), let current = identity(), own == current { unlink(path) }
     }
 
-    private func identity() -> (dev_t, ino_t)? {
-        var status = stat()
-        return lstat(path, &status) == 0 ? (status.st_dev, status.st_ino) : nil
-    }
+    private func identity() -> (DeviceID, Inode)? { Self.status(of: path).map { ($0.deviceID, $0.inode) } }
+
+    private static func status(of path: String) -> Stat? { try? FilePath(path).stat(followTargetSymlink: false) }
 
     /// Only a refused connection proves that no server listens: any other error can come from missing rights or a full queue.
     private func isServed() -> Bool {

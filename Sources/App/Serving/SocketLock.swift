@@ -1,8 +1,6 @@
-// C structures of libc belong to the module that is loaded first, which may be one of these two.
-internal import CoreFoundation
-internal import Dispatch
 internal import Foundation
 internal import Synchronization
+internal import SystemPackage
 
 /// A lock on the file beside a Unix socket, `humon.sock.lock`. Of two servers that start at the same time, only one gets it. The kernel
 /// releases the lock when the process ends, however it ends.
@@ -30,9 +28,9 @@ final class SocketLock: Sendable {
                 close(file)
                 return nil
             }
-            var (locked, named) = (stat(), stat())
-            if fstat(file, &locked) == 0, lstat(path, &named) == 0,
-                (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino)
+            if let locked = try? FileDescriptor(rawValue: file).stat(),
+                let named = try? FilePath(path).stat(followTargetSymlink: false),
+                (locked.deviceID, locked.inode) == (named.deviceID, named.inode)
             {
                 descriptor = Mutex(file)
                 return

@@ -1,8 +1,6 @@
-// C structures of libc belong to the module that is loaded first, which may be one of these two.
-internal import CoreFoundation
-internal import Dispatch
 internal import Encoding
 internal import Foundation
+internal import SystemPackage
 
 /// The file that keeps a generated secret: `.env` in the working directory, which git ignores.
 enum AppSecretFile {
@@ -24,14 +22,13 @@ enum AppSecretFile {
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path, errno == ELOOP ? "it is a link" : nil) }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure(path) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw failure(path, "it is no ordinary file") }
-        let text = Array(((endsInLine(descriptor, status.st_size) ? "" : "\n") + "TB_APP_SECRET=\(secret)\n").utf8)
+        guard let status = try? FileDescriptor(rawValue: descriptor).stat() else { throw failure(path) }
+        guard status.type == .regular else { throw failure(path, "it is no ordinary file") }
+        let text = Array(((endsInLine(descriptor, off_t(status.size)) ? "" : "\n") + "TB_APP_SECRET=\(secret)\n").utf8)
         guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0 else {
             let failure = failure(path)
             // The next start would take half a secret for a whole one.
-            ftruncate(descriptor, status.st_size)
+            ftruncate(descriptor, off_t(status.size))
             throw failure
         }
         return secret
