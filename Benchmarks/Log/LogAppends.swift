@@ -88,7 +88,7 @@ struct LogAppends: Sendable {
                     while ContinuousClock.now < end {
                         let append = AppendRequest.ofBenchmark(number, version: version)
                         let began = ContinuousClock.now
-                        _ = try await log.append(append)
+                        _ = try await log.position(of: append)
                         latencies.append((ContinuousClock.now - began) / .milliseconds(1))
                         if workload == .creationsAndUpdates, version == 0 {
                             version = 1
@@ -130,16 +130,26 @@ struct LogAppends: Sendable {
     }
 }
 
+extension EventLog {
+    /// Appends, and returns the position of the recorded event.
+    func position(of append: AppendRequest) async throws -> Int64 {
+        guard let place = try await self.append(append).place else { preconditionFailure("the append was refused") }
+        return place.position
+    }
+}
+
 extension AppendRequest {
     /// The creation of an event, or its update if it has a version.
     static func ofBenchmark(_ number: Int64 = LogAppends.nextNumber(), version: Int32 = 0) -> AppendRequest {
         AppendRequest(
             id: Dependencies.system.newDomainEventID,
-            stream: EventID(rawValue: number).stream,
-            expectedVersion: version,
+            streams: [
+                StreamAppend(
+                    [version == 0 ? BenchmarkEvent.created() : BenchmarkEvent.updated()], to: EventID(rawValue: number).stream,
+                    after: version)
+            ],
             recordedAt: Dependencies.system.now(),
-            metadata: BenchmarkEvent.metadata,
-            event: version == 0 ? BenchmarkEvent.created() : BenchmarkEvent.updated()
+            metadata: BenchmarkEvent.metadata
         )
     }
 }

@@ -47,7 +47,7 @@ struct SubscriptionTimes: Sendable {
         var seen = subscription.seen.makeAsyncIterator()
         var delays: [Double] = []
         for _ in 0..<Self.wakes {
-            let position = try await log.append(.ofBenchmark()).position
+            let position = try await log.position(of: .ofBenchmark())
             let acknowledged = ContinuousClock.now
             // One append at a time, so that the subscription sees that append, after the earlier events.
             var when: ContinuousClock.Instant?
@@ -64,7 +64,7 @@ struct SubscriptionTimes: Sendable {
                 let ended = try await end()
                 let subscription = Stopwatch(name: Follow.subscription)
                 return try await follow(subscription, on: node) {
-                    let position = try await log.append(.ofBenchmark()).position
+                    let position = try await log.position(of: .ofBenchmark())
                     for await (at, when) in subscription.seen where at == position { return (when - ended) / .milliseconds(1) }
                     return 0
                 }

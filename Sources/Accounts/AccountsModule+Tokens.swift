@@ -6,8 +6,8 @@ internal import Postgres
 extension AccountsModule {
     /// Gives an account another password, and ends all its tokens but the caller's.
     ///
-    /// The tokens end first, each by a domain event of its own, and the password changes last. So a command that fails midway is
-    /// completed by its repetition, and no token of another client outlives the old password.
+    /// Each token ends by a domain event of its own. All of them end and the password changes, or nothing does. So no token of another
+    /// client outlives the old password.
     /// - Parameter client: as of ``signUp(_:from:context:)``
     /// - Returns: the account, and the position at which the new password is recorded
     /// - Throws: ``AccountRejection``, ``PasswordHasherBusyError``, `StreamContended`, `ReadModelError.behind`, `PostgresError`,
@@ -18,7 +18,7 @@ extension AccountsModule {
         guard let current = command.current else { throw AccountRejection.wrongCurrentPassword }
         var verified: PasswordHash?
         var new: PasswordHash?
-        return try await retry.run { conflict in
+        let place = try await commands.handle(context) { conflict in
             guard let (id, version) = try await owner(of: caller) else { throw AccountRejection.unknownToken }
             let account = try await account(id, atLeast: max(version, conflict?.actual ?? 0))
             if account.password != verified {
@@ -34,16 +34,16 @@ extension AccountsModule {
                 hash = try await hasher.hash(command.new, salt: dependencies.randomUUID(), for: client)
                 new = hash
             }
-            var last = account.version
-            for token in try await tokens(of: id, but: caller) {
-                last = try await append(
-                    .signedOut(SignedOut(revoked: token)), to: id, version: last, context: context
-                ).version
+            let ended = try await tokens(of: id).filter { $0 != caller.digest }.map {
+                AccountDomainEvent.signedOut(SignedOut(revoked: $0))
             }
-            let changed = try await append(
-                .passwordChanged(PasswordChanged(password: hash)), to: id, version: last, context: context)
-            return (id, changed.position)
+            let changed = AccountDomainEvent.passwordChanged(PasswordChanged(password: hash))
+            return decision(ended + [changed], on: id, after: account.version)
+        }.place
+        guard let id = AccountID(stream: place.stream) else {
+            throw FormatError("a new password is recorded in the stream \(place.stream)")
         }
+        return (id, place.position)
     }
 
     /// The account with an id or an e-mail address, and the number of its tokens.
@@ -58,33 +58,25 @@ extension AccountsModule {
         return (account.id, account.tokenCount)
     }
 
-    /// Ends all tokens of an account, the oldest first. A repetition changes nothing.
-    /// - Returns: the number of tokens that ended, and the position at which the last one did; `nil` if the account had none
-    /// - Throws: ``AccountRejection/unknownAccount``, `StreamContended`, `ReadModelError.behind`, `PostgresError`, `EventLogError`,
-    ///   `CancellationError`
+    /// Ends all tokens of an account. A repetition changes nothing.
+    /// - Returns: the number of tokens that ended, and the position at which they did; `nil` if the account had none
+    /// - Throws: ``AccountRejection/unknownAccount``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     package func revokeTokens(of id: AccountID, context: CommandContext) async throws -> (count: Int, position: Int64?) {
-        var (count, last): (Int, Int64?) = (0, nil)
-        while let position = try await revokeOldestToken(of: id, context) { (count, last) = (count + 1, position) }
-        return (count, last)
-    }
-
-    /// - Returns: the position at which the end of the token is recorded; `nil` if the account has none
-    private func revokeOldestToken(of id: AccountID, _ context: CommandContext) async throws -> Int64? {
-        try await retry.run { conflict in
+        var count = 0
+        let place = try await commands.handle(context) { conflict in
             let account = try await account(id, atLeast: conflict?.actual ?? 0)
-            guard let token = account.oldestToken else { return nil }
-            return try await append(
-                .signedOut(SignedOut(revoked: token)), to: id, version: account.version, context: context
-            ).position
-        }
+            let ended = try await tokens(of: id).map { AccountDomainEvent.signedOut(SignedOut(revoked: $0)) }
+            count = ended.count
+            return decision(ended, on: id, after: account.version)
+        }.place
+        return (count, count > 0 ? place.position : nil)
     }
 
-    /// The tokens of an account but one. Read after the account: a token of a later version makes the next append conflict.
-    private func tokens(of id: AccountID, but kept: AccountToken) async throws -> [TokenDigest] {
+    /// The tokens of an account, the oldest first. Read after the account: a token of a later version makes the next append conflict.
+    private func tokens(of id: AccountID) async throws -> [TokenDigest] {
         try await database.query(
             """
-            SELECT token FROM \(identifier: AccountsProjection.schema).account_tokens
-            WHERE account_id = \(id.rawValue) AND token <> \(kept.digest.text) ORDER BY issued
+            SELECT token FROM \(identifier: AccountsProjection.schema).account_tokens WHERE account_id = \(id.rawValue) ORDER BY issued
             """
         ).decode(String.self).map { text in
             guard let digest = TokenDigest(stored: text) else {

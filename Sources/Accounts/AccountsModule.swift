@@ -21,22 +21,20 @@ public struct IssuedToken: Sendable {
 public struct AccountsModule: Sendable {
     static let ids = IDSequence(category: AccountDomainEvent.category, name: "log.account_ids")
 
-    private let log: EventLog
     let database: PostgresClient
+    let commands: CommandHandler
     private let ids: IDAllocator
     let dependencies: Dependencies
-    let retry: ConflictRetry
-    private let state: CommandState
+    private let state: StateReader
     let hasher: PasswordHasher
 
     /// Hashes passwords with the context's ``PasswordHasher``, or with one of its own.
     package init(_ context: ModuleContext) {
-        log = context.log
         database = context.database
+        commands = CommandHandler(context)
         dependencies = context.dependencies
-        retry = ConflictRetry(dependencies: dependencies)
-        state = CommandState(of: AccountsProjection(), client: database)
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
+        state = StateReader(of: AccountsProjection(), client: database)
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         hasher = context.find() ?? PasswordHasher()
     }
 
@@ -53,15 +51,16 @@ public struct AccountsModule: Sendable {
         guard try await account(with: valid.email) == nil else { throw AccountRejection.taken }
         let token = AccountToken(dependencies)
         let created = AccountCreated(name: valid.name, email: valid.email, password: password, token: token.digest)
-        // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
-        return try await retry.run { _ in
+        var new: AccountID?
+        let place = try await commands.handle(context) { _ in
+            // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             let id = AccountID(rawValue: try await ids.next())
+            new = id
             // The log decides who gets the address: it records an id once, and the id derives from the address.
-            let appended = try await append(
-                .created(created), to: id, version: 0, as: UUID(derivedFrom: "account \(created.email.text)"), context: context)
-            guard appended.stream == id.stream else { throw AccountRejection.taken }
-            return IssuedToken(account: id, token: token, position: appended.position)
-        }
+            return decision([.created(created)], on: id, after: 0, id: UUID(derivedFrom: "account \(created.email.text)"))
+        }.place
+        guard let new, place.stream == new.stream else { throw AccountRejection.taken }
+        return IssuedToken(account: new, token: token, position: place.position)
     }
 
     /// Issues a token to a client that knows the password. A wrong address takes as long as a wrong password. A password that is too long
@@ -79,7 +78,7 @@ public struct AccountsModule: Sendable {
         }
         let token = AccountToken(dependencies)
         var verified = account.password
-        var appended = try await retry.run { conflict in
+        var place = try await commands.handle(context) { conflict in
             if let conflict {
                 account = try await self.account(account.id, atLeast: conflict.actual)
                 // The password may be another one now.
@@ -91,20 +90,16 @@ public struct AccountsModule: Sendable {
                 }
             }
             let version = max(account.version, conflict?.actual ?? 0)
-            return try await append(
-                .signedIn(decideSignIn(account, token: token.digest)), to: account.id, version: version, context: context)
-        }
+            return decision([.signedIn(decideSignIn(account, token: token.digest))], on: account.id, after: version)
+        }.place
         if hasher.isOutdated(account.password) {
             let hash = try await hasher.hash(password, salt: dependencies.randomUUID(), for: client)
-            do {
-                appended = try await append(
-                    .passwordChanged(PasswordChanged(password: hash)), to: account.id, version: appended.version,
-                    context: context)
-            } catch is VersionConflictError {
-                // Another request changed the account meanwhile. The next sign-in tries again.
-            }
+            let changed = decision(
+                [.passwordChanged(PasswordChanged(password: hash))], on: account.id, after: place.version)
+            // If another request changed the account meanwhile, the next sign-in tries again.
+            place = try await commands.append(changed, context).place ?? place
         }
-        return IssuedToken(account: account.id, token: token, position: appended.position)
+        return IssuedToken(account: account.id, token: token, position: place.position)
     }
 
     /// Revokes a token.
@@ -112,12 +107,11 @@ public struct AccountsModule: Sendable {
     /// - Throws: ``AccountRejection/unknownToken``, `StreamContended`, `ReadModelError.behind`, `PostgresError`, `EventLogError`,
     ///   `CancellationError`
     public func signOut(_ token: AccountToken, context: CommandContext) async throws -> Int64 {
-        try await retry.run { conflict in
+        try await commands.handle(context) { conflict in
             guard let (id, version) = try await owner(of: token) else { throw AccountRejection.unknownToken }
-            return try await append(
-                .signedOut(SignedOut(revoked: token.digest)), to: id, version: max(version, conflict?.actual ?? 0),
-                context: context)
-        }.position
+            return decision(
+                [.signedOut(SignedOut(revoked: token.digest))], on: id, after: max(version, conflict?.actual ?? 0))
+        }.place.position
     }
 
     /// The account of a token; `nil` if the token is unknown or was revoked. Every call asks the database, so that a revoked token is
@@ -168,14 +162,10 @@ public struct AccountsModule: Sendable {
         }
     }
 
-    func append(
-        _ event: AccountDomainEvent, to id: AccountID, version: Int32, as eventID: UUID? = nil, context: CommandContext
-    ) async throws -> AppendResult {
-        try await log.append(
-            AppendRequest(
-                id: eventID ?? dependencies.newDomainEventID, stream: id.stream, expectedVersion: version,
-                recordedAt: dependencies.now(),
-                // The actor is a user's id, and accounts are no users. The stream names the account.
-                metadata: context.metadata(actor: nil), event: event))
+    /// The actor of a decision is a user, and accounts are no users. The stream names the account.
+    func decision(
+        _ events: [AccountDomainEvent], on id: AccountID, after version: Int32, id eventID: UUID? = nil
+    ) -> CommandDecision {
+        CommandDecision(events, to: id.stream, after: version, by: nil, id: eventID)
     }
 }

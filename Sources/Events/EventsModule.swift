@@ -24,13 +24,11 @@ public final class EventsModule: Sendable {
     /// The last id that any node took for an event.
     let lastID: GrowthBound
     let longSearches = LongSearches()
-    private let log: EventLog
+    private let history: LogHistory
+    private let commands: CommandHandler
     private let ids: IDAllocator
-    private let idempotency: IdempotencyStore
     private let quota: EventQuota
-    private let dependencies: Dependencies
-    private let retry: ConflictRetry
-    private let state: CommandState
+    private let state: StateReader
 
     /// Reads from the context's ``IndexedEvents``, or from PostgreSQL if the context has none.
     /// - Parameter render: writes an event as the API shows it, as the index does
@@ -52,80 +50,75 @@ public final class EventsModule: Sendable {
         dependencies: Dependencies
     ) {
         self.quota = quota ?? EventQuota(limit: 0)
-        self.log = log
         self.database = database
         self.index = index
         self.changes = changes
         self.render = render
-        self.dependencies = dependencies
+        history = log.history
+        commands = CommandHandler(log: log, database: database, dependencies: dependencies)
         tail = GrowthBound { try await LogReader(client: database).tail() }
         lastID = GrowthBound { try await Self.ids.last(client: database) }
-        retry = ConflictRetry(dependencies: dependencies)
-        state = CommandState(of: EventsProjection(), client: database)
+        state = StateReader(of: EventsProjection(), client: database)
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
-        idempotency = IdempotencyStore(client: database)
     }
 
-    /// - Parameter condition: what must hold when the event is recorded. A repetition of a command with a key does not check it
     /// - Returns: the event, and the position at which it is recorded
-    /// - Throws: ``EventRejection/tooManyEvents(maximum:)``, `KeyReusedError`, `StreamContended`, and the errors of `EventLog.append(_:)`
-    public func create(
-        _ command: CreateEvent, condition: AppendCondition? = nil, context: CommandContext
-    ) async throws -> (id: EventID, position: Int64) {
-        try await idempotently(context.recordKey(actor: command.owner.rawValue)) { key in
-            // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
-            try await retry.run { _ in
-                let count = { @Sendable in try await self.liveEvents(of: command.owner, atMost: self.quota.limit) }
-                return try await quota.withRoom(for: command.owner, counting: count) { live in
-                    let created = try decide(command, liveEvents: live, quota: quota.limit)
-                    let id = EventID(rawValue: try await ids.next())
-                    return try await append(
-                        .created(created), to: id, version: 0, if: condition, by: command.owner, key: key, context: context)
-                }
-            }
+    /// - Throws: ``EventRejection/tooManyEvents(maximum:)``, and the errors of `CommandHandler.handle(_:key:_:)`
+    public func create(_ command: CreateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+        let (owner, limit) = (command.owner, quota.limit)
+        let count = { @Sendable in try await self.liveEvents(of: owner, atMost: limit) }
+        let place = try await quota.withRoom(for: owner, counting: count) { live in
+            try await commands.handle(context, key: context.recordKey(actor: owner.rawValue)) { _ in
+                let created = EventDomainEvent.created(try decide(command, liveEvents: live, quota: limit))
+                // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
+                let id = EventID(rawValue: try await ids.next())
+                return CommandDecision(created, to: id.stream, after: 0, by: owner.rawValue)
+            }.place
         }
+        return try await waitUntilVisible(place)
     }
 
-    /// Decides on the present event. If another writer is faster it decides again, `ConflictRetry.attempts` times at most.
-    /// - Parameter condition: what must hold when the change is recorded
+    /// Decides on the present event. If another writer is faster, it decides again.
     /// - Returns: the event, and the position at which the change is recorded
-    /// - Throws: ``EventRejection``, `KeyReusedError`, `StreamContended`, `ReadModelError.behind`, the errors of `EventLog.append(_:)`,
-    ///   and `UncheckedConditionError` if a command under a condition changes nothing
-    public func update(
-        _ command: UpdateEvent, condition: AppendCondition? = nil, context: CommandContext
-    ) async throws -> (id: EventID, position: Int64) {
-        try await idempotently(context.recordKey(actor: command.by.rawValue)) { key in
-            try await change(command.id, by: command.by, if: condition, key: key, context: context) {
-                .updated(try decide(command, on: $0, mark: mark(of:)))
-            }
+    /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    public func update(_ command: UpdateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+        let changed = try await change(command.id, by: command.by, context) {
+            .updated(try decide(command, on: $0, mark: mark(of:)))
         }
+        return try await waitUntilVisible(changed.place)
     }
 
     /// Cancels an event for ever. A repetition changes nothing.
     /// - Returns: the event, and a position from which on the cancellation is in the log
-    /// - Throws: what ``update(_:condition:context:)`` throws
-    public func cancel(
-        _ command: CancelEvent, condition: AppendCondition? = nil, context: CommandContext
-    ) async throws -> (id: EventID, position: Int64) {
-        try await idempotently(context.recordKey(actor: command.by.rawValue)) { key in
-            try await change(command.id, by: command.by, if: condition, key: key, context: context) {
-                try decide(command, on: $0, mark: mark(of:))
-            }
-        }
+    /// - Throws: what ``update(_:context:)`` throws
+    public func cancel(_ command: CancelEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
+        let changed = try await change(command.id, by: command.by, context) { try decide(command, on: $0, mark: mark(of:)) }
+        return try await waitUntilVisible(changed.place)
     }
 
     /// Hides an event from all users, on behalf of an operator. A repetition changes nothing.
-    /// - Returns: the place of the recorded event, or of an earlier one with ``AppendResult/isRepeat``
-    /// - Throws: ``EventRejection/notFound``, and what ``update(_:condition:context:)`` throws
-    public func hide(_ command: HideEvent, context: CommandContext) async throws -> AppendResult {
-        try await operate(on: command.id, context: context) { try decide(command, on: $0) }
+    /// - Returns: the place that shows it, and whether nothing was recorded
+    /// - Throws: what ``update(_:context:)`` throws
+    public func hide(_ command: HideEvent, context: CommandContext) async throws -> Operated {
+        try await operate(on: command.id, context) { try decide(command, on: $0) }
     }
 
     /// Shows a hidden event again, on behalf of an operator. A repetition changes nothing.
-    /// - Returns: the place of the recorded event, or of an earlier one with ``AppendResult/isRepeat``
-    /// - Throws: ``EventRejection/notFound``, and what ``update(_:condition:context:)`` throws
-    public func unhide(_ command: UnhideEvent, context: CommandContext) async throws -> AppendResult {
-        try await operate(on: command.id, context: context) { try decide(command, on: $0) }
+    /// - Returns: the place that shows it, and whether nothing was recorded
+    /// - Throws: what ``update(_:context:)`` throws
+    public func unhide(_ command: UnhideEvent, context: CommandContext) async throws -> Operated {
+        try await operate(on: command.id, context) { try decide(command, on: $0) }
+    }
+
+    /// What became of a command of an operator.
+    public typealias Operated = (position: Int64, version: Int32, isRepeat: Bool)
+
+    private func operate(
+        on id: EventID, _ context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
+    ) async throws -> Operated {
+        let (place, isRepeat) = try await change(id, by: nil, context, decide)
+        await index?.waitUntilVisible(place.position)
+        return (place.position, place.version, isRepeat)
     }
 
     private func mark(of event: Event) -> UInt32 {
@@ -136,31 +129,19 @@ public final class EventsModule: Sendable {
 
     /// Whether a version or a position without a mark names one content: as far as this process knows, the log never lost its end.
     /// Clients have such names from releases before marks.
-    public var hasOneHistory: Bool { log.history.generation == LogGeneration() }
+    public var hasOneHistory: Bool { history.generation == LogGeneration() }
 
-    /// Carries out a command of an operator. It has no user and no idempotency key.
-    private func operate(
-        on id: EventID, context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
-    ) async throws -> AppendResult {
-        let appended = try await change(id, by: nil, key: nil, context: context, decide)
-        await index?.waitUntilVisible(appended.position)
-        return appended
-    }
-
-    /// Appends what the rule decides on the present event. If another writer is faster, the rule decides again.
-    /// - Parameter decide: returns `nil` if the event already is as the command wants it
+    /// Appends what the rule decides on the present event.
+    /// - Parameters:
+    ///   - actor: `nil` for an operator
+    ///   - decide: returns `nil` if the event already is as the command wants it
     private func change(
-        _ id: EventID, by actor: UserID?, if condition: AppendCondition? = nil, key: IdempotencyRecordKey?,
-        context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
-    ) async throws -> AppendResult {
-        try await retry.run { conflict in
+        _ id: EventID, by actor: UserID?, _ context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
+    ) async throws -> (place: RecordedPlace, isRepeat: Bool) {
+        let key = actor.flatMap { context.recordKey(actor: $0.rawValue) }
+        return try await commands.handle(context, key: key) { conflict in
             let event = try await event(id, atLeast: conflict?.actual ?? 0)
-            let version = event?.version ?? 0
-            if let change = try decide(event) {
-                return try await append(
-                    change, to: id, version: version, if: condition, by: actor, key: key, context: context)
-            }
-            return try await idempotency.endWithoutEvent(key, stream: id.stream, version: version, if: condition)
+            return CommandDecision(try decide(event), to: id.stream, after: event?.version ?? 0, by: actor?.rawValue)
         }
     }
 
@@ -186,37 +167,12 @@ public final class EventsModule: Sendable {
         try search.page(await database.query(search.query))
     }
 
-    /// Carries a command out once for each key.
-    private func idempotently(
-        _ key: IdempotencyRecordKey?, _ carryOut: (IdempotencyRecordKey?) async throws -> AppendResult
-    ) async throws -> (id: EventID, position: Int64) {
-        try await waitUntilVisible(await idempotency.idempotently(key) { try await carryOut(key) })
-    }
-
     /// Waits until this node's index contains the write, so that the caller's next read sees it.
-    private func waitUntilVisible(_ appended: AppendResult) async throws -> (id: EventID, position: Int64) {
-        guard let id = EventID(stream: appended.stream) else {
-            throw FormatError("a command on an event is recorded in the stream \(appended.stream)")
+    private func waitUntilVisible(_ place: RecordedPlace) async throws -> (id: EventID, position: Int64) {
+        guard let id = EventID(stream: place.stream) else {
+            throw FormatError("a command on an event is recorded in the stream \(place.stream)")
         }
-        await index?.waitUntilVisible(appended.position)
-        return (id, appended.position)
-    }
-
-    private func append(
-        _ event: EventDomainEvent, to id: EventID, version: Int32, if condition: AppendCondition? = nil, by actor: UserID?,
-        key: IdempotencyRecordKey?, context: CommandContext
-    ) async throws -> AppendResult {
-        try await log.append(
-            AppendRequest(
-                id: key?.id ?? dependencies.newDomainEventID,
-                requestHash: key?.requestHash,
-                stream: id.stream,
-                expectedVersion: version,
-                condition: condition,
-                recordedAt: dependencies.now(),
-                metadata: context.metadata(actor: actor?.rawValue),
-                event: event
-            )
-        )
+        await index?.waitUntilVisible(place.position)
+        return (id, place.position)
     }
 }

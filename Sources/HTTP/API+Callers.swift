@@ -79,36 +79,23 @@ extension API {
         return try writer(token, request, context)
     }
 
-    /// Carries out a command for the user of a device, without a query for the user if the command's append can check the token.
-    /// - Parameter command: must append under the condition, or throw `UncheckedConditionError` or another error
+    /// Carries out a command for the user of a device, without a query for the user if the node knows the token: then the command's
+    /// context requires the token.
     /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, and what the command throws
     func withCaller<Result>(
         _ device: inout TokenSender<DeviceToken>, _ context: CommandContext,
-        _ command: (UserID, AppendCondition?) async throws -> Result
+        _ command: (UserID, CommandContext) async throws -> Result
     ) async throws -> Result {
-        // A repeated command with a key appends nothing, so that nothing checks the token.
-        guard context.key == nil else { return try await command(try await user(of: &device), nil) }
         if limits.unknownTokens.hasLimit, !users.remembers(device.token) { try limits.unknownTokens.check(device.subscriber) }
         var allowance: RateAllowance?
-        let result = try await users.withUser(of: device.token) { user, condition in
-            // Counted once, although the command may be carried out twice.
+        let result = try await users.withUser(of: device.token, context) { user, context in
+            // Counted once, although the user may be looked up again.
             if allowance == nil { allowance = try limits.writes.take(Writer.user(user)) }
-            do { return try await command(user, condition) } catch is HTTPError where condition != nil {
-                // An unknown token is refused first.
-                throw UncheckedConditionError()
-            }
+            return try await command(user, context)
         }
         guard let result else { throw unknownToken(from: device.subscriber) }
         device.allowance = allowance
         return result
-    }
-
-    /// The user of a write, found with a query.
-    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
-    func user(of device: inout TokenSender<DeviceToken>) async throws -> UserID {
-        guard let user = try await knownUser(of: device) else { throw HTTPError.unauthorized }
-        device.allowance = try limits.writes.take(Writer.user(user))
-        return user
     }
 
     /// The user who rotates a token. Not ``withCaller(_:_:_:)``: a repetition has a token that is dead already.

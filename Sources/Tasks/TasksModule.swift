@@ -15,73 +15,62 @@ public struct TasksModule: Sendable {
     /// The largest number of tasks in a list: twice the rule's limit, which requests at the same moment may exceed.
     private static let listLimit = 2 * taskLimit
 
-    private let log: EventLog
     private let database: PostgresClient
+    private let commands: CommandHandler
     private let ids: IDAllocator
-    private let idempotency: IdempotencyStore
-    private let dependencies: Dependencies
-    private let retry: ConflictRetry
-    private let state: CommandState
+    private let state: StateReader
 
     package init(_ context: ModuleContext) {
-        log = context.log
         database = context.database
-        dependencies = context.dependencies
-        retry = ConflictRetry(dependencies: dependencies)
-        state = CommandState(of: TasksProjection(), client: database)
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
-        idempotency = IdempotencyStore(client: database)
+        commands = CommandHandler(context)
+        state = StateReader(of: TasksProjection(), client: database)
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
     }
 
     /// - Returns: the new task, and the position at which it is recorded
-    /// - Throws: ``TaskRejection``, `KeyReusedError`, `StreamContended`, `PostgresError`, `EventLogError`, `CancellationError`
+    /// - Throws: ``TaskRejection``, `PostgresError`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func create(_ command: CreateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
-        let key = context.recordKey(actor: command.account.stream)
-        let appended = try await idempotency.idempotently(key) {
-            let event = TaskDomainEvent.created(try decide(command, count: try await count(command.account)))
+        let place = try await commands.handle(context, key: context.recordKey(actor: command.account.stream)) { _ in
+            let created = TaskDomainEvent.created(try decide(command, count: try await count(command.account)))
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
-            return try await retry.run { _ in
-                try await append(event, to: TaskID(rawValue: try await ids.next()), version: 0, key: key, context: context)
-            }
+            return decision([created], on: TaskID(rawValue: try await ids.next()), after: 0)
+        }.place
+        guard let id = TaskID(stream: place.stream) else {
+            throw FormatError("a new task is recorded in the stream \(place.stream)")
         }
-        return try created(command, appended)
-    }
-
-    /// The task as it was when it was created, so that a repetition gets the first response.
-    private func created(_ command: CreateTask, _ appended: AppendResult) throws -> (task: AccountTask, position: Int64) {
-        guard let id = TaskID(stream: appended.stream) else {
-            throw FormatError("a new task is recorded in the stream \(appended.stream)")
-        }
+        // The task as it was when it was created, so that a repetition gets the first response.
         let task = AccountTask(id: id, version: 1, account: command.account, title: command.title.text, isCompleted: false)
-        return (task, appended.position)
+        return (task, place.position)
     }
 
-    /// Changes title and state, each by a domain event of its own. A repetition changes nothing more.
+    /// Changes title and state, each by a domain event of its own, both or none. A repetition changes nothing more.
     /// - Returns: the changed task, and a position from which on the change is in the log
-    /// - Throws: ``TaskRejection``, `StreamContended`, `ReadModelError.behind`, `PostgresError`, `EventLogError`, `CancellationError`
+    /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func update(_ command: UpdateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
-        try await retry.run { conflict in
-            var task = try await task(command.id, atLeast: conflict?.actual ?? 0)
-            var position: Int64?
-            for event in try decide(command, on: task) {
-                guard let before = task else { throw TaskRejection.notFound }
-                position = try await append(event, to: command.id, version: before.version, context: context).position
-                task = before.applying(event)
-            }
-            guard let task else { throw TaskRejection.notFound }
-            if let position { return (task, position) }
-            return (task, try await LogReader(client: database).tail())
-        }
+        var changed: AccountTask?
+        let place = try await commands.handle(context) { conflict in
+            let task = try await task(command.id, atLeast: conflict?.actual ?? 0)
+            let events = try decide(command, on: task)
+            changed = events.reduce(task) { $0?.applying($1) }
+            return decision(events, on: command.id, after: task?.version ?? 0)
+        }.place
+        // A task that does not exist was rejected.
+        guard let changed else { throw TaskRejection.notFound }
+        return (changed, place.position)
     }
 
     /// - Returns: the position at which the deletion is recorded
-    /// - Throws: ``TaskRejection``, `StreamContended`, `ReadModelError.behind`, `PostgresError`, `EventLogError`, `CancellationError`
+    /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func delete(_ command: DeleteTask, context: CommandContext) async throws -> Int64 {
-        try await retry.run { conflict in
+        try await commands.handle(context) { conflict in
             let task = try await task(command.id, atLeast: conflict?.actual ?? 0)
-            let event = try decide(command, on: task)
-            return try await append(event, to: command.id, version: task?.version ?? 0, context: context)
-        }.position
+            return decision([try decide(command, on: task)], on: command.id, after: task?.version ?? 0)
+        }.place.position
+    }
+
+    /// The actor of a decision is a user, and accounts are no users. `TaskCreated` names the account.
+    private func decision(_ events: [TaskDomainEvent], on id: TaskID, after version: Int32) -> CommandDecision {
+        CommandDecision(events, to: id.stream, after: version, by: nil)
     }
 
     /// The tasks of an account, in the order of their creation.
@@ -111,16 +100,5 @@ public struct TasksModule: Sendable {
         try await database.query(
             "SELECT count(*) FROM \(identifier: TasksProjection.schema).tasks WHERE account_id = \(account.rawValue)"
         ).decode(Int64.self)[0]
-    }
-
-    private func append(
-        _ event: TaskDomainEvent, to id: TaskID, version: Int32, key: IdempotencyRecordKey? = nil, context: CommandContext
-    ) async throws -> AppendResult {
-        try await log.append(
-            AppendRequest(
-                id: key?.id ?? dependencies.newDomainEventID, requestHash: key?.requestHash, stream: id.stream,
-                expectedVersion: version, recordedAt: dependencies.now(),
-                // The actor is a user's id, and accounts are no users. `TaskCreated` names the account.
-                metadata: context.metadata(actor: nil), event: event))
     }
 }

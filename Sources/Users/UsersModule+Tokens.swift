@@ -5,33 +5,30 @@ extension UsersModule {
     /// Replaces a token. From the returned position on, the old token is dead on every node.
     ///
     /// The new token makes the command repeatable: the same two tokens get the same result again, as long as the new one is alive.
-    /// - Throws: ``UserRejection``, `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
+    /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func rotate(_ command: RotateToken, context: CommandContext) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
         let new = command.new ?? newToken()
-        return try await ConflictRetry(dependencies: dependencies).run { _ in
+        var rotated: (stream: StreamName, version: Int32)?
+        let place = try await commands.handle(context) { _ in
             let user = try await table.user(of: command.old)
             if user == nil, let first = try await table.user(of: new), try await didReplace(command.old, by: new, of: first) {
-                return (first.id, new, try await LogReader(client: database).tail())
+                rotated = (first.id.stream, first.version)
+                return CommandDecision([], to: first.id.stream, after: first.version, by: nil)
             }
-            let rotated = try decide(command, to: new, on: user)
+            let event = UserDomainEvent.rotated(try decide(command, to: new, on: user))
             // A user that does not exist was rejected.
             guard let user else { throw UserRejection.unknownToken }
-            let appended = try await log.append(
-                AppendRequest(
-                    id: rotated.device.domainEventID,
-                    stream: user.id.stream,
-                    expectedVersion: user.version,
-                    recordedAt: dependencies.now(),
-                    metadata: context.metadata(actor: user.id.rawValue),
-                    event: UserDomainEvent.rotated(rotated)
-                )
-            )
-            // Otherwise the log had the new token before, in another recorded event.
-            guard appended.stream == user.id.stream, appended.version == user.version + 1 else { throw UserRejection.usedToken }
-            return (user.id, new, appended.position)
+            rotated = (user.id.stream, user.version + 1)
+            return CommandDecision(
+                event, to: user.id.stream, after: user.version, by: user.id.rawValue, id: new.digest.domainEventID)
+        }.place
+        // Otherwise the log had the new token before, in another recorded event.
+        guard let rotated, rotated == (place.stream, place.version), let id = UserID(stream: place.stream) else {
+            throw UserRejection.usedToken
         }
+        return (id, new, place.position)
     }
 
     /// Whether a user's present token directly replaced another one.
@@ -45,36 +42,31 @@ extension UsersModule {
 
     /// Ends the token of a user. The user has no token from then on. A repetition changes nothing.
     /// - Returns: a position from which on the token is dead, and whether it was alive until then
-    /// - Throws: ``UserRejection``, `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
+    /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func revokeToken(of id: UserID, context: CommandContext) async throws -> (position: Int64, wasAlive: Bool) {
-        try await ConflictRetry(dependencies: dependencies).run { _ in
+        var wasAlive = false
+        let place = try await commands.handle(context) { _ in
             let user = try await table.user(id)
-            guard let revoked = try decideRevocation(of: user), let user else {
-                return (try await LogReader(client: database).tail(), false)
-            }
-            return (try await append(revoked, to: user, by: nil, context: context), true)
-        }
+            let revoked = try decideRevocation(of: user)
+            wasAlive = revoked != nil
+            return CommandDecision(revoked, to: id.stream, after: user?.version ?? 0, by: nil)
+        }.place
+        return (place.position, wasAlive)
     }
 
     /// Ends a token for its holder. The user has no token from then on. A repetition changes nothing.
     /// - Returns: the position from which on the token is dead; `nil` if it is no user's present token
-    /// - Throws: `StreamContended`, `ReadModelError.behind`, and what `EventLog.append(_:)` throws
+    /// - Throws: `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func revoke(_ token: DeviceToken, context: CommandContext) async throws -> Int64? {
         guard token.isWellFormed else { return nil }
-        return try await ConflictRetry(dependencies: dependencies).run { _ in
-            guard let user = try await table.user(of: token) else { return nil }
-            return try await append(.revoked, to: user, by: user.id, context: context)
+        do {
+            return try await commands.handle(context) { _ in
+                guard let user = try await table.user(of: token) else { throw UserRejection.unknownToken }
+                return CommandDecision(UserDomainEvent.revoked, to: user.id.stream, after: user.version, by: user.id.rawValue)
+            }.place.position
+        } catch UserRejection.unknownToken {
+            return nil
         }
-    }
-
-    private func append(
-        _ event: UserDomainEvent, to user: User, by actor: UserID?, context: CommandContext
-    ) async throws -> Int64 {
-        try await log.append(
-            AppendRequest(
-                id: dependencies.newDomainEventID, stream: user.id.stream, expectedVersion: user.version,
-                recordedAt: dependencies.now(), metadata: context.metadata(actor: actor?.rawValue), event: event)
-        ).position
     }
 
     /// Whether a user has a token.

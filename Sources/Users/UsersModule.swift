@@ -13,10 +13,10 @@ extension Module {
 public struct UsersModule: Sendable {
     static let ids = IDSequence(category: UserDomainEvent.category, name: "log.user_ids")
 
-    let log: EventLog
     let database: PostgresClient
-    let dependencies: Dependencies
+    let commands: CommandHandler
     let table: UsersTable
+    private let dependencies: Dependencies
     private let ids: IDAllocator
     private let lookup: TokenLookup
     private let recent = RecentUsers()
@@ -24,10 +24,10 @@ public struct UsersModule: Sendable {
     public let tokenEndings: TokenEndings?
 
     package init(_ context: ModuleContext) {
-        log = context.log
         database = context.database
+        commands = CommandHandler(context)
         dependencies = context.dependencies
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         let table = UsersTable(client: context.database)
         self.table = table
         tokenEndings = context.notifier.map {
@@ -53,30 +53,19 @@ public struct UsersModule: Sendable {
         }
         // A new token needs no lookup, because no user has it.
         let token = token ?? newToken()
-        let appended = try await append(UserCreated(device: token.digest), context: context)
-        guard let first = UserID(stream: appended.stream) else {
-            throw FormatError("the sign-up of a device is recorded in the stream \(appended.stream)")
+        let (place, isRepeat) = try await commands.handle(context) { _ in
+            // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
+            let id = UserID(rawValue: try await ids.next())
+            return CommandDecision(
+                UserDomainEvent.created(UserCreated(device: token.digest)), to: id.stream, after: 0, by: id.rawValue,
+                id: token.digest.domainEventID)
+        }
+        guard let first = UserID(stream: place.stream) else {
+            throw FormatError("the sign-up of a device is recorded in the stream \(place.stream)")
         }
         // The log had the token before. A sign-up at the same time was faster, or the token was replaced or revoked since.
-        if appended.isRepeat, try await user(of: token) != first { throw UserRejection.unknownToken }
-        return (first, token, appended.position)
-    }
-
-    private func append(_ created: UserCreated, context: CommandContext) async throws -> AppendResult {
-        // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
-        try await ConflictRetry(dependencies: dependencies).run { _ in
-            let id = UserID(rawValue: try await ids.next())
-            return try await log.append(
-                AppendRequest(
-                    id: created.device.domainEventID,
-                    stream: id.stream,
-                    expectedVersion: 0,
-                    recordedAt: dependencies.now(),
-                    metadata: context.metadata(actor: id.rawValue),
-                    event: UserDomainEvent.created(created)
-                )
-            )
-        }
+        if isRepeat, try await user(of: token) != first { throw UserRejection.unknownToken }
+        return (first, token, place.position)
     }
 
     /// Returns the user of a device; `nil` if the token is unknown, replaced, revoked, or not well formed. Every call asks the database,
@@ -92,39 +81,29 @@ public struct UsersModule: Sendable {
 
     /// Carries out a command for the user of a token.
     ///
-    /// If this process has looked the token up before, the command needs no query for the user: its append requires that the token is
-    /// still the user's, in the same transaction. A query follows a command that appends nothing. If the command was not refused, it is
-    /// then carried out again.
-    /// - Parameter command: must append under the condition or throw. It throws ``UncheckedConditionError`` if it ends without an append
+    /// If this process has looked the token up before, the command needs no query for the user: its context requires that the token is
+    /// still the user's. If it is not, nothing was recorded. The token is looked up, and its present user carries the command out.
     /// - Returns: `nil` if no user has the token
     /// - Throws: what ``user(of:)`` and the command throw
     public func withUser<Result>(
-        of token: DeviceToken, _ command: (UserID, AppendCondition?) async throws -> Result
+        of token: DeviceToken, _ context: CommandContext, _ command: (UserID, CommandContext) async throws -> Result
     ) async throws -> Result? {
         guard token.isWellFormed else { return nil }
         let device = token.digest
-        guard let remembered = recent[device] else {
-            return try await withUser(found: lookup.user(of: device), of: device, command)
+        if let remembered = recent[device] {
+            var conditional = context
+            conditional.conditions.append(remembered.condition)
+            do { return try await command(remembered.id, conditional) } catch let error as FailedConditionError
+                where error.condition == remembered.condition
+            {
+                let user = try await lookup.user(of: device)
+                recent.failed(device, now: user)
+                return if let user { try await command(user, context) } else { nil }
+            }
         }
-        let withoutAppend: any Error
-        do { return try await command(remembered.id, remembered.condition) } catch let error
-            where error is AppendConditionError || error is UncheckedConditionError || error is any Rejection
-        {
-            withoutAppend = error
-        }
-        let user = try await lookup.user(of: device)
-        if user != remembered.id || withoutAppend is AppendConditionError { recent.failed(device, now: user) }
-        // The token is still alive, so it was alive when the rule refused the command.
-        if user == remembered.id, withoutAppend is any Rejection { throw withoutAppend }
-        return try await withUser(found: user, of: device, command)
-    }
-
-    private func withUser<Result>(
-        found user: UserID?, of device: DeviceDigest, _ command: (UserID, AppendCondition?) async throws -> Result
-    ) async throws -> Result? {
-        guard let user else { return nil }
+        guard let user = try await lookup.user(of: device) else { return nil }
         recent.found(user, of: device)
-        return try await command(user, nil)
+        return try await command(user, context)
     }
 
     /// A random token, which cannot be guessed.

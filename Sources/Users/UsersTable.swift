@@ -4,9 +4,9 @@ internal import Postgres
 /// Reads the users of the read model, and never without the last domain event of a user: an old row could accept a token that was
 /// revoked.
 struct UsersTable: Sendable {
-    private let state: CommandState
+    private let state: StateReader
 
-    init(client: PostgresClient) { state = CommandState(of: UsersProjection(), client: client) }
+    init(client: PostgresClient) { state = StateReader(of: UsersProjection(), client: client) }
 
     /// The users of these tokens, by digest. Unknown, replaced and revoked tokens have no entry.
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`

@@ -154,9 +154,8 @@ private enum CreatedAnew: DomainEvent {
     private static func appendAnew(_ number: Int, to database: TestDatabase) async throws {
         try await database.append(
             AppendRequest(
-                id: UUID(), stream: StreamName("event-\(900_000 + number)"), expectedVersion: 0,
-                recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil),
-                event: CreatedAnew.created))
+                id: UUID(), streams: [StreamAppend([CreatedAnew.created], to: StreamName("event-\(900_000 + number)"), after: 0)],
+                recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil)))
     }
 
     @Test func `reads from the index go on, writes get 503, and nothing is tried again in a loop`() async throws {

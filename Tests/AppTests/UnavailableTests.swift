@@ -7,6 +7,6 @@ import Testing
     @Test func `a contended stream and a read model that is behind count as unavailable`() {
         #expect(Backend.isUnavailability(StreamContended(stream: StreamName("event-1"))))
         #expect(Backend.isUnavailability(ReadModelError.behind("events_v1")))
-        #expect(!Backend.isUnavailability(VersionConflictError(stream: StreamName("event-1"), expected: 1, actual: 2)))
+        #expect(!Backend.isUnavailability(KeyReusedError()))
     }
 }

@@ -54,8 +54,9 @@ private enum CreatedAnew: DomainEvent {
                 let (id, _) = try await node.create()
                 try await database.append(
                     AppendRequest(
-                        id: UUID(), stream: StreamName("event-2"), expectedVersion: 0, recordedAt: Timestamp(milliseconds: 0),
-                        metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: CreatedAnew.created))
+                        id: UUID(), streams: [StreamAppend([CreatedAnew.created], to: StreamName("event-2"), after: 0)],
+                        recordedAt: Timestamp(milliseconds: 0),
+                        metadata: Metadata(requestID: "test", actor: 7, traceID: nil)))
                 try await eventually { node.module.indexStatus.isBlockedByUnreadableEvent }
                 // Each attempt is short, and none of them reloads the index.
                 for _ in 0..<20 {

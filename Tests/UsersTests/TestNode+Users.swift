@@ -25,24 +25,24 @@ extension TestNode where Module == UsersModule {
         try await users.revokeToken(of: id, context: Self.context)
     }
 
-    /// Appends a domain event of another stream for a user.
-    func append(of user: UserID, if condition: AppendCondition?) async throws -> AppendResult {
-        let device = DeviceToken(secret: UUID().uuidString).digest
-        return try await log.append(
-            AppendRequest(
-                id: UUID(), stream: UserID(rawValue: 1_000 + Int64.random(in: 0..<1_000_000)).stream, expectedVersion: 0,
-                condition: condition, recordedAt: Timestamp(milliseconds: 0),
-                metadata: Self.context.metadata(actor: user.rawValue),
-                event: UserDomainEvent.created(UserCreated(device: device))))
+    /// Appends a domain event of another stream for the user of a token; `nil` if no user has it.
+    func append(of token: DeviceToken) async throws -> RecordedPlace? {
+        try await users.withUser(of: token, Self.context) { user, context in
+            try await users.commands.handle(context) { _ in
+                let created = UserCreated(device: DeviceToken(secret: UUID().uuidString).digest)
+                let stream = UserID(rawValue: 1_000 + Int64.random(in: 0..<1_000_000)).stream
+                return CommandDecision(UserDomainEvent.created(created), to: stream, after: 0, by: user.rawValue)
+            }.place
+        }
     }
 
     /// The conditions that a command gets, one for each call of it.
     /// - Parameter failing: whether the command reports that its condition does not hold
-    func conditions(of token: DeviceToken, failing: Bool = false) async throws -> [AppendCondition?] {
-        var conditions: [AppendCondition?] = []
-        _ = try await users.withUser(of: token) { _, condition in
-            conditions.append(condition)
-            if failing, let condition { throw AppendConditionError(condition: condition) }
+    func conditions(of token: DeviceToken, failing: Bool = false) async throws -> [[AppendCondition]] {
+        var conditions: [[AppendCondition]] = []
+        _ = try await users.withUser(of: token, Self.context) { _, context in
+            conditions.append(context.conditions)
+            if failing, let condition = context.conditions.first { throw FailedConditionError(condition: condition) }
         }
         return conditions
     }

@@ -51,3 +51,13 @@ public struct KeyReusedError: Rejection, Hashable, CustomStringConvertible {
     public var kind: RejectionKind { .keyReused }
     public var description: String { "this key was used for another request" }
 }
+
+/// A condition of the command's context does not hold any more: the caller is another one than the command says. Nothing was recorded.
+public struct FailedConditionError: Rejection, Hashable, CustomStringConvertible {
+    public var condition: AppendCondition
+
+    public init(condition: AppendCondition) { self.condition = condition }
+
+    public var kind: RejectionKind { .unauthorized }
+    public var description: String { "stream \(condition.stream) does not end with the event \(condition.lastID)" }
+}

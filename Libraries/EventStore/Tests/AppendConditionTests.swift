@@ -9,16 +9,16 @@ import Testing
         _ counter: String, id: UUID = UUID(), while other: String, endsWith last: UUID
     ) -> AppendRequest {
         var append = AppendRequest.counting(counter, after: 0, id: id)
-        append.condition = AppendCondition(stream: StreamName(category: Counted.category, key: other), lastID: last)
+        append.conditions = [AppendCondition(stream: StreamName(category: Counted.category, key: other), lastID: last)]
         return append
     }
 
     @Test func `an append whose condition holds is recorded`() async throws {
         try await TestStore.with { store in
             let (first, last) = (UUID(), UUID())
-            _ = try await store.log.append(.counting("user", after: 0, id: first))
-            _ = try await store.log.append(.counting("user", after: 1, id: last))
-            let appended = try await store.log.append(Self.append("a", while: "user", endsWith: last))
+            _ = try await store.log.record(.counting("user", after: 0, id: first))
+            _ = try await store.log.record(.counting("user", after: 1, id: last))
+            let appended = try await store.log.record(Self.append("a", while: "user", endsWith: last))
             #expect((appended.position, appended.isRepeat) == (3, false))
         }
     }
@@ -26,12 +26,11 @@ import Testing
     @Test func `an append is refused if the stream ends with another event, or does not exist`() async throws {
         try await TestStore.with { store in
             let (first, last) = (UUID(), UUID())
-            _ = try await store.log.append(.counting("user", after: 0, id: first))
-            _ = try await store.log.append(.counting("user", after: 1, id: last))
+            _ = try await store.log.record(.counting("user", after: 0, id: first))
+            _ = try await store.log.record(.counting("user", after: 1, id: last))
             for (counter, id) in [("user", first), ("user", UUID()), ("nobody", last)] {
                 let refused = Self.append("a", while: counter, endsWith: id)
-                let condition = try #require(refused.condition)
-                await #expect(throws: AppendConditionError(condition: condition)) { _ = try await store.log.append(refused) }
+                #expect(try await store.log.append(refused) == .failedCondition(refused.conditions[0]))
             }
             #expect(try await store.reader.tail() == 2)
         }
@@ -40,9 +39,9 @@ import Testing
     @Test func `a refused append does not affect its neighbours`() async throws {
         try await TestStore.with { store in
             let last = UUID()
-            _ = try await store.log.append(.counting("user", after: 0, id: last))
+            _ = try await store.log.record(.counting("user", after: 0, id: last))
             let results = try await gather(50) { number in
-                try await store.log.append(
+                try await store.log.record(
                     Self.append("\(number)", while: "user", endsWith: number.isMultiple(of: 10) ? UUID() : last))
             }
             #expect(results.appended.count == 45)
@@ -50,25 +49,39 @@ import Testing
         }
     }
 
-    @Test func `a repeated append gets its first result, although its condition does not hold any more`() async throws {
+    @Test func `a repeated append gets its first result while its condition holds, and is refused afterwards`() async throws {
         try await TestStore.with { store in
             let (id, last) = (UUID(), UUID())
-            _ = try await store.log.append(.counting("user", after: 0, id: last))
-            let first = try await store.log.append(Self.append("a", id: id, while: "user", endsWith: last))
-            _ = try await store.log.append(.counting("user", after: 1))
-            let again = try await store.log.append(Self.append("a", id: id, while: "user", endsWith: last))
-            #expect((again.position, again.isRepeat) == (first.position, true))
+            _ = try await store.log.record(.counting("user", after: 0, id: last))
+            let append = Self.append("a", id: id, while: "user", endsWith: last)
+            let first = try await store.log.record(append)
+            let again = try await store.log.record(append)
+            #expect((again.place, again.isRepeat) == (first.place, true))
+            _ = try await store.log.record(.counting("user", after: 1))
+            #expect(try await store.log.append(append) == .failedCondition(append.conditions[0]))
+        }
+    }
+
+    @Test func `an append meets several conditions, and names the one that fails`() async throws {
+        try await TestStore.with { store in
+            let last = UUID()
+            _ = try await store.log.record(.counting("user", after: 0, id: last))
+            var append = Self.append("a", while: "user", endsWith: last)
+            append.conditions.append(AppendCondition(stream: StreamName("counter-other"), lastID: last))
+            #expect(try await store.log.append(append) == .failedCondition(append.conditions[1]))
+            append.conditions.removeLast()
+            #expect(try await store.log.record(append).position == 2)
         }
     }
 
     @Test func `no append stands behind the event that ended its condition`() async throws {
         try await TestStore.with { store in
             let last = UUID()
-            _ = try await store.log.append(.counting("user", after: 0, id: last))
+            _ = try await store.log.record(.counting("user", after: 0, id: last))
             let results = try await gather(200) { number in
                 number == 20
-                    ? try await store.log.append(.counting("user", after: 1))
-                    : try await store.log.append(Self.append("\(number)", while: "user", endsWith: last))
+                    ? try await store.log.record(.counting("user", after: 1))
+                    : try await store.log.record(Self.append("\(number)", while: "user", endsWith: last))
             }
             let end = try #require(results.appended.first { $0.stream.key == "user" })
             #expect(results.appended.allSatisfy { $0.position <= end.position })

@@ -22,17 +22,17 @@ import Testing
     }
 
     @Test func `an append with a recorded id gets the first result, whatever version it expects`() {
-        let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
+        let first = RecordedPlace(position: 7, stream: tea1, version: 1)
         let batch = [append("a", to: tea1, expecting: 0), append("a", to: tea9, expecting: 5)]
         let decisions = decisions(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 4])
-        #expect(decisions == [.repeats(first), .repeats(first)])
+        #expect(decisions == [.ended(.repeated(first)), .ended(.repeated(first))])
     }
 
     @Test func `a repeated id does not count as a new version`() {
-        let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
+        let first = RecordedPlace(position: 7, stream: tea1, version: 1)
         let batch = [append("a", to: tea1, expecting: 0), append("b", to: tea1, expecting: 1)]
         let decisions = decisions(on: batch, recorded: [UUID(derivedFrom: "a"): first], versions: [tea1: 1])
-        #expect(decisions == [.repeats(first), .accepted])
+        #expect(decisions == [.ended(.repeated(first)), .accepted])
     }
 
     @Test func `an id that the batch repeats points to its accepted append`() {
@@ -54,7 +54,7 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [tea1: 1], failing: [fails])
-                == [.failsCondition(AppendConditionError(condition: fails)), .accepted, .accepted])
+                == [.ended(.failedCondition(fails)), .accepted, .accepted])
     }
 
     @Test func `an accepted append to a stream ends the conditions on it for the rest of the batch`() {
@@ -65,7 +65,19 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [tea1: 1])
-                == [.accepted, .accepted, .failsCondition(AppendConditionError(condition: end))])
+                == [.accepted, .accepted, .ended(.failedCondition(end))])
+    }
+
+    @Test func `a repeated append meets its condition too, unless an earlier attempt of the batch may have recorded it`() {
+        let fails = condition(tea1, "b")
+        let first = RecordedPlace(position: 7, stream: tea2, version: 1)
+        let batch = [append("a", to: tea2, expecting: 0, if: fails)]
+        let recorded = [UUID(derivedFrom: "a"): first]
+        #expect(
+            decisions(on: batch, recorded: recorded, versions: [:], failing: [fails]) == [.ended(.failedCondition(fails))])
+        #expect(
+            decisions(on: batch, recorded: recorded, versions: [:], failing: [fails], mayBeRecorded: true)
+                == [.ended(.repeated(first))])
     }
 
     @Test func `appends are not independent if one changes the stream of another one's condition`() {
@@ -80,9 +92,9 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [tea1: 2]) == [
-                .conflicts(VersionConflictError(stream: tea1, expected: 0, actual: 2)),
-                .conflicts(VersionConflictError(stream: tea1, expected: 3, actual: 2)),
-                .conflicts(VersionConflictError(stream: tea2, expected: 1, actual: 0)),
+                .ended(.conflict(VersionConflict(stream: tea1, expected: 0, actual: 2))),
+                .ended(.conflict(VersionConflict(stream: tea1, expected: 3, actual: 2))),
+                .ended(.conflict(VersionConflict(stream: tea2, expected: 1, actual: 0))),
             ]
         )
     }
@@ -91,7 +103,7 @@ import Testing
         let batch = [append("a", to: tea1, expecting: 2), append("b", to: tea1, expecting: 2)]
         #expect(
             decisions(on: batch, recorded: [:], versions: [tea1: 2])
-                == [.accepted, .conflicts(VersionConflictError(stream: tea1, expected: 2, actual: 3))]
+                == [.accepted, .ended(.conflict(VersionConflict(stream: tea1, expected: 2, actual: 3)))]
         )
     }
 
@@ -102,7 +114,7 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [:])
-                == [.accepted, .conflicts(VersionConflictError(stream: tea1, expected: 5, actual: 1)), .accepted, .accepted]
+                == [.accepted, .ended(.conflict(VersionConflict(stream: tea1, expected: 5, actual: 1))), .accepted, .accepted]
         )
     }
 
@@ -112,16 +124,51 @@ import Testing
         ]
         #expect(
             decisions(on: batch, recorded: [:], versions: [:])
-                == [.conflicts(VersionConflictError(stream: tea1, expected: 1, actual: 0)), .accepted, .accepted]
+                == [.ended(.conflict(VersionConflict(stream: tea1, expected: 1, actual: 0))), .accepted, .accepted]
         )
+    }
+}
+
+@Suite struct `Deciding on appends of several events` {
+    @Test func `the events of several streams are accepted together, and count as versions of each`() {
+        let batch = [
+            append("a", [two(tea1, expecting: 0), two(tea2, expecting: 3)]), append("b", to: tea1, expecting: 2),
+            append("c", to: tea2, expecting: 5),
+        ]
+        #expect(decisions(on: batch, recorded: [:], versions: [tea2: 3]) == [.accepted, .accepted, .accepted])
+    }
+
+    @Test func `if one stream has another version, no stream of the append gets an event`() {
+        let batch = [append("a", [two(tea1, expecting: 0), two(tea2, expecting: 2)]), append("b", to: tea1, expecting: 0)]
+        let conflict = VersionConflict(stream: tea2, expected: 2, actual: 3)
+        #expect(decisions(on: batch, recorded: [:], versions: [tea2: 3]) == [.ended(.conflict(conflict)), .accepted])
+    }
+
+    @Test func `the last event has the id of the append, and the ids of the others derive from it`() {
+        let envelopes = append("a", [two(tea1, expecting: 0), two(tea2, expecting: 3)]).envelopes
+        let id = UUID(derivedFrom: "a")
+        #expect(envelopes.map(\.id) == (1...3).map { UUID(derivedFrom: "event \($0) of \(id)") } + [id])
+        #expect(envelopes.map(\.version) == [1, 2, 4, 5])
+        #expect(envelopes.map(\.stream) == [tea1, tea1, tea2, tea2])
+    }
+
+    @Test func `an append without events is accepted at the version of its stream, which it leaves as it is`() {
+        let batch = [
+            append("a", [none(tea1, expecting: 2)]), append("b", [none(tea1, expecting: 2)]),
+            append("c", [none(tea1, expecting: 1)]),
+        ]
+        let conflict = VersionConflict(stream: tea1, expected: 1, actual: 2)
+        #expect(decisions(on: batch, recorded: [:], versions: [tea1: 2]) == [.accepted, .accepted, .ended(.conflict(conflict))])
+        #expect(batch.areIndependent)
+        #expect(![append("a", [none(tea1, expecting: 2)]), append("b", to: tea1, expecting: 2)].areIndependent)
     }
 }
 
 @Suite struct `Deciding on commands with idempotency keys` {
     private static let request = RequestHash(of: "PUT /v1/events/1".utf8)
     private static let other = RequestHash(of: "PUT /v1/events/2".utf8)
-    private static let first = AppendResult(position: 7, stream: tea1, version: 1, isRepeat: true)
-    private static let known = [UUID(derivedFrom: "a"): IdempotencyRecord(requestHash: request, appended: first)]
+    private static let first = RecordedPlace(position: 7, stream: tea1, version: 1)
+    private static let known = [UUID(derivedFrom: "a"): IdempotencyRecord(requestHash: request, place: first)]
 
     private func command(_ requestHash: RequestHash?) -> AppendRequest {
         var append = append("a", to: tea1, expecting: 0)
@@ -131,16 +178,20 @@ import Testing
 
     @Test func `a repeated request under a key gets the first result`() {
         #expect(
-            decisions(on: [command(Self.request)], recorded: [:], records: Self.known, versions: [:]) == [.repeats(Self.first)])
+            decisions(on: [command(Self.request)], recorded: [:], records: Self.known, versions: [:]) == [
+                .ended(.repeated(Self.first))
+            ])
         let both = [UUID(derivedFrom: "a"): Self.first]
         #expect(
-            decisions(on: [command(Self.request)], recorded: both, records: Self.known, versions: [:]) == [.repeats(Self.first)])
+            decisions(on: [command(Self.request)], recorded: both, records: Self.known, versions: [:]) == [
+                .ended(.repeated(Self.first))
+            ])
     }
 
     @Test func `a different request under a used key is refused, and so is one without a request hash`() {
         #expect(
             decisions(on: [command(Self.other), command(nil)], recorded: [:], records: Self.known, versions: [:])
-                == [.reusesKey, .reusesKey]
+                == [.ended(.keyReused), .ended(.keyReused)]
         )
     }
 
@@ -148,7 +199,7 @@ import Testing
         let batch = [command(Self.request), command(Self.request), command(Self.other), command(nil)]
         #expect(
             decisions(on: batch, recorded: [:], versions: [:])
-                == [.accepted, .repeatsInBatch(index: 0), .reusesKey, .reusesKey]
+                == [.accepted, .repeatsInBatch(index: 0), .ended(.keyReused), .ended(.keyReused)]
         )
     }
 }
@@ -164,7 +215,7 @@ import Testing
 
 @Suite struct `Describing a version conflict` {
     @Test func `a version conflict names the current version of the stream`() {
-        let conflict = VersionConflictError(stream: tea1, expected: 2, actual: 3)
+        let conflict = VersionConflict(stream: tea1, expected: 2, actual: 3)
         #expect(conflict.description == "stream tea-1 has version 3, not 2")
     }
 }
@@ -180,13 +231,20 @@ private func condition(_ stream: StreamName, _ last: String) -> AppendCondition 
 private func append(
     _ id: String, to stream: StreamName, expecting version: Int32, if condition: AppendCondition? = nil
 ) -> AppendRequest {
+    append(id, [StreamAppend([TeaDomainEvent.drunk], to: stream, after: version)], if: condition)
+}
+
+private func append(_ id: String, _ streams: [StreamAppend], if condition: AppendCondition? = nil) -> AppendRequest {
     AppendRequest(
-        id: UUID(derivedFrom: id),
-        stream: stream,
-        expectedVersion: version,
-        condition: condition,
-        recordedAt: Timestamp(milliseconds: 0),
-        metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
-        event: TeaDomainEvent.drunk
-    )
+        id: UUID(derivedFrom: id), streams: streams, conditions: condition.map { [$0] } ?? [],
+        recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil))
+}
+
+/// Two domain events for a stream.
+private func two(_ stream: StreamName, expecting version: Int32) -> StreamAppend {
+    StreamAppend([TeaDomainEvent.drunk, TeaDomainEvent.drunk], to: stream, after: version)
+}
+
+private func none(_ stream: StreamName, expecting version: Int32) -> StreamAppend {
+    StreamAppend([], to: stream, after: version)
 }

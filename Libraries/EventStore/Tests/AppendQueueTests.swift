@@ -26,20 +26,24 @@ private enum Written: DomainEvent {
 @Suite struct `Queueing appends` {
     private static func writing(_ bytes: Int, to text: Int) -> AppendRequest {
         AppendRequest(
-            id: UUID(), stream: StreamName(category: Written.category, key: "\(text)"), expectedVersion: 0,
-            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil),
-            event: Written.written(String(repeating: "x", count: bytes)))
+            id: UUID(),
+            streams: [
+                StreamAppend(
+                    [Written.written(String(repeating: "x", count: bytes))],
+                    to: StreamName(category: Written.category, key: "\(text)"), after: 0)
+            ],
+            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil))
     }
 
     /// The send buffer of the writer's connection takes two transactions of this size.
     @Test func `a transaction takes large appends up to its limit of bytes, and at least one`() async throws {
         try await TestStore.with { store in
             try await TestStore.withLog(store.client, projections: []) { log in
-                let results = try await gather(40) { try await log.append(Self.writing(20 << 10, to: $0)) }
+                let results = try await gather(40) { try await log.record(Self.writing(20 << 10, to: $0)) }
                 #expect(results.appended.count == 40)
                 // Three of these take 120 KiB and a little more, and four more than 160 KiB.
                 #expect(log.statistics.batches.counts.reduce(0, +) >= 14)
-                _ = try await log.append(Self.writing(BatchSchedule.byteLimit, to: 40))
+                _ = try await log.record(Self.writing(BatchSchedule.byteLimit, to: 40))
             }
         }
     }
@@ -53,14 +57,14 @@ private enum Written: DomainEvent {
                 let (first, last) = try await store.database.withClient { blocker in
                     try await blocker.withTransaction { connection in
                         try await connection.query("SELECT log.lock()")
-                        var first: [Task<AppendResult, any Error>] = []
+                        var first: [Task<Recorded, any Error>] = []
                         for number in 0..<EventLog.transactionsUnderWay {
-                            first.append(Task { try await log.append(.counting("first-\(number)", after: 0)) })
+                            first.append(Task { try await log.record(.counting("first-\(number)", after: 0)) })
                             try await eventually("transaction \(number) to begin") {
                                 try await blocker.query(Self.appending).count == number + 1
                             }
                         }
-                        let last = Task { try await log.append(.counting("last", after: 0)) }
+                        let last = Task { try await log.record(.counting("last", after: 0)) }
                         try await eventually("an append that waits") { log.statistics.queued == 1 }
                         try await Task.sleep(for: .milliseconds(250))
                         return (first, last)
@@ -87,7 +91,7 @@ private enum Written: DomainEvent {
                         try await connection.query("SELECT log.lock()")
                         try await TestStore.withLog(client, projections: []) { log in
                             let error = await #expect(throws: EventLogError.self) {
-                                try await log.append(.counting("a", after: 0))
+                                try await log.record(.counting("a", after: 0))
                             }
                             #expect(error == .lockHeld)
                             #expect("\(EventLogError.lockHeld)".contains("humon doctor"))

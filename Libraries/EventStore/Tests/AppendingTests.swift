@@ -11,9 +11,12 @@ import Testing
     @Test func `an append returns position and version, and records every field`() async throws {
         try await TestStore.with { store in
             let id = UUID()
-            let first = try await store.log.append(.counting("a", after: 0, by: 5, id: id))
-            let second = try await store.log.append(.counting("a", after: 1, by: 6))
-            #expect(first == AppendResult(position: 1, stream: StreamName("counter-a"), version: 1, isRepeat: false))
+            let first = try await store.log.record(.counting("a", after: 0, by: 5, id: id))
+            let second = try await store.log.record(.counting("a", after: 1, by: 6))
+            #expect(
+                first
+                    == Recorded(
+                        place: RecordedPlace(position: 1, stream: StreamName("counter-a"), version: 1), isRepeat: false))
             #expect((second.position, second.version) == (2, 2))
             let recorded = try #require(try await store.reader.read(after: 0, limit: 1).first)
             #expect(
@@ -26,11 +29,11 @@ import Testing
     @Test func `an append with a recorded id gets the first result, on any stream`() async throws {
         try await TestStore.with { store in
             let id = UUID()
-            let first = try await store.log.append(.counting("a", after: 0, id: id))
-            let again = try await store.log.append(.counting("a", after: 0, id: id))
-            let elsewhere = try await store.log.append(.counting("b", after: 7, id: id))
+            let first = try await store.log.record(.counting("a", after: 0, id: id))
+            let again = try await store.log.record(.counting("a", after: 0, id: id))
+            let elsewhere = try await store.log.record(.counting("b", after: 7, id: id))
             #expect(!first.isRepeat)
-            #expect(again == AppendResult(position: 1, stream: first.stream, version: 1, isRepeat: true))
+            #expect(again == Recorded(place: first.place, isRepeat: true))
             #expect(elsewhere == again)
             #expect(try await store.reader.tail() == 1)
             #expect(try await store.sums() == ["(a,1,1)"])
@@ -40,8 +43,8 @@ import Testing
     @Test func `concurrent appends with one id record one event`() async throws {
         try await TestStore.with { store in
             let id = UUID()
-            _ = try await store.log.append(.counting("a", after: 0, id: id))
-            let results = try await gather(100) { _ in try await store.log.append(.counting("a", after: 0, id: id)) }
+            _ = try await store.log.record(.counting("a", after: 0, id: id))
+            let results = try await gather(100) { _ in try await store.log.record(.counting("a", after: 0, id: id)) }
             #expect(results.appended.map(\.position) == Array(repeating: 1, count: 100))
             #expect(try await store.reader.tail() == 1)
         }
@@ -50,17 +53,16 @@ import Testing
     @Test(arguments: [Int32(0), 2, 9])
     func `an append that expects a wrong version is a conflict that names the current one`(expected: Int32) async throws {
         try await TestStore.with { store in
-            _ = try await store.log.append(.counting("a", after: 0))
-            await #expect(throws: VersionConflictError(stream: StreamName("counter-a"), expected: expected, actual: 1)) {
-                _ = try await store.log.append(.counting("a", after: expected))
-            }
+            _ = try await store.log.record(.counting("a", after: 0))
+            let conflict = VersionConflict(stream: StreamName("counter-a"), expected: expected, actual: 1)
+            #expect(try await store.log.append(.counting("a", after: expected)) == .conflict(conflict))
             #expect(try await store.reader.tail() == 1)
         }
     }
 
     @Test func `concurrent appends get one result each and contiguous positions`() async throws {
         try await TestStore.with { store in
-            let results = try await gather(1_000) { try await store.log.append(.counting("\($0 % 600)", after: 0)) }
+            let results = try await gather(1_000) { try await store.log.record(.counting("\($0 % 600)", after: 0)) }
             let positions = results.appended.map(\.position).sorted()
             #expect(positions == Array(1...600))
             #expect(results.appended.count == 600)
@@ -72,7 +74,7 @@ import Testing
     @Test func `an append that a read model refuses fails alone`() async throws {
         try await TestStore.with { store in
             let results = try await gather(50) {
-                try await store.log.append(.counting("\($0)", after: 0, by: $0 == 17 ? -13 : 1))
+                try await store.log.record(.counting("\($0)", after: 0, by: $0 == 17 ? -13 : 1))
             }
             #expect(results.appended.count == 49)
             #expect(try await store.reader.tail() == 49)
@@ -85,7 +87,7 @@ import Testing
             try await store.database.withClient(role: "humon_app") { client in
                 try await TestStore.withLog(client, projections: [SumProjection()]) { other in
                     let results = try await gather(600) { number in
-                        try await (number % 2 == 0 ? store.log : other).append(
+                        try await (number % 2 == 0 ? store.log : other).record(
                             .counting("\(number / 3)", after: Int32(number % 3)))
                     }
                     let recorded = try await store.reader.read(after: 0, limit: 1_000)
@@ -197,10 +199,10 @@ import Testing
             try await database.withClient(role: "humon_app") { client in
                 let log = EventLog(client: client, projections: [], logger: .quiet)
                 let running = Task { await log.run() }
-                _ = try await log.append(.counting("a", after: 0))
+                _ = try await log.record(.counting("a", after: 0))
                 running.cancel()
                 await running.value
-                await #expect(throws: EventLogError.closed) { _ = try await log.append(.counting("b", after: 0)) }
+                await #expect(throws: EventLogError.closed) { _ = try await log.record(.counting("b", after: 0)) }
             }
         }
     }
@@ -213,7 +215,7 @@ import Testing
     ])
     func `recorded events cannot be changed, even by the superuser`(script: String) async throws {
         try await TestStore.with { store in
-            _ = try await store.log.append(.counting("a", after: 0))
+            _ = try await store.log.record(.counting("a", after: 0))
             try await store.database.withClient { superuser in
                 try await superuser.withConnection { connection in
                     let error = await #expect(throws: PostgresError.self) { try await connection.execute(script: script) }
@@ -237,7 +239,7 @@ import Testing
 
     @Test func `a writer that bypasses the lock and takes a position twice is refused`() async throws {
         try await TestStore.with { store in
-            _ = try await store.log.append(.counting("a", after: 0))
+            _ = try await store.log.record(.counting("a", after: 0))
             let error = await #expect(throws: PostgresError.self) {
                 try await store.database.asSuperuser(
                     """
@@ -252,7 +254,7 @@ import Testing
 
     @Test func `a gap in the log is an error, not an end of the log`() async throws {
         try await TestStore.with { store in
-            _ = try await store.log.append(.counting("a", after: 0))
+            _ = try await store.log.record(.counting("a", after: 0))
             try await store.database.asSuperuser(
                 """
                 INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)

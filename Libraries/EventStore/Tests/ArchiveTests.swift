@@ -44,12 +44,12 @@ import Testing
     /// Counters of several versions, one with an idempotency key, and two events in outdated formats.
     private static func fill(_ store: TestStore) async throws {
         for version: Int32 in 0..<3 {
-            for counter in ["1", "12"] { _ = try await store.log.append(.counting(counter, after: version)) }
+            for counter in ["1", "12"] { _ = try await store.log.record(.counting(counter, after: version)) }
         }
         for counter in ["7", "8"] {
             var last = AppendRequest.counting(counter, after: 0)
             last.requestHash = RequestHash(of: counter.utf8)
-            _ = try await store.log.append(last)
+            _ = try await store.log.record(last)
         }
         try await store.database.asSuperuser(
             #"""
@@ -88,9 +88,10 @@ import Testing
 
     @Test func `a command that changed nothing in a stream that does not exist survives`() async throws {
         try await TestStore.withTwo { store, other in
-            _ = try await store.log.append(.counting("1", after: 0))
+            _ = try await store.log.record(.counting("1", after: 0))
             let key = IdempotencyRecordKey(id: UUID(), requestHash: RequestHash(of: "request".utf8))
-            _ = try await IdempotencyStore(client: store.client).endWithoutEvent(key, stream: StreamName("counter-2"), version: 0)
+            let ending = StreamAppend([], to: StreamName("counter-2"), after: 0)
+            _ = try await store.log.record(.ending(ending, key))
             let (bytes, summary) = try await Self.export(store.client)
             #expect(summary.commands == 1)
             let first = try await Self.contents(store.client)
@@ -106,7 +107,7 @@ import Testing
 
     @Test func `an archive begins and ends with these lines`() async throws {
         try await TestStore.with { store in
-            _ = try await store.log.append(
+            _ = try await store.log.record(
                 .counting("1", after: 0, id: UUID(uuidString: "00000000-0000-4000-8000-000000000001") ?? UUID()))
             var lines = String(decoding: try await Self.export(store.client).bytes, as: UTF8.self).split(separator: "\n").map(
                 String.init)

@@ -59,7 +59,7 @@ import Testing
     @Test func `an append that waits for the interval is recorded without another one`() async throws {
         try await TestStore.with { store in
             for round in 0..<50 {
-                let results = try await gather(3) { try await store.log.append(.counting("\(3 * round + $0)", after: 0)) }
+                let results = try await gather(3) { try await store.log.record(.counting("\(3 * round + $0)", after: 0)) }
                 #expect(results.appended.count == 3)
             }
             #expect(try await store.reader.tail() == 150)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    private static let conflict = VersionConflictError(stream: StreamName("event-1"), expected: 1, actual: 2)
+    private static let conflict = VersionConflict(stream: StreamName("event-1"), expected: 1, actual: 2)
 
     @Test func `retry delays double up to a quarter of a second, and the 30th attempt is the last`() async {
         let waits = Waits()
@@ -29,7 +29,7 @@ import Testing
         await #expect(throws: StreamContended(stream: StreamName("event-1"))) {
             try await waits.retry().run { _ in
                 attempts.withLock { $0 += 1 }
-                throw Self.conflict
+                return .conflict(Self.conflict)
             }
         }
         let count = attempts.withLock(\.self)
@@ -42,20 +42,21 @@ import Testing
 
     @Test func `each retry delay is multiplied by the random jitter`() async {
         let waits = Waits()
-        await #expect(throws: StreamContended.self) { try await waits.retry(jitter: 0.5).run { _ in throw Self.conflict } }
+        await #expect(throws: StreamContended.self) {
+            try await waits.retry(jitter: 0.5).run { _ in return .conflict(Self.conflict) }
+        }
         let seconds = waits.seconds.withLock(\.self)
         #expect(seconds.prefix(2) == [0.0025, 0.005])
     }
 
     @Test func `the next attempt gets the conflict, and its result is returned`() async throws {
         let waits = Waits()
-        let told = Mutex<[VersionConflictError?]>([])
+        let told = Mutex<[VersionConflict?]>([])
         let value = try await waits.retry().run { conflict in
             told.withLock { $0.append(conflict) }
-            if conflict == nil { throw Self.conflict }
-            return 7
+            return conflict == nil ? .conflict(Self.conflict) : .keyReused
         }
-        #expect(value == 7)
+        #expect(value == .keyReused)
         let conflicts = told.withLock(\.self)
         #expect(conflicts == [nil, Self.conflict])
     }
@@ -74,7 +75,7 @@ import Testing
         #expect(seconds.isEmpty)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await waits.retry().run { _ in throw Self.conflict }
+            _ = try await waits.retry().run { _ in .conflict(Self.conflict) }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }

@@ -99,7 +99,7 @@ import Testing
     @Test func `a replay gives all recorded events in pages and in order`() async throws {
         try await TestStore.with { store in
             let results = try await gather(2 * Int(LogReader.replayPage) + 5) { number in
-                try await store.log.append(.counting("c\(number)", after: 0))
+                try await store.log.record(.counting("c\(number)", after: 0))
             }
             #expect(results.appended.count == 2 * Int(LogReader.replayPage) + 5)
             var positions: [Int64] = []

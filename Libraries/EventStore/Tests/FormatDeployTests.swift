@@ -57,8 +57,8 @@ private enum Soup {
 extension AppendRequest {
     fileprivate static func cooking(_ pot: String, _ soup: any DomainEvent) -> AppendRequest {
         AppendRequest(
-            id: UUID(), stream: StreamName(category: "soup", key: pot), expectedVersion: 0,
-            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: soup)
+            id: UUID(), streams: [StreamAppend([soup], to: StreamName(category: "soup", key: pot), after: 0)],
+            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil))
     }
 }
 

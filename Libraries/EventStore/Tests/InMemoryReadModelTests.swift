@@ -113,7 +113,7 @@ private final class Sums: InMemoryContent {
         try await Self.with { store, model in
             try await Self.untilInUse(model)
             try await store.count(from: 10, 1)
-            let envelope = AppendRequest.counting("elsewhere", after: 0).envelope
+            let envelope = AppendRequest.counting("elsewhere", after: 0).envelopes[0]
             #expect(throws: InMemoryReplacedError.self) {
                 try model.take(LogSegment(Commit.all(of: [(position: 11, envelope: envelope)])[0]))
             }
@@ -129,7 +129,7 @@ private final class Sums: InMemoryContent {
             try await Self.untilInUse(model)
             try await store.count(from: 10, 1)
             // As if this process had appended another recorded event at the position.
-            let (history, envelope) = (store.notifier.history, AppendRequest.counting("elsewhere", after: 0).envelope)
+            let (history, envelope) = (store.notifier.history, AppendRequest.counting("elsewhere", after: 0).envelopes[0])
             for commit in Commit.all(of: [(position: 11, envelope: envelope)]) { history.committed(commit) }
             #expect(history.generation > LogGeneration())
             try await eventually("sums of the present history") {

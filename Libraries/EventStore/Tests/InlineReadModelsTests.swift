@@ -37,8 +37,8 @@ import Testing
                 try await snapshot.query("SELECT log.tail()")
                 try await TestStore.withLog(store.client, projections: []) { stranger in
                     for number in 0..<60 {
-                        _ = try await stranger.append(.counting("stranger", after: Int32(number), by: 1))
-                        _ = try await store.log.append(.counting("own", after: Int32(number), by: 1))
+                        _ = try await stranger.record(.counting("stranger", after: Int32(number), by: 1))
+                        _ = try await store.log.record(.counting("own", after: Int32(number), by: 1))
                     }
                 }
             }
@@ -93,7 +93,7 @@ import Testing
                 }
             }
             try await TestStore.withLog(store.client, projections: []) { stranger in
-                _ = try await stranger.append(.counting("stranger", after: 0))
+                _ = try await stranger.record(.counting("stranger", after: 0))
             }
             // The runner has checked, since it has caught up.
             try await keep(isPooled: false) { try await store.models.list().map(\.position) == [1] }

@@ -11,7 +11,7 @@ import Testing
 
     /// A commit of `count` recorded events that begins at a position.
     private func commit(at position: Int64, _ count: Int = 1) -> Commit {
-        let envelopes = (0..<count).map { _ in AppendRequest.counting("a", after: 0).envelope }
+        let envelopes = (0..<count).map { _ in AppendRequest.counting("a", after: 0).envelopes[0] }
         return Commit.all(of: zip(position..., envelopes).map { ($0, $1) })[0]
     }
 
@@ -61,7 +61,7 @@ import Testing
             for position in Int64(41)...60 { history.saw(try await store.reader.cursor(at: position)) }
             try await store.database.loseEndOfLog(after: 59)
             try await TestStore.withLog(store.client, projections: []) { log in
-                for number in 0..<since { _ = try await log.append(.counting("other", after: Int32(number))) }
+                for number in 0..<since { _ = try await log.record(.counting("other", after: Int32(number))) }
             }
             _ = try await history.check(store.client)
             #expect(history.generation == LogGeneration(number: 1))
@@ -90,7 +90,7 @@ import Testing
                 #expect(history.generation == LogGeneration())
                 try await store.database.loseEndOfLog(after: 3)
                 try await TestStore.withLog(store.client, projections: []) { log in
-                    for number in 0..<since { _ = try await log.append(.counting("other", after: Int32(number))) }
+                    for number in 0..<since { _ = try await log.record(.counting("other", after: Int32(number))) }
                 }
                 // A later cursor does not hide the loss.
                 if since == 9 { history.saw(try await store.reader.cursor(at: 12)) }
@@ -111,7 +111,7 @@ import Testing
             #expect(try await tail.next()?.through == 3)
             try await store.database.loseEndOfLog(after: 2)
             try await TestStore.withLog(store.client, projections: []) { log in
-                _ = try await log.append(.counting("other", after: 0))
+                _ = try await log.record(.counting("other", after: 0))
             }
             #expect(try await notifier.history.check(store.client) == 3)
             #expect(notifier.history.generation == LogGeneration(number: 1))

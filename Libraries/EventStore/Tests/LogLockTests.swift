@@ -37,7 +37,7 @@ import Testing
                         try await connection.query("SELECT log.lock()")
                         try await database.withClient(role: "humon_app", connections: 3) { client in
                             try await TestStore.withLog(client, projections: []) { log in
-                                let append = Task { try await log.append(.counting("a", after: 0)) }
+                                let append = Task { try await log.record(.counting("a", after: 0)) }
                                 // Before the watch runs, which ends the session.
                                 try await eventually("the holder to be named") {
                                     let holders = try await LogLock(client: client).holders()

@@ -13,7 +13,7 @@ import Testing
             var wakes = store.notifier.wakes().makeAsyncIterator()
             // The first page says that no tail is known yet.
             _ = await wakes.next()
-            _ = try await store.log.append(.counting("a", after: 0))
+            _ = try await store.log.record(.counting("a", after: 0))
             #expect(await wakes.next() != nil)
         }
     }
@@ -26,7 +26,7 @@ import Testing
                     var tail = LogTail(client: client, notifier: notifier, after: 0).makeAsyncIterator()
                     #expect(try await tail.next()?.events.count == 0)
                     for number in Int32(0)..<5 {
-                        _ = try await store.log.append(.counting("a", after: number))
+                        _ = try await store.log.record(.counting("a", after: number))
                         var seen = 0
                         // Pages without events may come in between.
                         for _ in 0..<100 where seen == 0 { seen = try await tail.next()?.events.count ?? -1 }
@@ -86,7 +86,7 @@ import Testing
                     var wakes = notifier.wakes().makeAsyncIterator()
                     _ = await wakes.next()
                     try await listening(store.database)
-                    _ = try await store.log.append(.counting("a", after: 0))
+                    _ = try await store.log.record(.counting("a", after: 0))
                     #expect(await wakes.next() != nil)
                 }
             }
@@ -109,7 +109,7 @@ import Testing
                     try await connection.withNotifications(on: LogNotifier.channel) { notifications in
                         var iterator = notifications.makeAsyncIterator()
                         var heard: [Int64] = []
-                        for number in Int32(0)..<200 { _ = try await store.log.append(.counting("a", after: number)) }
+                        for number in Int32(0)..<200 { _ = try await store.log.record(.counting("a", after: number)) }
                         while heard.last ?? 0 < 200, let notification = await iterator.next() {
                             heard.append(try #require(Int64(notification.payload)))
                         }
@@ -149,7 +149,7 @@ import Testing
     @Test(.timeLimit(.minutes(15)))
     func `every append wakes readers after the log lost its end and grows again`() async throws {
         try await TestStore.with { store in
-            for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
+            for number in Int32(0)..<10 { _ = try await store.log.record(.counting("a", after: number)) }
             var before = LogTail(client: store.client, notifier: store.notifier, after: 0).makeAsyncIterator()
             #expect(try await before.next()?.through == 10)
             try await store.database.loseEndOfLog(after: 3)
@@ -157,7 +157,7 @@ import Testing
             for number in Int32(3)..<8 {
                 var tail = LogTail(client: store.client, notifier: store.notifier, after: Int64(number)).makeAsyncIterator()
                 #expect(try await tail.next()?.events.count == 0)
-                _ = try await store.log.append(.counting("b", after: number - 3))
+                _ = try await store.log.record(.counting("b", after: number - 3))
                 #expect(try await tail.next()?.through == Int64(number) + 1)
             }
             #expect(store.notifier.history.generation > LogGeneration())
@@ -168,7 +168,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(15))) func `the notifier corrects its tail after the log lost its end`() async throws {
         try await TestStore.with { store in
-            for number in Int32(0)..<10 { _ = try await store.log.append(.counting("a", after: number)) }
+            for number in Int32(0)..<10 { _ = try await store.log.record(.counting("a", after: number)) }
             // The notifier learns of a commit beside the caller of `append`.
             try await eventually { store.notifier.hint.tail.position == 10 }
             try await store.database.loseEndOfLog(after: 3)

@@ -17,11 +17,11 @@ import Testing
     /// Two counters with three events, one of them with an idempotency key.
     private static func fill(_ store: TestStore) async throws {
         for version: Int32 in 0..<3 {
-            for counter in ["1", "2"] { _ = try await store.log.append(.counting(counter, after: version)) }
+            for counter in ["1", "2"] { _ = try await store.log.record(.counting(counter, after: version)) }
         }
         var last = AppendRequest.counting("3", after: 0)
         last.requestHash = RequestHash(of: "request".utf8)
-        _ = try await store.log.append(last)
+        _ = try await store.log.record(last)
         try await store.client.query("SELECT nextval('log.user_ids') FROM generate_series(1, 3)")
     }
 

@@ -26,7 +26,7 @@ import Testing
                 }
                 for (numbers, projections) in [(0..<5, [SumProjection()]), (5..<7, [])] as [(Range<Int>, [any Projection])] {
                     try await TestStore.withLog(client, projections: projections) { log in
-                        for number in numbers { _ = try await log.append(.counting("a", after: Int32(number), by: 1)) }
+                        for number in numbers { _ = try await log.record(.counting("a", after: Int32(number), by: 1)) }
                     }
                 }
                 try await body(client)
@@ -55,7 +55,7 @@ import Testing
             #expect(try await models.list().first?.state == .behind)
             try await TestStore.withLog(client, projections: [SumProjection()]) { log in
                 // The read model is first found behind, then in step.
-                for number in 7..<10 { _ = try await log.append(.counting("a", after: Int32(number), by: 1)) }
+                for number in 7..<10 { _ = try await log.record(.counting("a", after: Int32(number), by: 1)) }
             }
             #expect(
                 try await models.list().map { "\($0.schema) \($0.position) \($0.state)" } == [
@@ -102,7 +102,7 @@ import Testing
                     ).count == 1
                 }
                 try await TestStore.withLog(client, projections: []) { log in
-                    _ = try await log.append(.counting("a", after: 7, by: 1))
+                    _ = try await log.record(.counting("a", after: 7, by: 1))
                 }
                 return migration
             }

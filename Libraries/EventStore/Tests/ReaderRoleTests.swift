@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Reading with the reader role` {
     @Test func `the reader role can read every table and write none`() async throws {
         try await TestStore.with { store in
-            _ = try await store.log.append(.counting("a", after: 0))
+            _ = try await store.log.record(.counting("a", after: 0))
             try await store.database.withClient(role: "humon_reader") { client in
                 let tables = try await client.query(
                     """
@@ -55,7 +55,7 @@ import Testing
                         "SELECT locktype FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory'"
                     ).decode(String.self)
                     #expect(locks == [])
-                    _ = try await store.log.append(.counting("a", after: 0))
+                    _ = try await store.log.record(.counting("a", after: 0))
                 }
             }
         }

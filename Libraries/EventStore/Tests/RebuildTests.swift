@@ -19,7 +19,7 @@ import Testing
             try await store.count(40)
             let before = try await store.sums()
             try await store.client.query("DROP SCHEMA sums_v1 CASCADE")
-            await #expect(throws: ReadModelError.missing) { _ = try await store.log.append(.counting("z", after: 0)) }
+            await #expect(throws: ReadModelError.missing) { _ = try await store.log.record(.counting("z", after: 0)) }
             let cutover = try await store.models.rebuild { _ in }
             #expect(try await store.sums() == before)
             #expect(before.count == 7)
@@ -56,7 +56,7 @@ import Testing
                     defer { writer.isDone.withLock { $0 = true } }
                     for number in 30..<400 {
                         let append = AppendRequest.counting("\(number % 7)-x", after: Int32(number / 7), by: Int64(number))
-                        let appended = try await store.log.append(append)
+                        let appended = try await store.log.record(append)
                         writer.acknowledged.withLock { $0 = appended.position }
                     }
                     return ("appends", 370)

@@ -8,8 +8,8 @@ import Testing
 @Suite struct `Listing streams` {
     @Test func `streams are listed in pages, with counts and times`() async throws {
         try await TestStore.with { store in
-            for counter in ["a", "b", "b2", "c"] { _ = try await store.log.append(.counting(counter, after: 0)) }
-            _ = try await store.log.append(.counting("b", after: 1))
+            for counter in ["a", "b", "b2", "c"] { _ = try await store.log.record(.counting(counter, after: 0)) }
+            _ = try await store.log.record(.counting("b", after: 1))
             try await store.database.asSuperuser(
                 "INSERT INTO log.recorded_events SELECT 6, gen_random_uuid(), 'counter2-z', 1, type, 1, now(), data, metadata FROM log.recorded_events WHERE position = 1"
             )

@@ -47,7 +47,7 @@ extension TestStore {
     func count(_ numbers: some Sequence<Int64>, to counter: String = "c") async throws {
         let versions = try await reader.read(stream: StreamName(category: "counter", key: counter)).count
         for (offset, number) in numbers.enumerated() {
-            _ = try await log.append(.counting(counter, after: Int32(versions + offset), by: number))
+            _ = try await log.record(.counting(counter, after: Int32(versions + offset), by: number))
         }
     }
 

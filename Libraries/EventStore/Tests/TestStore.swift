@@ -124,7 +124,7 @@ struct TestStore: Sendable {
     /// Appends `count` numbers from `first` on to the counters in turn.
     func count(from first: Int = 0, _ numbers: Int, counters: Int = 7) async throws {
         for number in first..<first + numbers {
-            _ = try await log.append(.counting("\(number % counters)-x", after: Int32(number / counters), by: Int64(number)))
+            _ = try await log.record(.counting("\(number % counters)-x", after: Int32(number / counters), by: Int64(number)))
         }
     }
 
@@ -138,30 +138,59 @@ extension AppendRequest {
     static func counting(_ counter: String, after version: Int32, by number: Int64 = 1, id: UUID = UUID()) -> AppendRequest {
         AppendRequest(
             id: id,
-            stream: StreamName(category: Counted.category, key: counter),
-            expectedVersion: version,
+            streams: [.counting(counter, after: version, by: number)],
             recordedAt: Timestamp(milliseconds: 1_379_289_600_123),
-            metadata: Metadata(requestID: "test", actor: 7, traceID: nil),
-            event: Counted.counted(number)
-        )
+            metadata: Metadata(requestID: "test", actor: 7, traceID: nil))
     }
 }
 
-extension [Result<AppendResult, any Error>] {
-    /// The results of the recorded appends.
-    var appended: [AppendResult] { compactMap { try? $0.get() } }
+extension StreamAppend {
+    /// Appends numbers to a counter, one by default.
+    static func counting(_ counter: String, after version: Int32, by numbers: Int64...) -> StreamAppend {
+        StreamAppend(
+            numbers.map { Counted.counted($0) }, to: StreamName(category: Counted.category, key: counter), after: version)
+    }
+}
+
+/// An append that the log has now.
+struct Recorded: Equatable, Sendable {
+    var place: RecordedPlace
+    var isRepeat: Bool
+
+    var position: Int64 { place.position }
+    var stream: StreamName { place.stream }
+    var version: Int32 { place.version }
+}
+
+/// What became of an append that a test expects to be recorded.
+struct NotRecorded: Error, Equatable { var result: AppendResult }
+
+extension EventLog {
+    /// Appends, where all but a record is a failure of the test.
+    func record(_ request: AppendRequest) async throws -> Recorded {
+        switch try await append(request) {
+        case .appended(let place): Recorded(place: place, isRepeat: false)
+        case .repeated(let place): Recorded(place: place, isRepeat: true)
+        case let result: throw NotRecorded(result: result)
+        }
+    }
+}
+
+extension [Result<Recorded, any Error>] {
+    /// The recorded appends.
+    var appended: [Recorded] { compactMap { try? $0.get() } }
 }
 
 extension TestStore {
     /// Appends as a client sends a command: again if nobody knows what became of it. On a busy machine a new connection may take longer than
     /// the writer asks for the result.
-    func appendUntilKnown(_ request: AppendRequest) async throws -> AppendResult {
+    func appendUntilKnown(_ request: AppendRequest) async throws -> Recorded {
         for _ in 0..<20 {
-            do { return try await log.append(request) } catch let error as PostgresError where error.isUnavailability {
+            do { return try await log.record(request) } catch let error as PostgresError where error.isUnavailability {
                 continue
             }
         }
-        return try await log.append(request)
+        return try await log.record(request)
     }
 }
 

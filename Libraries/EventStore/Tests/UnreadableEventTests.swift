@@ -33,10 +33,11 @@ private struct TeasProjection: Projection {
 }
 
 extension AppendRequest {
-    fileprivate static func ofNewerProgram(_ event: any DomainEvent) -> AppendRequest {
+    fileprivate static func ofNewerProgram(_ event: any DomainEvent, key: String = "new") -> AppendRequest {
         AppendRequest(
-            id: UUID(), stream: StreamName(category: type(of: event).category, key: "new"), expectedVersion: 0,
-            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: event)
+            id: UUID(),
+            streams: [StreamAppend([event], to: StreamName(category: type(of: event).category, key: key), after: 0)],
+            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil))
     }
 }
 
@@ -48,8 +49,8 @@ extension AppendRequest {
         try await TestStore.with { store in
             try await store.count(1)
             try await TestStore.withLog(store.client, projections: []) { newer in
-                _ = try await newer.append(.ofNewerProgram(CountedAnew.counted))
-                _ = try await newer.append(.ofNewerProgram(TeaDomainEvent.drunk))
+                _ = try await newer.record(.ofNewerProgram(CountedAnew.counted))
+                _ = try await newer.record(.ofNewerProgram(TeaDomainEvent.drunk))
             }
             try await body(store)
         }
@@ -58,7 +59,7 @@ extension AppendRequest {
     @Test func `a batch with an unreadable event fails as a whole, without a retry of each append`() async throws {
         try await Self.with { store in
             let before = store.client.statistics.queries.counts.reduce(0, +)
-            let results = try await gather(500) { try await store.log.append(.counting("c\($0)", after: 0)) }
+            let results = try await gather(500) { try await store.log.record(.counting("c\($0)", after: 0)) }
             for result in results {
                 #expect(throws: ReadModelError.unreadable(Self.unreadable)) { try result.get() }
             }
@@ -115,11 +116,7 @@ extension AppendRequest {
                     defer { group.cancelAll() }
                     try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
                     try await TestStore.withLog(store.client, projections: []) { newer in
-                        _ = try await newer.append(
-                            AppendRequest(
-                                id: UUID(), stream: StreamName("tea-more"), expectedVersion: 0,
-                                recordedAt: Timestamp(milliseconds: 0),
-                                metadata: Metadata(requestID: "test", actor: 7, traceID: nil), event: TeaDomainEvent.drunk))
+                        _ = try await newer.record(.ofNewerProgram(TeaDomainEvent.drunk, key: "more"))
                     }
                     try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 4] }
                     #expect(messages[.error] == ["a read model cannot follow the log"])

@@ -24,7 +24,7 @@ import Testing
                     try await TestStore.withLog(client, projections: []) { log in
                         let isAcknowledged = Mutex(false)
                         let append = Task {
-                            let result = try await log.append(.counting("a", after: 0))
+                            let result = try await log.record(.counting("a", after: 0))
                             isAcknowledged.withLock { $0 = true }
                             return result
                         }

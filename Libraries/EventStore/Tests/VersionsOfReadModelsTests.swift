@@ -63,7 +63,7 @@ private struct CountingSumProjection: Projection {
     }
 
     private static func append(_ range: Range<Int>, of counter: String, to log: EventLog) async throws {
-        for number in range { _ = try await log.append(.counting(counter, after: Int32(number), by: Int64(number))) }
+        for number in range { _ = try await log.record(.counting(counter, after: Int32(number), by: Int64(number))) }
     }
 
     private static let sums: SQL = "SELECT counter || ' ' || sum FROM sums_v1.sums ORDER BY counter"
@@ -120,10 +120,10 @@ private struct CountingSumProjection: Projection {
         try await TestStore.with { store in
             try await store.count(3)
             try await TestStore.withLog(store.client, projections: []) { log in
-                _ = try await log.append(.counting("stranger", after: 0, by: 5))
+                _ = try await log.record(.counting("stranger", after: 0, by: 5))
             }
             #expect(try await store.models.list().map(\.state) == [.behind])
-            #expect(try await store.log.append(.counting("z", after: 0)).position == 5)
+            #expect(try await store.log.record(.counting("z", after: 0)).position == 5)
             #expect(try await store.sums() == ["(0-x,0,1)", "(1-x,1,1)", "(2-x,2,1)", "(stranger,5,1)", "(z,1,1)"])
         }
     }

@@ -9,10 +9,10 @@ import Testing
     @Test func `the writer counts appends by result`() async throws {
         try await TestStore.with { store in
             let id = UUID()
-            _ = try await store.log.append(.counting("a", after: 0, id: id))
-            _ = try await store.log.append(.counting("a", after: 0, id: id))
-            await #expect(throws: VersionConflictError.self) { try await store.log.append(.counting("a", after: 0)) }
-            await #expect(throws: PostgresError.self) { try await store.log.append(.counting("b", after: 0, by: -13)) }
+            _ = try await store.log.record(.counting("a", after: 0, id: id))
+            _ = try await store.log.record(.counting("a", after: 0, id: id))
+            #expect(try await store.log.append(.counting("a", after: 0)).place == nil)
+            await #expect(throws: PostgresError.self) { try await store.log.record(.counting("b", after: 0, by: -13)) }
             let outcomes = store.log.statistics.outcomes
             #expect(outcomes.filter { $0.value > 0 } == [.recorded: 1, .repeated: 1, .conflict: 1, .failed: 1])
         }
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `the writer records the size and duration of its transactions`() async throws {
         try await TestStore.with { store in
-            for result in try await gather(50, { try await store.log.append(.counting("\($0)", after: 0)) }) {
+            for result in try await gather(50, { try await store.log.record(.counting("\($0)", after: 0)) }) {
                 #expect(throws: Never.self) { try result.get() }
             }
             let statistics = store.log.statistics
@@ -38,7 +38,7 @@ import Testing
                 let running = Task { await log.run() }
                 running.cancel()
                 _ = await running.result
-                await #expect(throws: EventLogError.closed) { try await log.append(.counting("a", after: 0)) }
+                await #expect(throws: EventLogError.closed) { try await log.record(.counting("a", after: 0)) }
                 #expect(log.statistics.outcomes[.closed] == 1)
             }
         }

@@ -30,43 +30,42 @@ private struct AttendanceRoutes: Sendable {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let position = try await api.withCaller(&device, commandContext) { caller, condition in
-            guard let event else { throw HTTPError.notFound }
-            return try await attendances.attend(
-                AttendEvent(event: event, by: caller), condition: condition, context: commandContext)
+        let position = try await api.withCaller(&device, commandContext) { caller, context in
+            try await attendances.attend(AttendEvent(event: event, by: caller), context: context)
         }
         return Response(json: [:], recordedAt: position, device.allowance)
     }
 
     private func attendEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await change(request, context) { event, caller, condition, context in
-            try await attendances.attend(AttendEvent(event: event, by: caller), condition: condition, context: context)
+        try await change(request, context) { event, caller, context in
+            try await attendances.attend(AttendEvent(event: event, by: caller), context: context)
         }
     }
 
     private func leaveEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await change(request, context) { event, caller, condition, context in
-            try await attendances.leave(LeaveEvent(event: event, by: caller), condition: condition, context: context)
+        try await change(request, context) { event, caller, context in
+            try await attendances.leave(LeaveEvent(event: event, by: caller), context: context)
         }
     }
 
     /// Carries out a command on the caller's attendance. The body says nothing. It counts for the idempotency key.
     private func change(
         _ request: Request, _ context: RequestContext,
-        _ command: (EventID, UserID, AppendCondition?, CommandContext) async throws -> Int64
+        _ command: (EventID, UserID, CommandContext) async throws -> Int64
     ) async throws -> Response {
         var device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let position = try await api.withCaller(&device, commandContext) { caller, condition in
-            try await command(EventID(rawValue: try context.id()), caller, condition, commandContext)
+        let event = EventID(rawValue: context.possibleID)
+        let position = try await api.withCaller(&device, commandContext) { caller, context in
+            try await command(event, caller, context)
         }
         return Response(json: [:], recordedAt: position, device.allowance)
     }
 
-    /// The event that the body names; `nil` for a number that no event can have.
+    /// The event that the body names; 0, which no event has, for a number that no event can have.
     /// - Throws: `HTTPError.invalid(errors:)`
-    private func attendedEvent(_ id: JSON?) throws(HTTPError) -> EventID? {
+    private func attendedEvent(_ id: JSON?) throws(HTTPError) -> EventID {
         let pointer = "/event/id"
         switch id {
         case nil, .null: throw .invalid(errors: [.blank("event", at: pointer)])
@@ -77,7 +76,7 @@ private struct AttendanceRoutes: Sendable {
             guard let number = Double(parsing: text), number.isInfinite || number.rounded() == number else {
                 throw .invalid(errors: [.notANumber("event", at: pointer)])
             }
-            return Int64(exactly: number).map(EventID.init(rawValue:))
+            return EventID(rawValue: Int64(exactly: number) ?? 0)
         case .bool, .array, .object: throw .invalid(errors: [.notANumber("event", at: pointer)])
         }
     }

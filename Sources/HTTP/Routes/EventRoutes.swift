@@ -34,9 +34,8 @@ private struct EventRoutes: Sendable {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let details = try EventDetails(fields.json)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (id, position) = try await api.withCaller(&device, commandContext) { owner, condition in
-            try await events.create(
-                CreateEvent(details: details, owner: owner), condition: condition, context: commandContext)
+        let (id, position) = try await api.withCaller(&device, commandContext) { owner, context in
+            try await events.create(CreateEvent(details: details, owner: owner), context: context)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
@@ -50,11 +49,10 @@ private struct EventRoutes: Sendable {
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (id, position) = try await api.withCaller(&device, commandContext) { caller, condition in
-            let id = EventID(rawValue: try context.id())
-            return try await events.update(
-                UpdateEvent(id: id, change: change, by: caller, condition: expectedVersion(of: request)), condition: condition,
-                context: commandContext)
+        let id = EventID(rawValue: context.possibleID)
+        let (_, position) = try await api.withCaller(&device, commandContext) { caller, context in
+            try await events.update(
+                UpdateEvent(id: id, change: change, by: caller, condition: expectedVersion(of: request)), context: context)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
@@ -64,11 +62,10 @@ private struct EventRoutes: Sendable {
         // The body says nothing. It counts for the idempotency key.
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (id, position) = try await api.withCaller(&device, commandContext) { caller, condition in
-            let id = EventID(rawValue: try context.id())
-            return try await events.cancel(
-                CancelEvent(id: id, by: caller, condition: expectedVersion(of: request)), condition: condition,
-                context: commandContext)
+        let id = EventID(rawValue: context.possibleID)
+        let (_, position) = try await api.withCaller(&device, commandContext) { caller, context in
+            try await events.cancel(
+                CancelEvent(id: id, by: caller, condition: expectedVersion(of: request)), context: context)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }

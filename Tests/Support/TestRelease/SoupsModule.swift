@@ -11,7 +11,7 @@ extension APIModule {
         APIModule(
             Module("soups", domainEvents: [SoupCooked<Release>.self], projections: [SoupsProjection<Release>()]),
             of: nil,
-            make: { SoupsModule<Release>(log: $0.log, database: $0.database, dependencies: $0.dependencies) },
+            make: { SoupsModule<Release>(commands: CommandHandler($0), database: $0.database, dependencies: $0.dependencies) },
             routes: { soups, _ in
                 [
                     Route(.post, "/v1/soups/{id}") { _, context in
@@ -26,17 +26,15 @@ extension APIModule {
 }
 
 private struct SoupsModule<Release: SoupRelease>: Sendable {
-    let log: EventLog
+    let commands: CommandHandler
     let database: PostgresClient
     let dependencies: Dependencies
 
     func cook(millilitres: Int64, requestID: String) async throws {
-        _ = try await log.append(
-            AppendRequest(
-                id: dependencies.newDomainEventID, stream: StreamName(category: "soup", key: "\(dependencies.randomUUID())"),
-                expectedVersion: 0, recordedAt: dependencies.now(),
-                metadata: Metadata(requestID: requestID, actor: nil, traceID: nil),
-                event: SoupCooked<Release>(millilitres: millilitres)))
+        _ = try await commands.handle(CommandContext(requestID: requestID)) { _ in
+            let pot = StreamName(category: "soup", key: "\(dependencies.randomUUID())")
+            return CommandDecision(SoupCooked<Release>(millilitres: millilitres), to: pot, after: 0, by: nil)
+        }
     }
 
     func millilitres() async throws -> Int64 {

@@ -23,7 +23,7 @@ struct EventArgument: ParsableArguments {
     /// - Throws: ``NegativeResult`` if the event does not exist; the errors of the database and of the change
     func change(
         isHidden: Bool, _ database: DatabaseOptions, _ options: OutputOptions,
-        _ change: @escaping @Sendable (EventsModule, CommandContext) async throws -> AppendResult
+        _ change: @escaping @Sendable (EventsModule, CommandContext) async throws -> EventsModule.Operated
     ) async throws {
         let id = id
         let result = try await database.with(.asVisitorOfExisting) { database, logger in

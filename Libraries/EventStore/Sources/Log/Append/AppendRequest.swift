@@ -1,49 +1,103 @@
 public import Encoding
 public import Foundation
 
-/// A domain event to be recorded, under the condition that its stream has a certain version.
+/// Domain events that are recorded together or not at all, each in its stream, under conditions.
+///
+/// An append without domain events records a command that changes nothing: see ``StreamAppend/events``.
 public struct AppendRequest: Sendable {
-    /// Unique in the log. If the log has this id already, nothing is recorded, and the caller gets the first result.
+    /// Unique in the log. If the log has this id already, nothing is recorded, and the caller gets the first result. The last recorded
+    /// event has this id. The ids of the others derive from it.
     public var id: UUID
     /// The hash of a request that its caller may repeat. The same id with another hash is refused.
     public var requestHash: RequestHash?
-    public var stream: StreamName
-    /// The version that the stream must have; 0 means that the stream must not exist.
-    public var expectedVersion: Int32
-    /// What must hold for another stream; `nil` if nothing must.
-    public var condition: AppendCondition?
+    /// Each stream occurs once.
+    public let streams: [StreamAppend]
+    /// What must hold for other streams.
+    public var conditions: [AppendCondition]
     public var recordedAt: Timestamp
     public var metadata: Metadata
-    public let event: any DomainEvent
-    /// The event as it is stored. The caller's task encodes it, and not the one writer.
-    let stored: (type: String, data: String)
+    /// The domain events as they are stored. The caller's task encodes them, and not the one writer.
+    let stored: [Stored]
 
+    struct Stored: Sendable {
+        var type: String
+        var format: Int16
+        var data: String
+
+        init(_ event: some DomainEvent) {
+            let (type, data) = event.stored
+            self.type = type
+            self.data = data.text
+            format = Swift.type(of: event).writtenFormat(of: type)
+        }
+    }
+
+    /// - Parameter streams: one or more. If there are several, each one gets at least one domain event
     public init(
-        id: UUID, requestHash: RequestHash? = nil, stream: StreamName, expectedVersion: Int32, condition: AppendCondition? = nil,
-        recordedAt: Timestamp, metadata: Metadata, event: any DomainEvent
+        id: UUID, requestHash: RequestHash? = nil, streams: [StreamAppend], conditions: [AppendCondition] = [],
+        recordedAt: Timestamp,
+        metadata: Metadata
     ) {
+        precondition(!streams.isEmpty, "an append names a stream")
+        precondition(
+            streams.count == 1
+                || streams.allSatisfy { !$0.events.isEmpty } && Set(streams.map(\.stream)).count == streams.count,
+            "each of several streams occurs once and gets a domain event")
         self.id = id
         self.requestHash = requestHash
-        self.stream = stream
-        self.expectedVersion = expectedVersion
-        self.condition = condition
+        self.streams = streams
+        self.conditions = conditions
         self.recordedAt = recordedAt
         self.metadata = metadata
-        self.event = event
-        let stored = event.stored
-        self.stored = (stored.type, stored.data.text)
+        stored = streams.flatMap { $0.events.map { Stored($0) } }
     }
 
     /// About the size of all parameters of the statements that record it: the log and the read models get the data.
-    var bytes: Int { 2 * stored.data.utf8.count + Self.otherBytes }
+    var bytes: Int { stored.reduce(Self.otherBytes) { $0 + 2 * $1.data.utf8.count + Self.otherBytes } }
     private static let otherBytes = 512
 
-    /// The envelope of the recorded event, if the append is accepted.
-    var envelope: EventEnvelope<any DomainEvent> {
-        EventEnvelope(
-            id: id, stream: stream, version: expectedVersion + 1, recordedAt: recordedAt, metadata: metadata, event: event
-        )
+    /// The envelopes of the recorded events, if the append is accepted.
+    var envelopes: [EventEnvelope<any DomainEvent>] {
+        var envelopes: [EventEnvelope<any DomainEvent>] = []
+        for part in streams {
+            for (version, event) in zip((part.expectedVersion + 1)..., part.events) {
+                let isLast = envelopes.count + 1 == stored.count
+                envelopes.append(
+                    EventEnvelope(
+                        id: isLast ? id : UUID(derivedFrom: "event \(envelopes.count + 1) of \(id)"), stream: part.stream,
+                        version: version,
+                        recordedAt: recordedAt, metadata: metadata, event: event))
+            }
+        }
+        return envelopes
     }
+
+    /// The stream and the version that answer the append.
+    var last: StreamAppend { streams[streams.count - 1] }
+
+    /// The result of the append, if its last recorded event has a position.
+    func place(at position: Int64) -> RecordedPlace {
+        RecordedPlace(position: position, stream: last.stream, version: last.version)
+    }
+}
+
+/// Domain events for one stream, under the condition that it has a certain version.
+public struct StreamAppend: Sendable {
+    public var stream: StreamName
+    /// The version that the stream must have; 0 means that the stream must not exist.
+    public var expectedVersion: Int32
+    /// In order. Empty for a command that changes nothing, because the stream is as the command wants it. Such a command is stored under
+    /// its key too, so that a late repetition cannot undo the changes of later commands.
+    public var events: [any DomainEvent]
+
+    public init(_ events: [any DomainEvent], to stream: StreamName, after expectedVersion: Int32) {
+        self.stream = stream
+        self.expectedVersion = expectedVersion
+        self.events = events
+    }
+
+    /// The version after the append.
+    var version: Int32 { expectedVersion + Int32(events.count) }
 }
 
 /// A stream must end with a certain recorded event while an append is recorded. So the append relies on what its caller knows of the
@@ -59,104 +113,24 @@ public struct AppendCondition: Sendable, Hashable {
     }
 }
 
-/// The stream of the append's condition does not end with the required recorded event.
-public struct AppendConditionError: Error, Hashable, CustomStringConvertible {
-    public var condition: AppendCondition
-
-    public init(condition: AppendCondition) { self.condition = condition }
-
-    public var description: String { "stream \(condition.stream) does not end with the event \(condition.lastID)" }
-}
-
-/// A command under a condition ended without an append, so nothing has checked the condition. Its caller must check what the condition
-/// says, and carry the command out again without it.
-public struct UncheckedConditionError: Error {
-    public init() {}
-}
-
-/// The place of a recorded event. A repeated append gets the place of the first one.
-public struct AppendResult: Sendable, Hashable {
-    public var position: Int64
-    public var stream: StreamName
-    public var version: Int32
-    /// Whether the id had been recorded before.
-    public var isRepeat: Bool
-
-    public init(position: Int64, stream: StreamName, version: Int32, isRepeat: Bool) {
-        self.position = position
-        self.stream = stream
-        self.version = version
-        self.isRepeat = isRepeat
-    }
-}
-
-/// The stream does not have the expected version, because another writer was faster.
-public struct VersionConflictError: Error, Hashable, CustomStringConvertible {
-    public var stream: StreamName
-    public var expected: Int32
-    public var actual: Int32
-
-    public var description: String { "stream \(stream) has version \(actual), not \(expected)" }
-}
-
-/// The decision on one append of a batch.
-enum AppendDecision: Hashable {
-    case accepted
-    /// The event is in the log already.
-    case repeats(AppendResult)
-    /// An earlier append of this batch, at that index, has the same id and is accepted.
-    case repeatsInBatch(index: Int)
-    case conflicts(VersionConflictError)
-    case failsCondition(AppendConditionError)
-    /// Its id belongs to another request.
-    case reusesKey
-}
-
-/// Decides a batch as if its items came one after the other.
-/// - Parameters:
-///   - recorded: the ids of the batch that are in the log, with their places
-///   - records: the ids among them that belong to commands with a key
-///   - versions: the versions of the streams that exist
-///   - failing: the conditions that do not hold
-func decisions(
-    on batch: [AppendRequest], recorded: [UUID: AppendResult], records: [UUID: IdempotencyRecord] = [:],
-    versions: [StreamName: Int32], failing: Set<AppendCondition> = []
-) -> [AppendDecision] {
-    var versions = versions
-    var changed = Set<StreamName>()
-    var accepted: [UUID: Int] = [:]
-    return batch.enumerated().map { index, append in
-        if let first = records[append.id] {
-            return first.requestHash == append.requestHash ? .repeats(first.appended) : .reusesKey
-        }
-        if let first = recorded[append.id] { return .repeats(first) }
-        if let first = accepted[append.id] {
-            return batch[first].requestHash == append.requestHash ? .repeatsInBatch(index: first) : .reusesKey
-        }
-        if let condition = append.condition, failing.contains(condition) || changed.contains(condition.stream) {
-            return .failsCondition(AppendConditionError(condition: condition))
-        }
-        let actual = versions[append.stream] ?? 0
-        guard actual == append.expectedVersion else {
-            return .conflicts(VersionConflictError(stream: append.stream, expected: append.expectedVersion, actual: actual))
-        }
-        versions[append.stream] = actual + 1
-        changed.insert(append.stream)
-        accepted[append.id] = index
-        return .accepted
-    }
-}
-
 extension [AppendRequest] {
-    /// Whether no two appends share an id or a stream, and no append changes the stream of a condition, so that each one can be
-    /// decided without the others.
+    /// Whether no two appends share an id or change the same stream, and no append changes a stream on which another one depends, so that
+    /// each one can be decided without the others.
     var areIndependent: Bool {
         var ids = Set<UUID>(minimumCapacity: count)
-        var streams = Set<StreamName>(minimumCapacity: count)
-        return allSatisfy { ids.insert($0.id).inserted && streams.insert($0.stream).inserted }
-            && !conditions.contains { streams.contains($0.stream) }
+        var changed = Set<StreamName>(minimumCapacity: count)
+        for append in self {
+            guard ids.insert(append.id).inserted else { return false }
+            for part in append.streams where !part.events.isEmpty {
+                guard changed.insert(part.stream).inserted else { return false }
+            }
+        }
+        return !contains { append in
+            append.conditions.contains { changed.contains($0.stream) }
+                || append.stored.isEmpty && changed.contains(append.last.stream)
+        }
     }
 
     /// The conditions of the batch, each once.
-    var conditions: Set<AppendCondition> { Set(compactMap(\.condition)) }
+    var conditions: Set<AppendCondition> { Set(flatMap(\.conditions)) }
 }

@@ -8,20 +8,24 @@ struct AppendTracing: Sendable {
 
     func trace(_ append: AppendRequest, _ body: () async throws -> AppendResult) async throws -> AppendResult {
         guard let tracer, let current = ServiceContext.current else { return try await body() }
-        let span = tracer.startSpan("append \(append.stream.category)", context: current, ofKind: .client)
+        let span = tracer.startSpan("append \(append.last.stream.category)", context: current, ofKind: .client)
         guard span.isRecording else { return try await body() }
         defer { span.end() }
         span.updateAttributes { attributes in
             attributes["db.system.name"] = "postgresql"
             attributes["db.operation.name"] = "append"
             attributes["db.collection.name"] = "log.recorded_events"
-            attributes["humon.stream"] = append.stream.description
-            attributes["humon.event.type"] = append.stored.type
+            attributes["humon.stream"] = append.last.stream.description
+            attributes["humon.event.type"] = append.stored.map(\.type).joined(separator: " ")
         }
         do {
-            let appended = try await body()
-            span.attributes["humon.log.position"] = appended.position
-            return appended
+            let result = try await body()
+            if let place = result.place {
+                span.attributes["humon.log.position"] = place.position
+            } else {
+                span.setStatus(SpanStatus(code: .error))
+            }
+            return result
         } catch {
             span.setStatus(SpanStatus(code: .error))
             span.recordError(error)

@@ -24,7 +24,7 @@ struct AppendTransaction: Sendable {
         var isBehind = false
         if batch.areIndependent {
             do {
-                return try await direct(batch)
+                return try await direct(batch).map { .success($0) }
             } catch let error as PostgresError where error.concernsOneAppend {
                 logger.debug("a batch met a conflict; asking first")
             } catch let error as PostgresError where error.mayHaveRun {
@@ -41,7 +41,7 @@ struct AppendTransaction: Sendable {
         let deadline = clock.now + .seconds(Self.resolveWithinSeconds)
         while true {
             do {
-                return try await checked(batch, isBehind: isBehind)
+                return try await checked(batch, mayBeRecorded: isFateUnknown, isBehind: isBehind).map { .success($0) }
             } catch let error as PostgresError where error.mayHaveRun {
                 isFateUnknown = true
             } catch let error as PostgresError where error.sqlState == .readModelOutOfStep && !isBehind {
@@ -65,37 +65,33 @@ struct AppendTransaction: Sendable {
 
     // MARK: The two ways
 
-    private func direct(_ batch: [AppendRequest]) async throws -> [Result<AppendResult, any Error>] {
-        let require = batch.conditions.isEmpty ? [] : [batch.conditions.requirement]
-        let rows = try await client.run(require + statements(for: batch))
-        let first = try rows[require.count].decode(Int64.self)[0]
-        return batch.enumerated().map { offset, append in .success(append.recorded(at: first + Int64(offset))) }
+    private func direct(_ batch: [AppendRequest]) async throws -> [AppendResult] {
+        let lock = lock(for: batch)
+        let rows = try await client.run(lock + statements(for: batch))
+        return try results(of: batch, rows.dropFirst(lock.count))
     }
 
     /// PostgreSQL may still commit a transaction after its connection broke. Then ids and versions are taken, and a unique key
     /// rejects the second attempt.
-    private func checked(_ batch: [AppendRequest], isBehind: Bool) async throws -> [Result<AppendResult, any Error>] {
+    private func checked(_ batch: [AppendRequest], mayBeRecorded: Bool, isBehind: Bool) async throws -> [AppendResult] {
         if isBehind { try await catchUp() }
         let ids = Array(Set(batch.map(\.id)))
+        let streams = Set(batch.flatMap { $0.streams.map(\.stream.description) })
         return try await client.withConnection { connection in
-            let check = batch.conditions.isEmpty ? [] : [batch.conditions.check]
-            let found = try await connection.run(
-                [
-                    "BEGIN", "SELECT log.lock()",
-                    "SELECT id, position, stream, version FROM log.recorded(\(ids))",
-                    "SELECT stream, version FROM log.versions(\(Array(Set(batch.map(\.stream.description)))))",
-                    IdempotencyRecord.query(ids),
-                ] + check)
+            let found = try await connection.run([
+                "BEGIN", "SELECT log.lock()",
+                "SELECT id, position, stream, version FROM log.recorded(\(ids))",
+                "SELECT stream, version FROM log.versions(\(Array(streams)))",
+                IdempotencyRecord.query(ids), batch.conditions.check,
+            ])
             let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
-                (id, AppendResult(position: position, stream: StreamName(stream), version: version, isRepeat: true))
+                (id, RecordedPlace(position: position, stream: StreamName(stream), version: version))
             }
             let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
             let decisions = decisions(
                 on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), records: try IdempotencyRecord.byID(found[4]),
-                versions: Dictionary(uniqueKeysWithValues: versions),
-                failing: try check.isEmpty
-                    ? [] : Set(found[5].decode((String, UUID).self).map { AppendCondition(stream: StreamName($0), lastID: $1) })
-            )
+                versions: Dictionary(uniqueKeysWithValues: versions), failing: try AppendCondition.failing(in: found[5]),
+                mayBeRecorded: mayBeRecorded)
             if isBehind {
                 var copies = try await ReadModelCopy.locked(projections, on: connection)
                 try await ReadModelCopy.catchUp(&copies, on: connection)
@@ -106,10 +102,10 @@ struct AppendTransaction: Sendable {
                 try await connection.run(
                     decisions.contains(where: \.isRepeat)
                         ? ["SELECT pg_logical_emit_message(true, 'humon', '')", "COMMIT"] : ["ROLLBACK"])
-                return results(batch, decisions, firstPosition: 0)
+                return results(of: decisions, accepted: [])
             }
             let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
-            return results(batch, decisions, firstPosition: try written[0].decode(Int64.self)[0])
+            return results(of: decisions, accepted: try results(of: accepted, written[...]))
         }
     }
 
@@ -129,51 +125,76 @@ struct AppendTransaction: Sendable {
         }
     }
 
+    // MARK: Statements
+
+    /// The statements before those of ``statements(for:)``, which take the log's lock and check the conditions. `log.append` takes the lock
+    /// by itself.
+    private func lock(for batch: [AppendRequest]) -> [SQL] {
+        let conditions = batch.conditions
+        if !conditions.isEmpty { return [conditions.requirement] }
+        return batch.allSatisfy(\.stored.isEmpty) ? ["SELECT log.lock()"] : []
+    }
+
+    /// ``results(of:_:)`` reads their rows. At most three statements stand before those of the projections.
     private func statements(for batch: [AppendRequest]) -> [SQL] {
-        let append: SQL = """
-            SELECT log.append(
-                \(batch.map(\.id)), \(batch.map(\.stream.description)), \(batch.map { $0.expectedVersion + 1 }),
-                \(batch.map(\.stored.type)), \(batch.map { type(of: $0.event).writtenFormat(of: $0.stored.type) }),
-                \(batch.map(\.recordedAt)), \(batch.map(\.stored.data)), \(batch.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
-                \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
-            )
-            """
-        let commands = batch.compactMap { append in append.requestHash.map { (append, $0) } }
-        let remember: [SQL] =
-            commands.isEmpty
-            ? []
-            : [
+        let (changes, endings) = batch.separated
+        let envelopes = changes.flatMap(\.envelopes)
+        var statements: [SQL] = []
+        if !changes.isEmpty {
+            let stored = changes.flatMap(\.stored)
+            statements.append(
+                """
+                SELECT log.append(
+                    \(envelopes.map(\.id)), \(envelopes.map(\.stream.description)), \(envelopes.map(\.version)),
+                    \(stored.map(\.type)), \(stored.map(\.format)),
+                    \(envelopes.map(\.recordedAt)), \(stored.map(\.data)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
+                    \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
+                )
+                """)
+        }
+        if !endings.isEmpty { statements.append(endings.ending) }
+        let commands = changes.compactMap { append in append.requestHash.map { (append, $0) } }
+        if !commands.isEmpty {
+            statements.append(
                 """
                 INSERT INTO log.commands (id, fingerprint, stream, version) SELECT * FROM unnest(
                     \(commands.map(\.0.id)), \(commands.map(\.1.bytea)),
-                    \(commands.map(\.0.stream.description)), \(commands.map { $0.0.expectedVersion + 1 })
+                    \(commands.map(\.0.last.stream.description)), \(commands.map(\.0.last.version))
                 )
-                """
-            ]
-        let envelopes = batch.map(\.envelope)
-        return [append] + remember + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
+                """)
+        }
+        return statements + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
-    private func results(_ batch: [AppendRequest], _ decisions: [AppendDecision], firstPosition: Int64) -> [Result<
-        AppendResult, any Error
-    >] {
-        var next = firstPosition
-        var results: [Result<AppendResult, any Error>] = []
-        for (append, decision) in zip(batch, decisions) {
+    /// - Parameter rows: the rows of ``statements(for:)``
+    private func results(of batch: [AppendRequest], _ rows: ArraySlice<Rows>) throws -> [AppendResult] {
+        let (changes, endings) = batch.separated
+        var rows = rows
+        let first = try changes.isEmpty ? [] : rows.removeFirst().decode(Int64.self)
+        var next = first.first ?? 0
+        var versions = try (endings.isEmpty ? [] : rows.removeFirst().decode((Int32, Int64).self))[...]
+        return batch.map { append in
+            guard append.stored.isEmpty else {
+                next += Int64(append.stored.count)
+                return .appended(append.place(at: next - 1))
+            }
+            let (actual, tail) = versions.removeFirst()
+            let (stream, expected) = (append.last.stream, append.last.expectedVersion)
+            return actual == expected
+                ? .repeated(append.place(at: tail))
+                : .conflict(VersionConflict(stream: stream, expected: expected, actual: actual))
+        }
+    }
+
+    /// - Parameter accepted: the results of the accepted appends, in order
+    private func results(of decisions: [AppendDecision], accepted: [AppendResult]) -> [AppendResult] {
+        var accepted = accepted[...]
+        var results: [AppendResult] = []
+        for decision in decisions {
             switch decision {
-            case .accepted:
-                results.append(.success(append.recorded(at: next)))
-                next += 1
-            case .repeats(let first): results.append(.success(first))
-            case .repeatsInBatch(let index):
-                results.append(
-                    results[index].map {
-                        AppendResult(position: $0.position, stream: $0.stream, version: $0.version, isRepeat: true)
-                    }
-                )
-            case .conflicts(let conflict): results.append(.failure(conflict))
-            case .failsCondition(let failure): results.append(.failure(failure))
-            case .reusesKey: results.append(.failure(KeyReusedError()))
+            case .accepted: results.append(accepted.removeFirst())
+            case .repeatsInBatch(let index): results.append(results[index].place.map { .repeated($0) } ?? results[index])
+            case .ended(let result): results.append(result)
             }
         }
         return results
@@ -200,7 +221,7 @@ struct AppendTransaction: Sendable {
 }
 
 extension AppendDecision {
-    fileprivate var isRepeat: Bool { if case .repeats = self { true } else { false } }
+    fileprivate var isRepeat: Bool { if case .ended(.repeated) = self { true } else { false } }
 }
 
 extension PostgresError {
@@ -224,11 +245,36 @@ extension Set<AppendCondition> {
     fileprivate var requirement: SQL { "SELECT log.require(\(map(\.stream.description)), \(map(\.lastID)))" }
 
     /// Selects the conditions that do not hold.
-    fileprivate var check: SQL { "SELECT stream, id FROM log.failing_conditions(\(map(\.stream.description)), \(map(\.lastID)))" }
+    var check: SQL { "SELECT stream, id FROM log.failing_conditions(\(map(\.stream.description)), \(map(\.lastID)))" }
 }
 
-extension AppendRequest {
-    fileprivate func recorded(at position: Int64) -> AppendResult {
-        AppendResult(position: position, stream: stream, version: expectedVersion + 1, isRepeat: false)
+extension AppendCondition {
+    /// - Parameter rows: the rows of ``Swift/Set/check``
+    static func failing(in rows: Rows) throws -> Set<AppendCondition> {
+        Set(try rows.decode((String, UUID).self).map { AppendCondition(stream: StreamName($0), lastID: $1) })
+    }
+}
+
+extension [AppendRequest] {
+    /// The appends with domain events, and those without.
+    fileprivate var separated: (changes: [AppendRequest], endings: [AppendRequest]) {
+        (filter { !$0.stored.isEmpty }, filter(\.stored.isEmpty))
+    }
+
+    /// Remembers commands that change nothing under their keys, if their streams have the expected versions. Selects the present version
+    /// of each stream, in order, and the end of the log.
+    fileprivate var ending: SQL {
+        """
+        WITH ended AS (
+            SELECT e.*, coalesce((SELECT v.version FROM log.versions(ARRAY[e.stream]) AS v), 0) AS actual
+            FROM unnest(
+                \(map(\.id)), \(map { $0.requestHash?.bytea }), \(map(\.last.stream.description)), \(map(\.last.version))
+            ) WITH ORDINALITY AS e (id, fingerprint, stream, version, number)
+        ), remembered AS (
+            INSERT INTO log.commands (id, fingerprint, stream, version)
+            SELECT id, fingerprint, stream, version FROM ended WHERE fingerprint IS NOT NULL AND actual = version
+        )
+        SELECT actual, log.tail() FROM ended ORDER BY number
+        """
     }
 }

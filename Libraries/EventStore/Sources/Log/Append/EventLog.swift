@@ -112,12 +112,13 @@ public final class EventLog: Service {
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
     }
 
-    /// Returns once the event is durably recorded and all read models show it.
+    /// Returns once the domain events are durably recorded and all read models show them, or once nothing is to be recorded. They are
+    /// recorded together or not at all.
     ///
     /// The append is carried out even if the calling task is cancelled meanwhile.
-    /// - Throws: ``VersionConflictError``, ``AppendConditionError``, ``KeyReusedError``, ``EventLogError``, ``ReadModelError/missing``,
-    ///   ``ReadModelError/behind(_:)``, or a `PostgresError`. After `connectionLost` the event may be recorded; another append
-    ///   with the same id finds out
+    /// - Returns: what the caller must handle
+    /// - Throws: ``EventLogError``, ``ReadModelError/missing``, ``ReadModelError/behind(_:)``, or a `PostgresError`. After `connectionLost`
+    ///   the domain events may be recorded; another append with the same id finds out
     public func append(_ append: AppendRequest) async throws -> AppendResult {
         try await tracing.trace(append) { try await queued(append) }
     }
@@ -224,14 +225,15 @@ public final class EventLog: Service {
         carryOut(signal)
         counters.wrote(results, nanoseconds: stopwatch.nanoseconds)
         let commits = Commit.all(
-            of: zip(batch, results).compactMap { pending, result in
-                guard case .success(let appended) = result, !appended.isRepeat else { return nil }
-                return (appended.position, pending.append.envelope)
+            of: zip(batch, results).flatMap { pending, result -> [(Int64, EventEnvelope<any DomainEvent>)] in
+                guard case .success(.appended(let place)) = result else { return [] }
+                let envelopes = pending.append.envelopes
+                return Array(zip((place.position - Int64(envelopes.count) + 1)..., envelopes))
             })
         let listeners = listeners.withLock { $0 }
         for commit in commits { for listener in listeners { listener.committed(commit) } }
         for (pending, result) in zip(batch, results) { pending.continuation.resume(with: result) }
-        guard let notifier, let tail = results.compactMap({ try? $0.get().position }).max() else { return }
+        guard let notifier, let tail = results.compactMap({ try? $0.get().place?.position }).max() else { return }
         notifier.grew(to: tail)
     }
 }

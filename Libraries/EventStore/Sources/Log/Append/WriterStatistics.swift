@@ -6,7 +6,7 @@ public struct WriterStatistics: Sendable {
     /// The outcome of an append.
     public enum Outcome: Int, Sendable, CaseIterable {
         case recorded
-        /// The event was in the log already.
+        /// The log had it already, or it had no domain events.
         case repeated
         case conflict
         case keyReused
@@ -60,9 +60,10 @@ extension WriterStatistics.Outcome {
 
     fileprivate init(_ result: Result<AppendResult, any Error>) {
         switch result {
-        case .success(let appended): self = appended.isRepeat ? .repeated : .recorded
-        case .failure(is VersionConflictError), .failure(is AppendConditionError): self = .conflict
-        case .failure(is KeyReusedError): self = .keyReused
+        case .success(.appended): self = .recorded
+        case .success(.repeated): self = .repeated
+        case .success(.conflict), .success(.failedCondition): self = .conflict
+        case .success(.keyReused): self = .keyReused
         case .failure(is ReadModelError): self = .unavailable
         case .failure(let error as EventLogError): self = Self(error)
         case .failure(let error as PostgresError) where error.isUnavailability: self = .unavailable

@@ -1,17 +1,20 @@
 internal import Foundation
 
-/// Where a command comes from: the metadata of the domain events that it records.
+/// Where a command comes from: the metadata of the domain events that it records, and what its caller relies on.
 public struct CommandContext: Sendable, Hashable {
     public var requestID: String
     /// The W3C trace id of the request, 32 hexadecimal digits; `nil` if it has none.
     public var traceID: String?
     /// `nil` if the caller may not repeat the command.
     public var key: IdempotencyKey?
+    /// What must hold when the command is recorded, and when it is refused: for example that the caller's token is still alive.
+    public var conditions: [AppendCondition]
 
-    public init(requestID: String, traceID: String? = nil, key: IdempotencyKey? = nil) {
+    public init(requestID: String, traceID: String? = nil, key: IdempotencyKey? = nil, conditions: [AppendCondition] = []) {
         self.requestID = requestID
         self.traceID = traceID
         self.key = key
+        self.conditions = conditions
     }
 
     /// - Parameter actor: the id of the user who sent the command; `nil` if no user did
@@ -19,7 +22,7 @@ public struct CommandContext: Sendable, Hashable {
         Metadata(requestID: requestID, actor: actor, traceID: traceID)
     }
 
-    /// The key under which the idempotency store keeps the command; `nil` if the caller sent no idempotency key.
+    /// The key under which the log keeps the command; `nil` if the caller sent no idempotency key.
     /// - Parameter actor: names the caller: keys of different callers are different keys. For a user it is the id, for any other caller
     ///   the name of its stream.
     public func recordKey(actor: some CustomStringConvertible) -> IdempotencyRecordKey? {

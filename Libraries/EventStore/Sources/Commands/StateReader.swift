@@ -5,7 +5,7 @@ public import Postgres
 ///
 /// Another version of the program may have appended, which leaves this version's tables behind. Then the functions catch the read
 /// model up, outside of the log's lock.
-public struct CommandState: Sendable {
+public struct StateReader: Sendable {
     /// Maximum number of queries for one result of ``rows(_:)``.
     private static let attempts = 3
 

@@ -1,29 +1,28 @@
 /// Decides a command again after another writer has changed its stream. Attempts are limited and have a back-off, because each
 /// one takes the log's lock.
-public struct ConflictRetry: Sendable {
+struct ConflictRetry: Sendable {
     /// Attempts at most, the first one included. Their delays add up to six seconds at most.
-    public static let attempts = 30
+    static let attempts = 30
     /// The longest delay before the second attempt; it doubles with every further one.
-    public static let firstDelaySeconds = 0.005
+    static let firstDelaySeconds = 0.005
     /// The longest delay before any attempt.
-    public static let longestDelaySeconds = 0.25
+    static let longestDelaySeconds = 0.25
 
-    private let dependencies: Dependencies
+    let dependencies: Dependencies
 
-    public init(dependencies: Dependencies) { self.dependencies = dependencies }
-
-    /// Runs an attempt until it throws neither ``VersionConflictError`` nor ``ReadModelLag``.
+    /// Runs an attempt until it neither conflicts nor throws ``ReadModelLag``.
     /// - Parameter attempt: decides and appends; its argument is the conflict of an earlier attempt, if there was one
+    /// - Returns: the first result that is no conflict
     /// - Throws: after the last attempt ``StreamContended`` for a conflict and ``ReadModelError/behind(_:)`` for a lag.
     ///   `CancellationError` and any other error of an attempt end the loop
-    public func run<Value>(_ attempt: (_ conflict: VersionConflictError?) async throws -> Value) async throws -> Value {
-        var conflict: VersionConflictError?
+    func run(_ attempt: (_ conflict: VersionConflict?) async throws -> AppendResult) async throws -> AppendResult {
+        var conflict: VersionConflict?
         for number in 1... {
             do {
-                return try await attempt(conflict)
-            } catch let error as VersionConflictError {
-                guard number < Self.attempts else { throw StreamContended(stream: error.stream) }
-                conflict = error
+                let result = try await attempt(conflict)
+                guard case .conflict(let found) = result else { return result }
+                guard number < Self.attempts else { throw StreamContended(stream: found.stream) }
+                conflict = found
             } catch let error as ReadModelLag {
                 guard number < Self.attempts else { throw ReadModelError.behind(error.schema) }
             }
