@@ -263,8 +263,7 @@ let package = Package(
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "humon", "App", "EmbeddedPostgres", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestChance",
-                "TestDatabase",
+                "humon", "App", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestChance", "TestDatabase",
                 "TestExposition", "TestHTTP", "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .httpTypes,
                 .nioCore, .nioHTTP1,
                 .tracing, .yams,
@@ -276,8 +275,8 @@ let package = Package(
         .testTarget(
             name: "FaultInjectionTests",
             dependencies: [
-                "humon", "App", "EmbeddedPostgres", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase",
-                "TestServer", .asyncHTTPClient, "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix, .systemPackage,
+                "humon", "App", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestServer",
+                .asyncHTTPClient, "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
     ]

@@ -1,4 +1,3 @@
-import EmbeddedPostgres
 import Encoding
 import Foundation
 import NIOHTTP1
@@ -12,9 +11,8 @@ import Testing
         async throws
     {
         try await HumonProcess.withDirectory { directory in
-            let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
-            let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
-            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": HumonProcess.secret]
+            let postgres = try await TestPostgres(in: directory.appending(path: "db").path)
+            let environment = ["DATABASE_URL": postgres.url(), "TB_APP_SECRET": HumonProcess.secret]
             try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 let base = "http://127.0.0.1:\(port)"
                 let headers = [
@@ -24,7 +22,7 @@ import Testing
                 _ = try await exchange("POST", base + "/v1/users", headers: headers)
                 let created = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
                 #expect(created.headers["humon-position"] == ["2"])
-                cluster.abandon()
+                try await postgres.kill()
 
                 let paths = ["/v1/events/1", "/v1/events/nearests?lat=1&lon=2"]
                 let fresh = try await exchange("GET", base + paths[0])
@@ -57,7 +55,7 @@ import Testing
                 #expect(metrics["humon_log_position"] == nil)
                 #expect(metrics.sum("humon_postgres_connection_failures_total") > 0)
 
-                let again = try await EmbeddedCluster.start(place, logger: .quiet)
+                try await postgres.start()
                 let written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
                 #expect(written.headers["humon-position"] == ["3"])
                 #expect(try await exchange("GET", base + paths[1]).body.contains(written.body.dropFirst().dropLast()))
@@ -65,16 +63,17 @@ import Testing
                     let read = try await exchange("GET", base + paths[1])
                     return read.headers["humon-position"] == ["3"] && read.headers["age"].isEmpty
                 }
-                try await again.stop()
+                try await postgres.stop()
             }
         }
     }
 
     @Test func `a server without an index answers 503, recovers by itself and loses no acknowledged write`() async throws {
         try await HumonProcess.withDirectory { directory in
-            let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "db").path)
-            let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
-            let environment = ["DATABASE_URL": cluster.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_INDEX_MEGABYTES": "0"]
+            let postgres = try await TestPostgres(in: directory.appending(path: "db").path)
+            let environment = [
+                "DATABASE_URL": postgres.url(), "TB_APP_SECRET": HumonProcess.secret, "HUMON_INDEX_MEGABYTES": "0",
+            ]
             try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 let base = "http://127.0.0.1:\(port)"
                 let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
@@ -86,7 +85,7 @@ import Testing
                         group.addTask { try await write(base, headers, writer) }
                     }
                     try await Task.sleep(for: .milliseconds(300))
-                    cluster.abandon()
+                    try await postgres.kill()
                     try await Task.sleep(for: .milliseconds(500))
                     let away = try await exchange("GET", base + "/v1/events/1", attempts: 1)
                     #expect(away.status == 503)
@@ -98,14 +97,14 @@ import Testing
                     #expect((ready.status, ready.headers["retry-after"]) == (503, ["1"]))
                     let alive = try await exchange("GET", base + "/health/live")
                     #expect((alive.status, alive.body) == (200, #"{"status":"ok"}"#))
-                    let again = try await EmbeddedCluster.start(place, logger: .quiet)
+                    try await postgres.start()
                     let ids = try await group.reduce(into: []) { $0 += $1 }
                     for id in ids {
                         #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200)
                     }
                     let health = try await exchange("GET", base + "/health")
                     #expect((health.status, health.body) == (200, #"{"status":"ok","database":"ok","index":"off"}"#))
-                    try await again.stop()
+                    try await postgres.stop()
                     return ids
                 }
                 #expect(Set(acknowledged).count == acknowledged.count)

@@ -1,4 +1,3 @@
-import EmbeddedPostgres
 import Encoding
 import Foundation
 import TestDatabase
@@ -7,10 +6,6 @@ import Testing
 
 /// A new cluster has none of the roles that `db/grants.sql` creates.
 @Suite struct `A dump that was restored into a new cluster` {
-    private static func program(_ name: String) async throws -> String {
-        "\(try await PostgresInstallation.find(in: nil, majorVersion: nil).directory)/\(name)"
-    }
-
     @Test func `humon migrate mends owners and rights, and the doctor reports that they are missing before`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await HumonProcess.withDirectory { directory in
@@ -18,20 +13,18 @@ import Testing
                     ["demo", "--events", "20"], in: directory, environment: ["DATABASE_URL": database.url])
                 #expect(filled.status == 0, "\(filled.error)")
                 let dump = directory.appending(path: "humon.dump").path
-                try await TestProgram.run(
-                    Self.program("pg_dump"), ["--format", "custom", "--file", dump, "--dbname", database.url])
+                try await TestPostgres.run("pg_dump", ["--format", "custom", "--file", dump, "--dbname", database.url])
 
-                let place = EmbeddedCluster.Configuration(directory: directory.appending(path: "new").path)
-                let cluster = try await EmbeddedCluster.start(place, logger: .quiet)
+                let postgres = try await TestPostgres(in: directory.appending(path: "new").path)
                 let restored = await Result.of {
                     // The statements that name the missing roles fail, and pg_restore goes on.
                     let error = await #expect(throws: TestProgram.Failed.self) {
-                        try await TestProgram.run(Self.program("pg_restore"), ["--dbname", cluster.url, dump])
+                        try await TestPostgres.run("pg_restore", ["--dbname", postgres.url(), dump])
                     }
                     #expect(error?.description.contains(#"role "humon_app" does not exist"#) == true)
-                    try await Self.mend(cluster.url, in: directory)
+                    try await Self.mend(postgres.url(), in: directory)
                 }
-                try await cluster.stop()
+                try await postgres.stop()
                 try restored.get()
             }
         }

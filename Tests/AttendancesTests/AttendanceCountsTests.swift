@@ -50,7 +50,7 @@ import Users
             try await TestNode.with(database) { one in
                 try await one.create()
                 try await one.attend(1, by: 7)
-                try await TestNode.with(database, standby: database.on(standby)) { two in
+                try await TestNode.with(database, standby: standby.database()) { two in
                     #expect(two.counted(1) == 1)
                     let position = try await one.attend(1, by: 8)
                     #expect(try await two.summary(1, atLeast: position).count == 2)

@@ -41,7 +41,7 @@ import Users
     }
 
     private static func with(
-        settings: [String: String] = [:], _ body: @escaping @Sendable (TestDatabase, TestStandby) async throws -> Void
+        settings: [String: String] = [:], _ body: @escaping @Sendable (TestDatabase, TestPostgres) async throws -> Void
     ) async throws {
         try await TestDatabase.withStandby(settings: settings) { database, standby in
             try await database.withClient(role: "humon_app", connections: 4) { client in
@@ -66,7 +66,7 @@ import Users
                 for number in 0..<40 { try await writer.create(.at(number)) }
                 let told = Told()
                 try await TestNode.with(
-                    database, standby: database.on(standby), patienceSeconds: Self.longPatienceSeconds, listener: told
+                    database, standby: standby.database(), patienceSeconds: Self.longPatienceSeconds, listener: told
                 ) { node in
                     #expect(node.standby?.status.loads == 1)
                     #expect(node.module.indexStatus.position == 40)
@@ -93,9 +93,9 @@ import Users
         try await Self.with { database, standby in
             let told = Told()
             try await TestNode.with(database) { writer in
-                try await TestNode.with(database, standby: database.on(standby), listener: told) { node in
+                try await TestNode.with(database, standby: standby.database(), listener: told) { node in
                     try await Self.untilInStep(node)
-                    try await standby.pause()
+                    try await standby.pauseReplay()
                     for number in 0..<20 {
                         let (id, _) = try await writer.create(.at(number))
                         try await node.update(id, to: .concert)
@@ -103,7 +103,7 @@ import Users
                     try await Self.untilEqual(node, at: 40)
                     try await eventually("a standby behind") { node.standby?.status.phase == .behind }
                     #expect(node.module.indexStatus.isStale == false)
-                    try await standby.resume()
+                    try await standby.resumeReplay()
                     try await Self.untilInStep(node)
                     let pages = node.standby?.status.pages ?? 0
                     // A busy machine may read some pages from the primary.
@@ -123,11 +123,11 @@ import Users
         try await Self.with { database, standby in
             try await TestNode.with(database) { writer in
                 for number in 0..<10 { try await writer.create(.at(number)) }
-                let onStandby = database.on(standby)
+                let onStandby = standby.database()
                 try await onStandby.withClient { client in
                     try await eventually("the writes on the standby") { try await LogReader(client: client).tail() == 10 }
                 }
-                try await standby.pause()
+                try await standby.pauseReplay()
                 for number in 10..<20 { try await writer.create(.at(number)) }
                 let told = Told()
                 try await TestNode.with(database, standby: onStandby, listener: told) { node in
@@ -143,14 +143,14 @@ import Users
         try await Self.with { database, standby in
             try await TestNode.with(database) { writer in
                 let told = Told()
-                try await TestNode.with(database, standby: database.on(standby), listener: told) { node in
+                try await TestNode.with(database, standby: standby.database(), listener: told) { node in
                     try await Self.untilInStep(node)
                     try await standby.stop()
                     for number in 0..<10 { try await writer.create(.at(number)) }
                     try await Self.untilEqual(node, at: 10)
                     try await eventually("a standby that is away") { node.standby?.status.phase == .away }
                     // A node that starts now loads from the primary.
-                    try await TestNode.with(database, standby: database.on(standby)) { late in
+                    try await TestNode.with(database, standby: standby.database()) { late in
                         #expect(late.standby?.status.loads == 0)
                         #expect(late.module.indexStatus.position == 10)
                     }
@@ -169,10 +169,10 @@ import Users
             try await TestNode.with(database) { writer in
                 try await writer.create()
                 let told = Told()
-                try await TestNode.with(database, standby: database.on(standby), listener: told) { node in
+                try await TestNode.with(database, standby: standby.database(), listener: told) { node in
                     try await Self.untilInStep(node)
                     try await standby.promote()
-                    try await TestNode.with(database.on(standby)) { other in
+                    try await TestNode.with(standby.database()) { other in
                         for number in 0..<10 {
                             try await other.create(.at(100 + number))
                             try await writer.create(.at(number))
@@ -193,12 +193,12 @@ import Users
 
     @Test func `a standby whose log the primary has lost is not read, and the index is loaded anew`() async throws {
         try await Self.with { database, standby in
-            try await TestNode.with(database, standby: database.on(standby)) { node in
+            try await TestNode.with(database, standby: standby.database()) { node in
                 for number in 0..<20 { try await node.create(.at(number)) }
-                try await database.on(standby).withClient { client in
+                try await standby.database().withClient { client in
                     try await eventually("the writes on the standby") { try await LogReader(client: client).tail() == 20 }
                 }
-                try await standby.pause()
+                try await standby.pauseReplay()
                 try await database.loseEndOfLog(after: 15, script: "DELETE FROM events_v2.events WHERE id > 15;")
                 try await TestNode.with(database, isFilled: false) { writer in
                     for number in 0..<5 { try await writer.create(.at(100 + number)) }
@@ -208,7 +208,7 @@ import Users
                     guard node.module.indexStatus.phase == .inUse else { return false }
                     return try await node.module.verifyIndex().differences == []
                 }
-                try await standby.resume()
+                try await standby.resumeReplay()
                 try await Self.untilInStep(node)
                 #expect(try await node.module.verifyIndex().differences == [])
             }
@@ -219,7 +219,7 @@ import Users
     @Test func `a load that the standby cancels is repeated`() async throws {
         try await Self.with(settings: ["max_standby_streaming_delay": "0"]) { database, standby in
             try await TestNode.with(
-                database, standby: database.on(standby), patienceSeconds: Self.longPatienceSeconds
+                database, standby: standby.database(), patienceSeconds: Self.longPatienceSeconds
             ) { node in
                 _ = try await database.withClient { try await $0.query("CREATE TABLE conflicts ()") }
                 let attempts = Mutex(0)

@@ -12,7 +12,7 @@ final class FaultInjectionRun: Sendable {
     private let sabotage: Sabotage
     private let isMoving: Bool
     private let directory: URL
-    private let standby: TestStandby?
+    private let standby: TestPostgres?
     private let fleet: Fleet
     private let proxy: CuttingProxy
     private let subscriptions: SubscriptionPair
@@ -30,11 +30,11 @@ final class FaultInjectionRun: Sendable {
     ) async throws -> FaultInjectionReport {
         try await HumonProcess.withDirectory { directory in
             let start = ContinuousClock.now
-            let cluster = try await CrashableCluster(
-                directory: directory.appending(path: "first").path, settings: sabotage.postgresSettings)
+            let cluster = try await TestPostgres.primary(
+                in: directory.appending(path: "first").path, settings: sabotage.postgresSettings)
             let standby =
                 hasStandby
-                ? try await TestStandby(of: cluster.socketDirectory, in: directory.appending(path: "standby").path) : nil
+                ? try await TestPostgres(standbyOf: cluster, in: directory.appending(path: "standby").path) : nil
             if schedule.hasSynchronousStandby { try await cluster.requireStandby() }
             let current = Mutex(cluster)
             var run: FaultInjectionRun?
@@ -48,9 +48,9 @@ final class FaultInjectionRun: Sendable {
             }
             await run?.fleet.close()
             // The standby may have become the current one.
-            await current.withLock { $0 }.remove()
-            await standby?.remove()
-            await cluster.remove()
+            current.withLock { $0 }.remove()
+            standby?.remove()
+            cluster.remove()
             var report = run?.report.withLock { $0 } ?? FaultInjectionReport(schedule: schedule)
             if let violation = thrown as? Violation { report.violations.append(violation) } else if let thrown { throw thrown }
             report.seconds = Double((ContinuousClock.now - start).components.seconds)
@@ -59,8 +59,8 @@ final class FaultInjectionRun: Sendable {
     }
 
     private init(
-        _ schedule: FaultInjectionSchedule, _ isMoving: Bool, _ sabotage: Sabotage, _ directory: URL, _ cluster: CrashableCluster,
-        _ standby: TestStandby?
+        _ schedule: FaultInjectionSchedule, _ isMoving: Bool, _ sabotage: Sabotage, _ directory: URL, _ cluster: TestPostgres,
+        _ standby: TestPostgres?
     ) async throws {
         self.schedule = schedule
         self.isMoving = isMoving
@@ -70,9 +70,9 @@ final class FaultInjectionRun: Sendable {
         RequestBurst.raiseDescriptorLimit()
         let socket = directory.appending(path: "proxy").path
         proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
-        let url = "host='\(socket)' user=humon dbname=\(CrashableCluster.database)"
+        let url = "host='\(socket)' user=humon dbname=\(TestPostgres.humon)"
         fleet = try Fleet(
-            directory: directory, databaseURL: url, standbyURL: standby?.url(database: CrashableCluster.database),
+            directory: directory, databaseURL: url, standbyURL: standby?.url(database: TestPostgres.humon),
             hasIndex: sabotage.hasIndex)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
         followers = [0, 1].map { [fleet] in ChangeFollower(fleet: fleet, first: $0, sabotage.follower) }
@@ -80,7 +80,7 @@ final class FaultInjectionRun: Sendable {
         report = Mutex(FaultInjectionReport(schedule: schedule))
     }
 
-    private func run(on current: borrowing Mutex<CrashableCluster>) async throws {
+    private func run(on current: borrowing Mutex<TestPostgres>) async throws {
         let cluster = current.withLock { $0 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.proxy.run() }
@@ -97,7 +97,7 @@ final class FaultInjectionRun: Sendable {
         }
     }
 
-    private func prepare(_ cluster: CrashableCluster) async throws {
+    private func prepare(_ cluster: TestPostgres) async throws {
         try await cluster.withClient { client in
             try await client.withConnection { try await $0.execute(script: SeenSubscription.table) }
             try await client.query("CREATE DATABASE \(identifier: FaultInjector.otherDatabase)")
@@ -105,7 +105,7 @@ final class FaultInjectionRun: Sendable {
         }
     }
 
-    private func injectFaults(_ current: borrowing Mutex<CrashableCluster>) async throws {
+    private func injectFaults(_ current: borrowing Mutex<TestPostgres>) async throws {
         let end = schedule.faults.count
         let half = isMoving ? end / 2 : schedule.failOver.map { $0 + 1 } ?? end
         try await phase(0..<half, current.withLock { $0 })
@@ -115,15 +115,14 @@ final class FaultInjectionRun: Sendable {
             current.withLock { $0 = restored }
             try await phase(half..<end, restored)
         } else if schedule.failOver != nil, let standby {
-            let promoted = try await CrashableCluster(promoted: standby)
-            current.withLock { $0 = promoted }
-            try await phase(half..<end, promoted)
+            current.withLock { $0 = standby }
+            try await phase(half..<end, standby)
         }
         try await check(current.withLock { $0 })
     }
 
     /// Runs all clients, and the faults one after the other, each when half of its commands are finished.
-    private func phase(_ faults: Range<Int>, _ cluster: CrashableCluster) async throws {
+    private func phase(_ faults: Range<Int>, _ cluster: TestPostgres) async throws {
         let injector = FaultInjector(
             seed: schedule.seed, cluster: cluster, standby: standby, proxy: proxy, fleet: fleet, subscriptions: subscriptions,
             pace: pace)
@@ -202,7 +201,7 @@ final class FaultInjectionRun: Sendable {
         }
     }
 
-    private func move(_ cluster: CrashableCluster, to directory: String) async throws -> CrashableCluster {
+    private func move(_ cluster: TestPostgres, to directory: String) async throws -> TestPostgres {
         let restored = try await RestoredDump.make(of: cluster, in: directory, working: self.directory)
         report.withLock { $0.violations += restored.violations }
         proxy.lead(to: restored.cluster.socketDirectory)
@@ -211,7 +210,7 @@ final class FaultInjectionRun: Sendable {
         return restored.cluster
     }
 
-    private func check(_ cluster: CrashableCluster) async throws {
+    private func check(_ cluster: TestPostgres) async throws {
         try await fleet.awaitRecovery()
         try await fleet.awaitIdle()
         let (tail, log, handled, late) = try await cluster.withClient { client in
@@ -228,7 +227,8 @@ final class FaultInjectionRun: Sendable {
         // Before the rebuild, after which the streams begin anew.
         await compareFollowers(at: tail)
         let rebuild = try await HumonProcess.run(
-            ["projections", "rebuild", "--all"], in: directory, environment: ["DATABASE_URL": cluster.url()])
+            ["projections", "rebuild", "--all"], in: directory,
+            environment: ["DATABASE_URL": cluster.url(database: TestPostgres.humon)])
         let models =
             rebuild.status == 0
             ? try await cluster.withClient { try await ReplayedReadModels.violations($0) }

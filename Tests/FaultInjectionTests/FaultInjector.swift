@@ -9,8 +9,8 @@ struct FaultInjector: Sendable {
     static let otherDatabase = "elsewhere"
 
     let seed: UInt64
-    let cluster: CrashableCluster
-    let standby: TestStandby?
+    let cluster: TestPostgres
+    let standby: TestPostgres?
     let proxy: CuttingProxy
     let fleet: Fleet
     let subscriptions: SubscriptionPair
@@ -32,7 +32,7 @@ struct FaultInjector: Sendable {
             fleet.signal(SIGSTOP, server)
             try? await Task.sleep(for: .milliseconds(milliseconds))
             fleet.signal(SIGCONT, server)
-        case .stopPostgres(let milliseconds): try await cluster.pause(.milliseconds(milliseconds))
+        case .stopPostgres(let milliseconds): try await cluster.freeze(.milliseconds(milliseconds))
         case .halfOpenConnections: proxy.halfOpen()
         case .terminateAppendingSession:
             sent = try await withTraffic(number) { try await terminateAppendingSession() }
@@ -64,9 +64,9 @@ struct FaultInjector: Sendable {
             try await standby?.stop()
             try await standby?.start()
         case .pauseStandby:
-            try await standby?.pause()
+            try await standby?.pauseReplay()
             try await finished(end)
-            try await standby?.resume()
+            try await standby?.resumeReplay()
         case .failOver(let isBehind):
             if isBehind {
                 try await standby?.kill()

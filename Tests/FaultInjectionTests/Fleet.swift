@@ -48,7 +48,7 @@ final class Fleet: Sendable {
         environment["HUMON_REPLICA_URL"] = standbyURL
         if !hasIndex { environment["HUMON_INDEX_MEGABYTES"] = "0" }
         self.environment = environment
-        let free = try Self.freePorts(4)
+        let free = try RawConnection.freePorts(4)
         (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))
         var configuration = HTTPClient.Configuration()
         // The client must notice immediately that a node is down.
@@ -151,12 +151,5 @@ final class Fleet: Sendable {
             throw Violation(check: .changes, sentence: "server \(node) refused a stream with \(response.status.code)")
         }
         return response.body
-    }
-
-    /// Ports that were free a moment ago. All sockets are open at once, so that the ports differ.
-    private static func freePorts(_ count: Int) throws -> [Int] {
-        let sockets = try (0..<count).map { _ in try LoopbackSocket() }
-        defer { for socket in sockets { socket.close() } }
-        return try sockets.map { try $0.bindToFreePort() }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestServer
 
 /// Sign-ups over more simultaneous connections than the writer's queue has room for.
 struct RequestBurst: Sendable {
@@ -30,18 +31,16 @@ struct RequestBurst: Sendable {
     }
 
     private func send(refusal: () -> Void) throws -> [CommandRecord] {
-        var sockets: [LoopbackSocket] = []
-        defer { for socket in sockets { socket.close() } }
+        var sockets: [RawConnection] = []
         var answers: [String] = []
         while sockets.count < Self.limit, !answers.suffix(Self.wave).contains(where: { $0.contains(" 503 ") }) {
             for _ in 0..<Self.wave {
-                let socket = try LoopbackSocket()
+                let socket = try RawConnection(port: port)
                 sockets.append(socket)
                 answers.append("")
-                try socket.connect(to: port)
                 // A listener with a full backlog drops connections, which then wait a second before their next attempt.
                 usleep(Self.pauseMicroseconds)
-                try socket.write(
+                try socket.send(
                     """
                     POST /v1/users HTTP/1.1\r\nhost: fault-injection\r\ncontent-length: 0\r\ntb-app-secret: \(Fleet.secret)\r
                     tb-device-token: \(token(sockets.count - 1))\r\n\r\n
@@ -64,9 +63,9 @@ struct RequestBurst: Sendable {
 
     private static let broken = "broken"
 
-    private func read(from sockets: [LoopbackSocket], from first: Int, _ answers: inout [String]) {
+    private func read(from sockets: [RawConnection], from first: Int, _ answers: inout [String]) {
         for index in first..<sockets.count where !isWhole(answers[index]) {
-            if let text = sockets[index].read() { answers[index] += text } else { answers[index] = Self.broken }
+            if let text = sockets[index].receiveNow() { answers[index] += text } else { answers[index] = Self.broken }
         }
     }
 

@@ -1,29 +1,31 @@
 import EventStore
 import Foundation
 import Postgres
+import TestDatabase
 import TestServer
 
 /// A new cluster with the restored dump of another.
 struct RestoredDump: Sendable {
-    var cluster: CrashableCluster
+    var cluster: TestPostgres
     var violations: [Violation]
 
     /// - Parameter working: the directory for the files and for `humon migrate`
-    static func make(of cluster: CrashableCluster, in directory: String, working: URL) async throws -> RestoredDump {
+    static func make(of cluster: TestPostgres, in directory: String, working: URL) async throws -> RestoredDump {
         let (dump, roles) = (working.appending(path: "humon.dump").path, working.appending(path: "roles.sql").path)
-        let from = ["--host", cluster.socketDirectory, "--username", "humon"]
+        let from = cluster.login
         let before = try await cluster.withClient { try await LogRow.digest($0) }
-        try await PostgresProgram.run(
-            "pg_dump", from + ["--format", "custom", "--file", dump, CrashableCluster.database])
-        try await PostgresProgram.run("pg_dumpall", from + ["--roles-only", "--file", roles])
+        try await TestPostgres.run(
+            "pg_dump", from + ["--format", "custom", "--file", dump, TestPostgres.humon])
+        try await TestPostgres.run("pg_dumpall", from + ["--roles-only", "--file", roles])
 
-        let restored = try await CrashableCluster(directory: directory)
-        let to = ["--host", restored.socketDirectory, "--username", "humon"]
+        let restored = try await TestPostgres.primary(in: directory)
+        let to = restored.login
         // psql continues after the error that the superuser's role exists.
-        try await PostgresProgram.run("psql", to + ["--dbname", "postgres", "--quiet", "--file", roles])
-        try await PostgresProgram.run("pg_restore", to + ["--dbname", CrashableCluster.database, "--exit-on-error", dump])
+        try await TestPostgres.run("psql", to + ["--dbname", "postgres", "--quiet", "--file", roles])
+        try await TestPostgres.run("pg_restore", to + ["--dbname", TestPostgres.humon, "--exit-on-error", dump])
         // A dump does not contain the privileges on the database.
-        let migrate = try await HumonProcess.run(["migrate"], in: working, environment: ["DATABASE_URL": restored.url()])
+        let migrate = try await HumonProcess.run(
+            ["migrate"], in: working, environment: ["DATABASE_URL": restored.url(database: TestPostgres.humon)])
         var violations: [Violation] = []
         if migrate.status != 0 {
             violations.append(

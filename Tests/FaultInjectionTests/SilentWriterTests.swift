@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestDatabase
 import TestServer
 import Testing
 
@@ -50,23 +51,24 @@ private struct TwoWriters: Sendable {
 
     static func run(_ body: @Sendable (TwoWriters) async throws -> Void) async throws {
         try await HumonProcess.withDirectory { directory in
-            let cluster = try await CrashableCluster(directory: directory.appending(path: "cluster").path)
+            let cluster = try await TestPostgres.primary(in: directory.appending(path: "cluster").path)
             var result: Result<Void, any Error> = .success(())
             do { try await run(on: cluster, directory, body) } catch { result = .failure(error) }
-            await cluster.remove()
+            cluster.remove()
             try result.get()
         }
     }
 
     private static func run(
-        on cluster: CrashableCluster, _ directory: URL, _ body: @Sendable (TwoWriters) async throws -> Void
+        on cluster: TestPostgres, _ directory: URL, _ body: @Sendable (TwoWriters) async throws -> Void
     ) async throws {
         let socket = directory.appending(path: "proxy").path
         let proxy = try await StallingProxy(directory: socket, upstream: cluster.socketDirectory)
-        let url = cluster.url().replacing("host='\(cluster.socketDirectory)'", with: "host='\(socket)'")
+        let url = cluster.url(database: TestPostgres.humon).replacing(
+            "host='\(cluster.socketDirectory)'", with: "host='\(socket)'")
         let writers = TwoWriters(
             proxy: proxy, stalled: try Fleet(directory: directory, databaseURL: url, hasIndex: true),
-            other: try Fleet(directory: directory, databaseURL: cluster.url(), hasIndex: true))
+            other: try Fleet(directory: directory, databaseURL: cluster.url(database: TestPostgres.humon), hasIndex: true))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await proxy.run() }
             defer { group.cancelAll() }

@@ -44,9 +44,6 @@ public final class EmbeddedCluster: Service {
     /// What libpq connects with, as the cluster's superuser.
     public var url: String { layout.url }
 
-    /// The log that PostgreSQL writes.
-    public var logPath: String { layout.log }
-
     /// Creates the cluster if there is none, and starts it, unless it runs already. Waits for as long as PostgreSQL recovers from a crash.
     /// - Throws: ``EmbeddedPostgresError``
     public static func start(_ configuration: Configuration, logger: Logger) async throws -> EmbeddedCluster {
@@ -117,11 +114,4 @@ public final class EmbeddedCluster: Service {
 
     /// Lets go of the directory. PostgreSQL goes on, and the next start in the directory takes it over.
     public func leave() { lock.release() }
-
-    /// Kills PostgreSQL without a checkpoint and releases the directory, without suspension: for clusters that will not start
-    /// again.
-    public func abandon() {
-        if let process = layout.postmaster, layout.isPostmasterAlive { kill(process, SIGQUIT) }
-        lock.release()
-    }
 }

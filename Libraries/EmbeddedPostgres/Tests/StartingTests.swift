@@ -10,7 +10,7 @@ import Testing
             try await withCluster(in: directory) { cluster async throws in
                 #expect(cluster.url.contains("host='\(directory)/socket'"))
                 #expect(try await cluster.query("SELECT current_user::text") == ["humon"])
-                #expect(FileManager.default.fileExists(atPath: cluster.logPath))
+                #expect(FileManager.default.fileExists(atPath: "\(directory)/cluster/server.log"))
             }
         }
     }

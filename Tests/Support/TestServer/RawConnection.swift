@@ -82,6 +82,33 @@ public final class RawConnection: Sendable {
         return taken
     }
 
+    /// The next bytes, at most 4 KiB; empty if none have arrived, `nil` at the end.
+    public func receiveNow() -> String? {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+        if count < 0 { return errno == EAGAIN ? "" : nil }
+        return count == 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    /// Ports that were free a moment ago. All sockets are open at once, so that the ports differ.
+    public static func freePorts(_ count: Int) throws -> [Int] {
+        let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0) }
+        defer { for socket in sockets { Foundation.close(socket) } }
+        return try sockets.map { socket in
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let status = withUnsafeMutableBytes(of: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self) { address in
+                    bind(socket, address.baseAddress, length) == 0 ? getsockname(socket, address.baseAddress, &length) : -1
+                }
+            }
+            guard status == 0 else { throw Failed(reason: String(cString: strerror(errno))) }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+
     /// Waits until the received bytes are enough, the server closes its side, or the time is up.
     public func receive(
         within limit: Duration = .seconds(180), until isEnough: @Sendable (String) -> Bool = { _ in false }
