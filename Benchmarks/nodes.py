@@ -9,11 +9,15 @@ Benchmarks/http.sh will do), ROUNDS=5. Needs Python 3, wrk and .build/release/hu
 The other benchmarks in Python import this file for its servers, directories, events and places.
 """
 
-import contextlib, http.client, os, re, resource, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
+import contextlib, http.client, os, re, resource, shutil, statistics, subprocess, sys, tempfile, threading, time
 
 import wrk
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(f"{ROOT}/checks/harness")
+from process import Process
+from server import HumonServer
+
 HUMON = os.environ.get("HUMON", ROOT + "/.build/release/humon")
 EVENTS = int(os.environ.get("EVENTS", 1_000_000))
 ROUNDS = int(os.environ.get("ROUNDS", 5))
@@ -21,6 +25,8 @@ PORT = int(os.environ.get("BENCH_PORT", 18331))
 WRITES_PER_SECOND = 2_000
 READS_PER_SECOND = 4_000
 OWN_EVENTS = 5_000
+# Maximum seconds until a server serves: it loads its index first.
+START_SECONDS = 3_600
 
 
 @contextlib.contextmanager
@@ -54,28 +60,41 @@ def together(count, work):
     return usage.ru_utime + usage.ru_stime
 
 
-class Node:
-    def __init__(self, place, number, url=None, **settings):
-        self.port, self.admin_port = PORT + 2 * number, PORT + 2 * number + 1
-        environment = dict(
-            os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(self.port), HUMON_ADMIN_PORT=str(self.admin_port),
-            TB_APP_SECRET="benchmark", **{"HUMON_INDEX_MEGABYTES": "8000"} | settings)
+class Server:
+    """A server on a port of this machine."""
+
+    def __init__(self, name, command, place, port, url=None, **settings):
+        self.name, self.port = name, port
+        environment = dict(os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(port), TB_APP_SECRET="benchmark", **settings)
         if url:
             environment["DATABASE_URL"] = url
-        out = f"{place}/out{number}"
-        self.process = subprocess.Popen(
-            [HUMON, "serve"], env=environment, cwd=place, stdout=open(out, "w"), stderr=open(f"{place}/err{number}", "w"))
-        while "curl" not in open(out).read():
-            if self.process.poll() is not None:
-                sys.exit(open(f"{place}/err{number}").read())
-            time.sleep(0.1)
+        self.process = Process(name, command, f"{place}/{name}.log", env=environment, cwd=place)
 
-    def send(self, method, path, body=None, headers={}, connection=None):
+    def exchange(self, method, path, body=None, headers={}, connection=None):
+        """Status, headers by their names in lower case, and body; status 0 if the server does not listen."""
         connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         own = {"tb-device-token": "bench", "tb-app-secret": "benchmark", "content-type": "application/json"}
-        connection.request(method, path, body, own | headers)
-        answer = connection.getresponse()
-        return answer.status, dict((name.lower(), value) for name, value in answer.getheaders()), answer.read().decode()
+        try:
+            connection.request(method, path, body, own | headers)
+            answer = connection.getresponse()
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        except ConnectionRefusedError:
+            return 0, {}, b""
+
+    def send(self, *arguments, **more):
+        status, headers, body = self.exchange(*arguments, **more)
+        return status, headers, body.decode()
+
+    def stop(self):
+        self.process.stop(seconds=300)
+
+
+class Node(Server, HumonServer):
+    def __init__(self, place, number, url=None, **settings):
+        port = PORT + 2 * number
+        settings = {"HUMON_ADMIN_PORT": str(port + 1), "HUMON_INDEX_MEGABYTES": "8000"} | settings
+        super().__init__(f"node{number}", [HUMON, "serve"], place, port, url, **settings)
+        self.serve(self.process, START_SECONDS)
 
     def admin(self, path):
         connection = http.client.HTTPConnection("127.0.0.1", self.admin_port, timeout=300)
@@ -87,10 +106,6 @@ class Node:
 
     def resident_megabytes(self):
         return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{self.process.pid}/status").read()).group(1)) / 1024
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
 
 
 def places():

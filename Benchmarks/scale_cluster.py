@@ -1,9 +1,11 @@
 """A PostgreSQL cluster of Benchmarks/scale.py, its databases with logs of a given length, and the requests to them."""
 
-import glob, os, random, re, resource, shutil, subprocess, sys, time
+import os, random, re, resource, shutil, subprocess, sys, time
 
 import nodes
 import wrk
+
+from cluster import as_postgres
 
 # For a machine of 8 GB or more. No checkpoint begins during a round of some seconds. Commits are durable.
 SETTINGS = {
@@ -34,11 +36,6 @@ end
 """
 
 
-def binaries():
-    found = shutil.which("pg_ctl") or max(glob.glob("/usr/lib/postgresql/*/bin/pg_ctl"), key=lambda path: int(path.split("/")[4]), default=None)
-    return os.path.dirname(found) if found else sys.exit("PostgreSQL is not installed: run make install")
-
-
 class Cluster:
     """A cluster below a directory, which another run with the same directory uses again."""
 
@@ -48,20 +45,16 @@ class Cluster:
         if os.getuid() == 0:
             shutil.chown(place, "postgres")
         if not os.path.exists(place + "/data"):
-            self.command("initdb", "-D", place + "/data", "-E", "UTF8", "--locale", "C.UTF-8", "-A", "trust", "-U", "humon")
+            as_postgres("initdb", "-D", place + "/data", "-E", "UTF8", "--locale", "C.UTF-8", "-A", "trust", "-U", "humon")
         # One that runs already is used as it is.
         self.is_ours = not os.path.exists(place + "/data/postmaster.pid")
         if self.is_ours:
             options = " ".join(f"-c {name}='{value}'" for name, value in SETTINGS.items())
-            self.command("pg_ctl", "start", "-w", "-D", place + "/data", "-l", place + "/log", "-o", f"-k '{place}' {options}")
-
-    def command(self, program, *arguments):
-        account = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-        subprocess.run([*account, f"{binaries()}/{program}", *arguments], check=True, stdout=subprocess.DEVNULL)
+            as_postgres("pg_ctl", "start", "-w", "-D", place + "/data", "-l", place + "/log", "-o", f"-k '{place}' {options}")
 
     def stop(self):
         if self.is_ours:
-            self.command("pg_ctl", "stop", "-m", "fast", "-D", self.place + "/data")
+            as_postgres("pg_ctl", "stop", "-m", "fast", "-D", self.place + "/data")
 
     def url(self, database):
         return f"host={self.place} user=humon dbname={database}"

@@ -27,7 +27,7 @@ class Held:
             self.node = nodes.Node(cluster.place, number, self.url, HUMON_INDEX_MEGABYTES="40000")
             self.ready.append(time.monotonic() - begin)
         self.resident, self.most = self.node.resident_megabytes(), self.megabytes("VmHWM")
-        self.loaded = int(re.findall(r"events_per_second=(\d+)", open(f"{cluster.place}/err{number}").read())[-1])
+        self.loaded = int(re.findall(r"events_per_second=(\d+)", self.node.log())[-1])
         nearer = math.sqrt(smallest / events)
         self.files = {}
         for name, request in {

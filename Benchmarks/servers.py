@@ -6,52 +6,16 @@ Both servers run on one PostgreSQL, each with an index of its own. In each round
 Usage: Benchmarks/servers.py [ROUNDS [SECONDS-A-ROW]], EVENTS=100000, PLACE=DIRECTORY to keep and reuse the events (that of
 Benchmarks/http.sh will do). Needs Python 3, wrk, .build/release/humon and BareServer.
 """
-import gzip, http.client, json, os, random, re, signal, statistics, subprocess, sys, time
+import gzip, json, os, random, re, statistics, sys
 
 import nodes, wrk
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 4
 EVENTS = int(os.environ.get("EVENTS", 100_000))
-PORT = int(os.environ.get("BENCH_PORT", 18341))
-# Maximum seconds until a server serves: it loads its index first.
-START_SECONDS = 300
 # The share of humon's requests a second from which on plain Hummingbird is the better house (decision 29).
 ENOUGH = 0.9
-
-
-class Server:
-    def __init__(self, name, place, port, command, **settings):
-        self.name, self.port, self.errors = name, port, f"{place}/err.{name}"
-        environment = dict(
-            os.environ, HUMON_DATA=place + "/data", HUMON_PORT=str(port), HUMON_ADMIN_PORT="0", TB_APP_SECRET="benchmark",
-            HUMON_INDEX_MEGABYTES="4000", HUMON_LOG_LEVEL="notice", **settings)
-        self.process = subprocess.Popen(
-            command, env=environment, cwd=place, stdout=subprocess.DEVNULL, stderr=open(self.errors, "w"))
-
-    def until(self, what, is_true):
-        end = time.monotonic() + START_SECONDS
-        while not is_true():
-            if self.process.poll() is not None or time.monotonic() > end:
-                sys.exit(f"{self.name}: {what} failed\n{open(self.errors).read()}")
-            time.sleep(0.1)
-
-    def send(self, method, path, body=None, headers={}):
-        """Status, headers and body; status 0 if the server does not listen yet."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        own = {"tb-device-token": "bench", "tb-app-secret": "benchmark", "content-type": "application/json"}
-        try:
-            connection.request(method, path, body, own | headers)
-            response = connection.getresponse()
-            return response.status, response, response.read()
-        except ConnectionError:
-            return 0, None, b""
-        finally:
-            connection.close()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
+SETTINGS = {"HUMON_INDEX_MEGABYTES": "4000", "HUMON_LOG_LEVEL": "notice"}
 
 
 def write_requests(place):
@@ -77,18 +41,18 @@ def check_equal(servers, rows):
         for line in rows[row][:50]:
             path, found = line.split(" ")[1], []
             for server in servers:
-                status, response, body = server.send("GET", path, headers={"accept-encoding": "gzip"})
-                is_compressed = response.getheader("content-encoding") == "gzip"
+                status, fields, body = server.exchange("GET", path, headers={"accept-encoding": "gzip"})
+                is_compressed = fields.get("content-encoding") == "gzip"
                 # The version. The bare server's tags have no mark.
-                tag = re.match(r'"\d+', response.getheader("etag")).group() if row == "get" else None
+                tag = re.match(r'"\d+', fields["etag"]).group() if row == "get" else None
                 plain = gzip.decompress(body) if is_compressed else body
-                found.append((status, is_compressed, response.getheader("content-type"), tag, plain))
+                found.append((status, is_compressed, fields.get("content-type"), tag, plain))
             if found[0] != found[1]:
                 sys.exit(f"The servers differ for {path}: {found}")
     line = rows["post"][0].split(" ", 2)
     for server in servers:
-        status, response, body = server.send("POST", line[1], line[2])
-        if status != 200 or not re.fullmatch(rb'\{"id":\d+\}', body) or not response.getheader("humon-position"):
+        status, fields, body = server.send("POST", line[1], line[2])
+        if status != 200 or not re.fullmatch(r'\{"id":\d+\}', body) or "humon-position" not in fields:
             sys.exit(f"{server.name}: POST got {status} {body}")
 
 
@@ -99,21 +63,23 @@ def measure(place, server, row):
 def compare(place):
     servers = []
     try:
-        humon = Server("humon", place, PORT, [nodes.HUMON, "serve"])
+        humon = nodes.Node(place, 0, **SETTINGS)
+        humon.name = "humon"
         servers.append(humon)
-        humon.until("the start", lambda: humon.send("GET", "/health")[0] == 200)
         if humon.send("GET", f"/v1/events/{EVENTS}")[0] != 200:
             nodes.fill(place, EVENTS)
         humon.send("POST", "/v1/users")
         url = f"postgresql:///postgres?host={place}/data/socket&user=humon"
-        plain = Server("hummingbird", place, PORT + 1, [nodes.ROOT + "/.build/release/BareServer", "--modules", str(PORT + 1)], DATABASE_URL=url)
+        port = nodes.PORT + 2
+        command = [nodes.ROOT + "/.build/release/BareServer", "--modules", str(port)]
+        plain = nodes.Server("hummingbird", command, place, port, url, **SETTINGS)
         servers.append(plain)
-        plain.until("the start", lambda: plain.send("GET", "/v1/events/1")[0] == 200)
+        plain.process.until("the start", lambda: plain.send("GET", "/v1/events/1")[0] == 200, nodes.START_SECONDS)
         rows = write_requests(place)
         # The index of each server is loaded when its lists have a tag: the position of the index.
         for server in servers:
             path = rows["list"][0].split(" ")[1]
-            server.until("the load of the index", lambda: server.send("GET", path)[1].getheader("etag"))
+            server.process.until("the load of the index", lambda: "etag" in server.send("GET", path)[1], nodes.START_SECONDS)
         check_equal(servers, rows)
         print(f"{EVENTS:,} events, 64 connections, {ROUNDS} rounds of {SECONDS} s a row; medians of the rounds\n")
         report(measure_all(place, servers))

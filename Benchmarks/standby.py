@@ -3,18 +3,14 @@
 `Benchmarks/nodes.py standby` calls it. Needs PostgreSQL's programs beside what nodes.py needs.
 """
 
-import glob, http.client, os, re, shutil, statistics, subprocess, time
+import http.client, os, re, shutil, statistics, time
 
 from nodes import EVENTS, ROUNDS, Node, details, paced, result
 
+from cluster import as_postgres
+
 FOLLOWED_PER_SECOND = 500
 FOLLOWED_SECONDS = 20
-
-
-def as_postgres(program, *arguments):
-    account = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] if os.getuid() == 0 else []
-    path = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1] + "/" + program
-    return subprocess.run([*account, path, *arguments], check=True, capture_output=True, text=True, cwd="/").stdout
 
 
 class Standby:

@@ -1,9 +1,10 @@
 """The systems with HTTP: humon, FastAPI and nginx. As every system, each has a name and measures rows."""
 
-import os, signal, subprocess, sys, time, urllib.error, urllib.request
+import os, urllib.error, urllib.request
 
 import nodes, wrk
 from environment import python_with
+from process import Process
 from seeding import DATABASE, FOLDER
 
 # A uvicorn process a core, with connections to PostgreSQL: 4, 8 and 16 differed by less than the noise, on a busy machine.
@@ -30,18 +31,16 @@ class HTTPSystem:
             return answer.read(), answer.headers["Content-Encoding"]
 
     def wait(self, path):
-        end = time.monotonic() + START_SECONDS
-        while True:
+        def is_there():
             try:
                 return self.answer(path)
             except (urllib.error.URLError, ConnectionError):
-                if self.process.poll() is not None or time.monotonic() > end:
-                    sys.exit(f"{self.name} does not start")
-                time.sleep(0.1)
+                return None
+
+        self.process.until("an answer", is_there, START_SECONDS)
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
+        self.process.stop()
 
 
 class Humon(HTTPSystem):
@@ -69,9 +68,10 @@ class FastAPI(HTTPSystem):
         self.place, self.port = place, port
         python = python_with(f"{FOLDER}/requirements.txt", "peers")
         own = {"PEER_DATABASE": f"postgresql:///{DATABASE}?host={cluster.socket}&user=humon", "PEER_CONNECTIONS": str(CONNECTIONS_A_WORKER)}
-        self.process = subprocess.Popen(
-            [python, "-m", "uvicorn", "fastapi_peer:app", "--app-dir", FOLDER, "--port", str(port), "--workers", str(WORKERS),
-             "--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log"], env=dict(os.environ, **own))
+        self.process = Process(
+            self.name, [python, "-m", "uvicorn", "fastapi_peer:app", "--app-dir", FOLDER, "--port", str(port), "--workers", str(WORKERS),
+             "--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log"],
+            f"{place}/fastapi.log", env=dict(os.environ, **own))
 
     def prepare(self):
         self.wait("/v1/events/1")
@@ -97,7 +97,7 @@ class Nginx(HTTPSystem):
                     gzip on; gzip_comp_level 1; gzip_min_length 1024; gzip_types application/json;
                     server {{ listen 127.0.0.1:{port}; root {self.place}/files; }}
                 }}""")
-        self.process = subprocess.Popen(["nginx", "-c", f"{self.place}/nginx.conf", "-e", f"{self.place}/errors"])
+        self.process = Process(self.name, ["nginx", "-c", f"{self.place}/nginx.conf", "-e", f"{self.place}/errors"], f"{self.place}/log")
 
     def prepare(self):
         self.wait("/get.json")

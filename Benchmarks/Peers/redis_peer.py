@@ -1,7 +1,8 @@
 """Redis with GEOSEARCH: events are JSON under a key each, and a geo set has their places."""
 
-import csv, json, os, re, shutil, socket, subprocess, sys, time
+import csv, json, os, re, shutil, socket, subprocess, sys
 
+from process import Process
 from seeding import FOLDER, POSTED, far_places, places, stored_events
 from wrk import Load
 
@@ -24,9 +25,9 @@ class Redis:
         directory = place + "/redis"
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
-        self.process = subprocess.Popen(
-            ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", directory, "--save", "", "--appendonly", "yes",
-             "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"], stdout=subprocess.DEVNULL)
+        self.process = Process(
+            self.name, ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", directory, "--save", "", "--appendonly", "yes",
+             "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"], f"{place}/redis.log")
         self.rows = {
             "get": (events, ["GET", "event:__rand_int__"]),
             "near1": (self.count, ["FCALL_RO", "nearest", "0", "__rand_int__", self.metres(1)]),
@@ -35,10 +36,8 @@ class Redis:
         }
 
     def prepare(self):
-        while subprocess.run(self.command("redis-cli", "PING"), capture_output=True).stdout != b"PONG\n":
-            if self.process.poll() is not None:
-                sys.exit("redis-server does not start")
-            time.sleep(0.05)
+        ping = self.command("redis-cli", "PING")
+        self.process.until("an answer", lambda: subprocess.run(ping, capture_output=True).stdout == b"PONG\n")
         self.seed()
         # A write is on the disk before its answer from now on, as in PostgreSQL.
         self.send("CONFIG", "SET", "appendfsync", "always")
@@ -111,5 +110,4 @@ class Redis:
             float(found["rps"]), float(found["p50_latency_ms"]), float(found["p99_latency_ms"]), requests, self.errors() - before)
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
+        self.process.stop()

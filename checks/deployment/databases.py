@@ -1,13 +1,13 @@
 """The forms of PostgreSQL: a single server, a cluster with failover, and behind a pooler."""
 
-import glob, os, shutil, signal
+import os, shutil, signal
 
+from cluster import binaries
 from sandbox import Failed, program, render
 from services import get
 
 # PostgreSQL's own programs are not in the PATH of Debian.
-FOUND = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
-POSTGRES = FOUND[-1] if FOUND else os.path.dirname(program("initdb"))
+POSTGRES = binaries()
 
 
 def query(sandbox, sql, database, host, port, environment={}, expected=(0,)):

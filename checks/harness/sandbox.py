@@ -2,11 +2,9 @@
 
 import glob, os, pwd, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
+from process import Failed, Process
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-class Failed(Exception):
-    """A test of a script failed."""
 
 
 class Sandbox:
@@ -67,17 +65,9 @@ class Sandbox:
     def start(self, name, command, environment={}, directory=None, identity=None):
         """Starts a process in the background. Its output goes to NAME.log."""
         self.release_ports()
-        log = open(self.path(f"{name}.log"), "a")
-        self.processes[name] = subprocess.Popen(
-            [str(word) for word in command],
-            env=self.environment(environment),
-            cwd=directory or self.directory,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            **(identity or self.identity()),
-        )
+        self.processes[name] = Process(
+            name, command, self.path(f"{name}.log"), env=self.environment(environment), cwd=directory or self.directory,
+            **(identity or self.identity()))
         return self.processes[name]
 
     def run(self, command, environment={}, directory=None, expected=(0,)):
@@ -127,17 +117,7 @@ class Sandbox:
 
     def stop(self, name, with_signal=signal.SIGTERM, seconds=60):
         process = self.processes.pop(name, None)
-        if process is None:
-            return 0
-        begin = time.monotonic()
-        process.send_signal(with_signal)
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise Failed(f"{name} did not stop within {seconds} s")
-        return time.monotonic() - begin
+        return process.stop(with_signal, seconds) if process else 0
 
     def close(self, keep):
         for name in reversed(list(self.processes)):

@@ -1,12 +1,14 @@
-"""One humon process on a private PostgreSQL, for scripts that test it from outside."""
+"""One humon process, for scripts that test or measure it from outside."""
 
 import os, re, secrets, shutil
 
-from sandbox import Failed
-
 
 class HumonServer:
-    def __init__(self, sandbox, humon, host="127.0.0.1", settings={}):
+    """A server on a private PostgreSQL in a sandbox."""
+
+    host = "127.0.0.1"
+
+    def __init__(self, sandbox, humon, host=host, settings={}):
         self.sandbox, self.host, self.secret = sandbox, host, secrets.token_hex()
         # A copy that the server's account can read.
         self.humon = shutil.copy(humon, sandbox.path("humon"))
@@ -19,13 +21,14 @@ class HumonServer:
         } | settings
 
     def start(self, name="server", settings={}):
-        self.name = name
-        self.process = self.sandbox.start(name, [self.humon, "serve"], self.settings | settings)
-        self.sandbox.until("humon to serve", self.has_started)
+        self.serve(self.sandbox.start(name, [self.humon, "serve"], self.settings | settings))
+
+    def serve(self, process, seconds=60):
+        """Waits for the end of a start-up."""
+        self.process = process
+        process.until("humon to serve", self.has_started, seconds)
 
     def has_started(self):
-        if self.process.poll() is not None:
-            raise Failed(f"humon ended: {self.log()}")
         banner = re.search(r"^humon serves on (https?)://\S+:(\d+)\n.*:(\d+)/metrics\n(?s:.*)curl", self.log(), re.M)
         if banner:
             self.port, self.admin_port = int(banner[2]), int(banner[3])
@@ -33,8 +36,7 @@ class HumonServer:
         return banner is not None
 
     def log(self):
-        with open(self.sandbox.path(f"{self.name}.log"), errors="replace") as file:
-            return file.read()
+        return self.process.output()
 
     def stop(self):
-        self.sandbox.stop(self.name)
+        self.sandbox.stop(self.process.name)
