@@ -7,6 +7,7 @@
 set -euo pipefail
 rounds=${1:-5} seconds=${2:-4} events=${EVENTS:-1000000}
 cd "$(dirname "$0")/.."
+. checks/harness/server.sh
 humon=$PWD/.build/release/humon bare=$PWD/.build/release/BareServer
 cities=$PWD/Sources/App/Demo/cities.tsv script=$PWD/Benchmarks/requests.lua
 # The directory PLACE, if set, keeps its events for the next run.
@@ -27,14 +28,7 @@ trap finish EXIT
 bare_server=$!
 
 start() { # megabytes of the index
-    HUMON_INDEX_MEGABYTES=$1 "$humon" serve >out 2>err &
-    server=$!
-    for _ in $(seq 1200); do
-        grep -q curl out && return
-        sleep 0.1
-    done
-    cat err
-    exit 1
+    serve "$humon" humon HUMON_INDEX_MEGABYTES=$1
 }
 stop() {
     kill $server
@@ -125,7 +119,7 @@ for _ in 1 2 3; do
     begin=$(date +%s%N)
     psql -c "COPY events_v2.events ($columns) TO STDOUT (FORMAT binary)" >/dev/null
     end=$(date +%s%N)
-    psql -At -c 'SELECT count(*) FROM events_v2.events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err | tail -1)" '
+    psql -At -c 'SELECT count(*) FROM events_v2.events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err.humon | tail -1)" '
         { sub("events_per_second=", "", filled); copied = $1 / ns * 1e9
           printf "  COPY to psql %.0f, index ready %.0f: %.2f\n", copied, filled, filled / copied }'
 done

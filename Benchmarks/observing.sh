@@ -6,7 +6,9 @@
 # Needs wrk and .build/release/humon.
 set -euo pipefail
 rounds=${ROUNDS:-8} seconds=${SECONDS_A_ROW:-2}
-humon=$(cd "$(dirname "$0")/.." && pwd)/.build/release/humon
+cd "$(dirname "$0")/.."
+. checks/harness/server.sh
+humon=$PWD/.build/release/humon
 place=$(mktemp -d)
 chmod 755 "$place"
 cd "$place"
@@ -24,16 +26,10 @@ finish() {
 trap finish EXIT
 
 start() { # name, program, settings
-    local name=$1 program=$2 port=$((18331 + ${#servers[@]}))
-    shift 2
-    env "$@" HUMON_PORT=$port "$program" serve >"out.$name" 2>"err.$name" &
-    names+=("$name") ports+=("$port") servers+=($!)
-    for _ in $(seq 600); do
-        grep -q curl "out.$name" && return
-        sleep 0.1
-    done
-    cat "err.$name"
-    exit 1
+    local port=$((18331 + ${#servers[@]}))
+    names+=("$1") ports+=("$port")
+    serve "$2" "$1" HUMON_PORT=$port "${@:3}"
+    servers+=("$server")
 }
 
 start metrics "$humon" HUMON_LOG_LEVEL=notice

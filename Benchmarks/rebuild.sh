@@ -5,15 +5,15 @@
 set -euo pipefail
 total=${1:-1000000}
 cd "$(dirname "$0")/.."
+. checks/harness/server.sh
 humon=$PWD/.build/release/humon
 place=$(mktemp -d)
 chmod 755 "$place"
 cd "$place"
 export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18322} TB_APP_SECRET=benchmark
-"$humon" serve >"$place/out" 2>"$place/err" &
-server=$!
+server=''
 trap 'kill $server; wait $server || true; rm -rf "$place"' EXIT
-for _ in $(seq 300); do grep -q curl "$place/out" && break; sleep 0.1; done
+serve "$humon" one
 # For each event the demo makes about one attendance and a hundredth of a user.
 "$humon" demo --events $((total * 100 / 201)) >/dev/null 2>"$place/demo"
 

@@ -4,15 +4,15 @@
 set -euo pipefail
 rounds=${1:-7}
 cd "$(dirname "$0")/.."
+. checks/harness/server.sh
 humon=$PWD/.build/release/humon
 place=$(mktemp -d)
 chmod 755 "$place"
 cd "$place"
 export HUMON_DATA=$place/data HUMON_PORT=0 TB_APP_SECRET=benchmark
-"$humon" serve >"$place/out" 2>"$place/err" &
-server=$!
+server=''
 trap 'kill $server; wait $server || true; rm -rf "$place"' EXIT
-for _ in $(seq 300); do grep -q curl "$place/out" && break; sleep 0.1; done
+serve "$humon" one
 psql() { command psql -X -q -A -t -h "$HUMON_DATA/socket" -U humon "$@"; }
 
 cat >fill.sql <<'SQL'
