@@ -72,3 +72,9 @@ extension UserID {
         self.init(rawValue: number)
     }
 }
+
+/// The id of a user.
+public struct UserID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+}

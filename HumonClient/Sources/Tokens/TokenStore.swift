@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Keeps the secret that proves which device is calling.
 ///
 /// The client calls a store from one task at a time. The tokens must outlive the app: without them a device is a new user.
@@ -29,4 +31,18 @@ extension DeviceTokens: CustomStringConvertible, CustomDebugStringConvertible, C
     public var description: String { "DeviceTokens(hidden)" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Keeps the tokens until the process ends, for tests and previews.
+///
+/// `@unchecked`: the lock protects the tokens.
+public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
+    private let lock = NSLock()
+    private var tokens: DeviceTokens?
+
+    public init(_ tokens: DeviceTokens? = nil) { self.tokens = tokens }
+
+    public func load() -> DeviceTokens? { lock.withLock { tokens } }
+
+    public func save(_ tokens: DeviceTokens?) { lock.withLock { self.tokens = tokens } }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// One piece of work for a connection, done whole before the next one's answers are read.
 struct Job: Sendable {
     enum Work: Sendable {
@@ -17,4 +19,11 @@ struct Job: Sendable {
     /// How long PostgreSQL may make no progress on the job before its connection is given up.
     var stallSeconds = Double.infinity
     let reply = Reply<[Rows]>()
+}
+
+/// The monotonic clock's seconds, which no change of the system's time affects.
+func monotonicSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import NIOHTTPTypes
 
 /// Writes a stream into an HTTP/1.1 connection: in chunks, or for HTTP/1.0 until the end of the connection.
 /// Source: RFC 9112, sections 6.3 and 7.1.
@@ -36,4 +37,28 @@ struct HTTP1StreamOutlet: StreamOutlet {
     private func send(_ bytes: ByteBuffer) {
         context.writeAndFlush(NIOAny(bytes), promise: unsent.willWrite(bytes.readableBytes, context))
     }
+}
+
+/// Writes a stream into DATA frames of an HTTP/2 stream.
+struct HTTP2StreamOutlet: StreamOutlet {
+    let context: ChannelHandlerContext
+    let unsent: UnsentBytes
+    /// Called after the last frame is written.
+    let end: () -> Void
+
+    var eventLoop: any EventLoop { context.eventLoop }
+    var budget: BufferBudget { unsent.budget }
+    var unsentBytes: Int { unsent.counted }
+
+    func write(_ bytes: ByteBuffer) {
+        context.writeAndFlush(
+            NIOAny(HTTPResponsePart.body(bytes)), promise: unsent.willWrite(bytes.readableBytes, context))
+    }
+
+    func finish() {
+        context.writeAndFlush(NIOAny(HTTPResponsePart.end(nil)), promise: nil)
+        end()
+    }
+
+    func abort() { context.close(promise: nil) }
 }
