@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventStore
 import Foundation
 import TestDatabase
 import TestServer
@@ -45,6 +46,26 @@ import Testing
             #expect("\(type)" == name + (isGroup ? "Commands" : words.count == 1 ? "Command" : ""))
             #expect(isGroup || files.contains("\(type).swift"), "\(type)")
         }
+    }
+
+    @Test func `every report of the catalogue has a command of its name, which offers all its parameters`() throws {
+        let commands = Self.commands().compactMap { words, type in
+            (type as? any ReportCommand.Type).map { (name: words.joined(separator: " "), report: $0.report) }
+        }
+        for (name, report) in commands {
+            #expect(report.name == name)
+            // The arguments of a command name only parameters of its report, and all of them.
+            let texts = (try? Humon.parseAsRoot(Self.example(of: name)) as? any ReportCommand)?.arguments
+            #expect(texts.map { Set($0.keys) } == Set(report.parameters.map(\.name)), "\(name)")
+        }
+        // An option of another command prints the list of rebuilds.
+        #expect(Set(commands.map(\.name)) == Set(Backend.reports.map(\.name)).subtracting(["projections rebuilds"]))
+    }
+
+    private static func example(of name: String) throws -> [String] {
+        let type = try #require(commands().first { $0.words.joined(separator: " ") == name }).type
+        let example = try #require(type.configuration.discussion.firstMatch(of: /EXAMPLE: humon ([^|&;>\n]*)/))
+        return example.1.split(separator: " ").map(String.init)
     }
 
     @Test func `humon completion prints scripts that the shells understand`() async throws {

@@ -1,4 +1,5 @@
 import Encoding
+import EventStore
 import Foundation
 import Synchronization
 import Testing
@@ -20,16 +21,27 @@ import Testing
     }
 
     private static let moment = Timestamp(milliseconds: 1_379_289_600_123)
-    private static let table = Table(
-        "stream", "events", "size", "last_at", "state",
-        rows: [
-            [.text("event-12"), .count(1_234_567), .bytes(1_500), .time(moment), .state(.good, "ok")],
-            [.text("user-1"), .count(-1), .bytes(999), .none, .state(.bad, "behind")],
-        ])
+    private struct Row: Sendable {
+        var stream: String
+        var events: Int64
+        var bytes: Int64
+        var lastAt: Timestamp?
+        var isGood: Bool
+    }
+
+    private static let rows = [
+        Row(stream: "event-12", events: 1_234_567, bytes: 1_500, lastAt: moment, isGood: true),
+        Row(stream: "user-1", events: -1, bytes: 999, lastAt: nil, isGood: false),
+    ]
+
+    private static let columns: [RowColumn<Row>] = [
+        .text("stream") { $0.stream }, .count("events") { $0.events }, .bytes("size") { $0.bytes },
+        .time("last_at") { $0.lastAt }, .state("state") { $0.isGood ? (.good, "ok") : (.bad, "behind") },
+    ]
 
     @Test func `a table for people has aligned columns, with numbers on the right`() throws {
         #expect(
-            try written(.text(isColoured: false)) { try $0.write(Self.table) } == """
+            try written(.text(isColoured: false)) { try $0.write(Self.rows, Self.columns) } == """
                 stream       events    size  last at                   state
                 event-12  1,234,567  1.5 kB  2013-09-16 00:00:00.123Z  ok
                 user-1           -1   999 B                            behind
@@ -38,7 +50,7 @@ import Testing
     }
 
     @Test func `a table for programs has one object per line`() throws {
-        let lines = try written(.json) { try $0.write(Self.table) }
+        let lines = try written(.json) { try $0.write(Self.rows, Self.columns) }
         #expect(
             lines == """
                 {"stream":"event-12","events":1234567,"size":1500,"last_at":"2013-09-16T00:00:00.123Z","state":"ok"}
@@ -48,41 +60,43 @@ import Testing
     }
 
     @Test func `only coloured output contains escape sequences`() throws {
-        let coloured = try written(.text(isColoured: true)) { try $0.write(Self.table) }
+        let coloured = try written(.text(isColoured: true)) { try $0.write(Self.rows, Self.columns) }
         #expect(coloured.contains("\u{1B}[1mstream\u{1B}[0m     "))
         #expect(coloured.contains("\u{1B}[32mok\u{1B}[0m\n"))
         #expect(coloured.contains("\u{1B}[31mbehind\u{1B}[0m\n"))
-        #expect(!(try written(.text(isColoured: false)) { try $0.write(Self.table) }).contains("\u{1B}"))
-        #expect(!(try written(.json) { try $0.write(Self.table) }).contains("\u{1B}"))
+        #expect(!(try written(.text(isColoured: false)) { try $0.write(Self.rows, Self.columns) }).contains("\u{1B}"))
+        #expect(!(try written(.json) { try $0.write(Self.rows, Self.columns) }).contains("\u{1B}"))
     }
 
     @Test func `a table has only the columns that the user named, in that order`() throws {
         let columns = ["state", "stream"]
         #expect(
-            try written(.text(isColoured: false), columns: columns) { try $0.write(Self.table) }
+            try written(.text(isColoured: false), columns: columns) { try $0.write(Self.rows, Self.columns) }
                 == "state   stream\nok      event-12\nbehind  user-1\n")
         #expect(
-            try written(.json, columns: columns) { try $0.write(Self.table) }
+            try written(.json, columns: columns) { try $0.write(Self.rows, Self.columns) }
                 == "{\"state\":\"ok\",\"stream\":\"event-12\"}\n{\"state\":\"behind\",\"stream\":\"user-1\"}\n")
     }
 
     @Test func `a column for programs is shown to a person who names it`() throws {
-        let table = Table(columns: ["a", Column("b", isForPrograms: true)], rows: [[.text("1"), .text("2")]])
-        #expect(try written(.text(isColoured: false)) { try $0.write(table) } == "a\n1\n")
-        #expect(try written(.text(isColoured: false), columns: ["b", "a"]) { try $0.write(table) } == "b  a\n2  1\n")
+        let columns: [RowColumn<(String, String)>] = [.text("a") { $0.0 }, .text("b", .detail) { $0.1 }]
+        #expect(try written(.text(isColoured: false)) { try $0.write([("1", "2")], columns) } == "a\n1\n")
+        #expect(
+            try written(.text(isColoured: false), columns: ["b", "a"]) { try $0.write([("1", "2")], columns) } == "b  a\n2  1\n")
     }
 
     @Test func `a table without headings starts with the first row and ignores the width of the headings`() throws {
-        let table = Table("a_long_heading", "b", rows: [[.text("x"), .text("y")]])
-        #expect(try written(.text(isColoured: false), hasHeadings: false) { try $0.write(table) } == "x  y\n")
+        let text = try written(.text(isColoured: false), hasHeadings: false) {
+            try $0.write(["x"], [.text("a_long_heading") { $0 }, .text("b") { _ in "y" }])
+        }
+        #expect(text == "x  y\n")
     }
 
     @Test func `a table aligns wide characters, emoji and combining marks`() throws {
-        let table = Table(
-            "name", "end",
-            rows: ["東京", "🏳️‍🌈 👩‍👩‍👧", "Cafe\u{301}", "한국", "abcdefgh"].map { [.text($0), .text("|")] })
+        let names = ["東京", "🏳️‍🌈 👩‍👩‍👧", "Cafe\u{301}", "한국", "abcdefgh"]
         #expect(
-            try written(.text(isColoured: false)) { try $0.write(table) } == """
+            try written(.text(isColoured: false)) { try $0.write(names, [.text("name") { $0 }, .text("end") { _ in "|" }]) }
+                == """
                 name      end
                 東京      |
                 🏳️‍🌈 👩‍👩‍👧     |
@@ -113,16 +127,14 @@ import Testing
 
     @Test(arguments: [24, 40, 62, 80, 200])
     func `a table fits the width of the terminal and cuts neither numbers nor times`(width: Int) throws {
-        let table = Table(
-            columns: ["name", "position", "recorded_at", Column("actor", yields: true), "data"],
-            rows: [
-                [
-                    .text("北海道の桜まつり2026年"), .number(Int64(1_042)), .time(Self.moment), .text("someone"),
-                    .text(String(repeating: "x", count: 100)),
-                ],
-                [.text("short"), .number(Int64(7)), .time(Self.moment), .none, .text("東京")],
-            ])
-        let lines = try written(.text(isColoured: false), width: width) { try $0.write(table) }.split(separator: "\n")
+        let rows = [
+            ("北海道の桜まつり2026年", Int64(1_042), "someone", String(repeating: "x", count: 100)), ("short", 7, nil, "東京"),
+        ]
+        let columns: [RowColumn<(String, Int64, String?, String)>] = [
+            .text("name") { $0.0 }, .number("position") { $0.1 }, .time("recorded_at") { _ in Self.moment },
+            .text("actor", .side) { $0.2 }, .text("data") { $0.3 },
+        ]
+        let lines = try written(.text(isColoured: false), width: width) { try $0.write(rows, columns) }.split(separator: "\n")
         #expect(lines.count == 3)
         for line in lines { #expect(line.displayWidth <= width, "\(line)") }
         #expect(lines[1].contains(" 1042"))
@@ -133,8 +145,8 @@ import Testing
     }
 
     @Test func `a narrow terminal gets all columns that the user named`() throws {
-        let table = Table("a", "b", rows: [[.number(Int64(1_234_567)), .number(Int64(1_234_567))]])
-        let text = try written(.text(isColoured: false), width: 10, columns: ["a", "b"]) { try $0.write(table) }
+        let columns: [RowColumn<Int64>] = [.number("a") { $0 }, .number("b") { $0 }]
+        let text = try written(.text(isColoured: false), width: 10, columns: ["a", "b"]) { try $0.write([1_234_567], columns) }
         #expect(text.contains("1234567  1234567"))
     }
 
@@ -152,9 +164,9 @@ import Testing
 
     @Test func `rows that come one by one have one heading`() throws {
         let lines = try written(.text(isColoured: false)) { output in
-            var rows = output.rows([Column("position", width: 10), "type"])
-            try rows.write([[.number(Int64(9)), .text("a")]])
-            try rows.write([[.number(Int64(1_000_000)), .text("b")]])
+            let columns: [RowColumn<(Int64, String)>] = [.number("position", length: 10) { $0.0 }, .text("type") { $0.1 }]
+            var writer = RowWriter(output: output, columns: columns.map(\.column))
+            for row in [(Int64(9), "a"), (1_000_000, "b")] { try writer.write([columns.map { $0.value(row) }]) }
         }
         #expect(lines == "  position  type\n         9  a\n   1000000  b\n")
     }
@@ -175,7 +187,7 @@ import Testing
         for format in [Output.Format.text(isColoured: false), .json] {
             let text = try written(format) { output in
                 try output.write(record)
-                try output.write(Table("name", rows: [[.text(evil)]]))
+                try output.write([evil], [.text("name") { $0 }])
                 try output.say(evil)
             }
             let harmful = text.unicodeScalars.filter { $0 != "\n" && ($0.value < 0x20 || (0x7F..<0xA0).contains($0.value)) }
@@ -188,13 +200,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (Field.bytes(1_000), "1.0 kB"), (.bytes(999_999), "1.0 MB"), (.bytes(-2_500_000_000), "-2.5 GB"),
+        (ReportValue.bytes(1_000), "1.0 kB"), (.bytes(999_999), "1.0 MB"), (.bytes(-2_500_000_000), "-2.5 GB"),
         (.seconds(0.0123), "12.3 ms"), (.seconds(59.96), "1 min 0 s"), (.seconds(3_720), "1 h 2 min"),
         (.seconds(180_000), "2 d 2 h"), (.seconds(.infinity), ""), (.rate(0), "0"), (.rate(0.0123), "0.012"),
         (.rate(99.94), "99.9"),
         (.rate(12_345.6), "12,346"), (.rate(.nan), ""), (.flag(true), "yes"), (.count(Int64.min), "-9,223,372,036,854,775,808"),
     ])
-    func `a figure for people has a unit and few digits`(field: Field, text: String) {
+    func `a figure for people has a unit and few digits`(field: ReportValue, text: String) {
         #expect(field.text(in: .gmt) == text)
     }
 

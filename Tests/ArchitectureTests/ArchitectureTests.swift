@@ -109,6 +109,9 @@ import Testing
         Sample(rule: .throwing, text: "/// - Throws: `E`\npublic func a() throws {}\npublic func b() throws {}\n"),
         Sample(rule: .ends, file: "Tests/AppTests/ServeTests.swift", text: "try process.run()\nprocess.waitUntilExit()\n"),
         Sample(rule: .ends, file: "Tests/AppTests/ServeTests.swift", text: "process.terminationHandler = { _ in }\n"),
+        Sample(rule: .terminals, text: "internal import ArgumentParser\n"),
+        Sample(rule: .terminals, text: #"let a = ReportParameter("until", .time, "Continue with --before.")"#),
+        Sample(rule: .terminals, text: #"OperatorReport("a", "See humon log search.", [], columns) { _ in .complete() }"#),
     ]
 
     static let kept = [
@@ -146,6 +149,8 @@ import Testing
         Sample(rule: .throwing, text: "    public func each(_ body: () throws -> Void) rethrows {}\n    func read() throws {}\n"),
         Sample(rule: .throwing, text: "public protocol Reader {\n    var name: String { get }\n}\nfunc read() throws {}\n"),
         Sample(rule: .ends, file: "Tests/AppTests/ServeTests.swift", text: "#expect(try await process.untilEnd() == 0)\n"),
+        Sample(rule: .terminals, file: "Sources/App/Options/ReportOptions.swift", text: "internal import ArgumentParser\n"),
+        Sample(rule: .terminals, text: #"let a = ReportParameter("until", .time, "Only events before this time.")"#),
     ]
 
     @Test(arguments: broken)

@@ -12,7 +12,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
     static let all = [
         imports, networking, clients, clocks, mutexes, tables, readModels, log, types, storedTypes, lines, nouns, unchecked,
-        throwing, ends,
+        throwing, ends, terminals,
     ]
 }
 
@@ -144,6 +144,16 @@ extension Rule {
     { file, text in
         guard file != "Tests/ArchitectureTests/ArchitectureTests.swift" else { return [] }
         return text.matches(of: /\.(?:waitUntilExit\(|terminationHandler\b)/).map { String($0.0) }
+    }
+
+    /// A page renders the operator reports too, and it has no options and no commands.
+    static let terminals = Rule(name: "only App knows of command lines, and no report names a command or an option") {
+        file, text in
+        guard SourceTree.target(of: file) != "App" else { return [] }
+        let imports = SourceTree.imports(in: text).filter { $0 == "ArgumentParser" }
+        let code = Self.code(in: text)
+        guard code.contains("OperatorReport") || code.contains("ReportParameter") else { return imports }
+        return imports + code.matches(of: /humon [a-z]+|[" (]--?[a-z]\w*|Ctrl-C|isatty/).map { String($0.0) }
     }
 
     /// Without comments.

@@ -10,14 +10,18 @@ public struct Module: Sendable {
     public let projections: [any Projection]
     /// The sequences that number streams; empty if the module derives its keys from other values.
     public let idSequences: [IDSequence]
+    /// The module's own reports for operators.
+    public let operatorReports: [OperatorReport]
 
     public init(
-        _ name: String, domainEvents: [any DomainEvent.Type], projections: [any Projection], idSequences: [IDSequence] = []
+        _ name: String, domainEvents: [any DomainEvent.Type], projections: [any Projection], idSequences: [IDSequence] = [],
+        operatorReports: [OperatorReport] = []
     ) {
         self.name = name
         self.domainEvents = domainEvents
         self.projections = projections
         self.idSequences = idSequences
+        self.operatorReports = operatorReports
     }
 }
 

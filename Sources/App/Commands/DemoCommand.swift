@@ -57,7 +57,7 @@ struct DemoCommand: AsyncParsableCommand {
         let command =
             "curl '\(settings.address(port: settings.port))/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'"
         let output = options.output
-        guard !options.json else { return try output.write(["events": .count(count), "command": .text(command)]) }
+        guard !options.json else { return try output.write(["events": .count(Int64(count)), "command": .text(command)]) }
         for line in ["Created \(count) events. Try, while `humon serve` runs:", "", "  \(command)"] { try output.say(line) }
     }
 }
@@ -69,7 +69,7 @@ extension DemoCommand {
         }
         guard !options.json else {
             return try options.output.write([
-                "events": .count(events), "first_foreign_position": position.map { .number($0) } ?? .none,
+                "events": .count(Int64(events)), "first_foreign_position": position.map { .number($0) } ?? .none,
             ])
         }
         try options.output.say("The demo would create \(events) events in \(settings.databaseDescription).")

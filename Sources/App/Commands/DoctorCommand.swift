@@ -1,8 +1,9 @@
 internal import ArgumentParser
+internal import EventStore
 
 /// `humon doctor`
 struct DoctorCommand: AsyncParsableCommand, TableCommand {
-    static let columns = CheckScreen.columns(names: DoctorReport.names)
+    static let columns = CheckScreen.table.map(\.column)
 
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -22,7 +23,7 @@ struct DoctorCommand: AsyncParsableCommand, TableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let screen = CheckScreen(options.output(table), columns: Self.columns)
+        let screen = CheckScreen(options.output(table))
         try await DoctorReport.run(database) { check in
             try Task.checkCancellation()
             try screen.show(check)

@@ -5,7 +5,11 @@ internal import Postgres
 
 /// `humon migrate`
 struct MigrateCommand: AsyncParsableCommand, TableCommand {
-    static let columns: [Column] = ["migration", "state"]
+    private static let table: [RowColumn<(name: String, isMissing: Bool)>] = [
+        .text("migration") { $0.name },
+        .state("state") { $0.isMissing ? (.bad, "missing") : (.good, "applied") },
+    ]
+    static let columns = table.map(\.column)
 
     static let configuration = CommandConfiguration(
         commandName: "migrate",
@@ -32,9 +36,8 @@ struct MigrateCommand: AsyncParsableCommand, TableCommand {
                 return try await isCheck ? migrator.pending() : migrator.migrate()
             }
         }
-        let state: Field = isCheck ? .state(.bad, "missing") : .state(.good, "applied")
-        let found = Table(columns: Self.columns, rows: missing.map { [.text($0), state] })
-        try options.output(table).write(found, whenEmpty: "The database has all migrations.")
+        try options.output(table).write(
+            missing.map { ($0, isCheck) }, Self.table, whenEmpty: "The database has all migrations.")
         if isCheck, !missing.isEmpty { throw NegativeResult() }
     }
 }

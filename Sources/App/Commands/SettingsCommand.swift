@@ -1,8 +1,25 @@
 internal import ArgumentParser
+internal import EventStore
 
 /// `humon settings`
 struct SettingsCommand: AsyncParsableCommand, TableCommand {
-    static let columns: [Column] = ["name", "value", "source", Column("default", yields: true), Column("help", yields: true)]
+    private struct Row: Sendable {
+        var setting: any SettingDeclaration
+        /// `nil` if the value is unusable.
+        var resolved: (any ResolvedSetting)?
+    }
+
+    private static let table: [RowColumn<Row>] = [
+        .text("name") { $0.setting.name },
+        .text("value") { row in
+            guard let resolved = row.resolved else { return "(unusable)" }
+            guard let text = resolved.text else { return "(hidden)" }
+            return text.isEmpty ? nil : text
+        },
+        .text("source") { $0.resolved?.source.rawValue }, .text("default", .side) { $0.setting.documentedDefault },
+        .text("help", .side) { $0.setting.help },
+    ]
+    static let columns = table.map(\.column)
 
     static let configuration = CommandConfiguration(
         commandName: "settings",
@@ -22,23 +39,13 @@ struct SettingsCommand: AsyncParsableCommand, TableCommand {
     func run() async throws {
         let sources = try await SettingSources()
         var errors = Settings.unknown(among: sources.names).map { SettingsError.unknown(name: $0) }
-        var found = Table(columns: Self.columns)
+        var rows: [Row] = []
         for setting in Settings.Declarations.all {
-            var (value, source): (Field, Field) = (.state(.bad, "(unusable)"), .none)
-            do throws(SettingsError) {
-                let resolved = try setting.resolve(from: sources)
-                (value, source) = (Self.shown(resolved), .text(resolved.source.rawValue))
-            } catch {
-                errors.append(error)
-            }
-            found.append(.text(setting.name), value, source, .text(setting.documentedDefault), .text(setting.help))
+            var row = Row(setting: setting)
+            do throws(SettingsError) { row.resolved = try setting.resolve(from: sources) } catch { errors.append(error) }
+            rows.append(row)
         }
-        try options.output(table).write(found)
+        try options.output(table).write(rows, Self.table)
         guard errors.isEmpty else { throw NegativeResult(errors.map(\.description).joined(separator: " ")) }
-    }
-
-    private static func shown(_ setting: any ResolvedSetting) -> Field {
-        guard let text = setting.text else { return .text("(hidden)") }
-        return text.isEmpty ? .none : .text(text)
     }
 }

@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Synchronization
 
 /// Prints each check of the doctor as soon as it ends, so that a slow check does not delay earlier lines.
@@ -6,17 +7,15 @@ final class CheckScreen: Sendable {
     private let rows: Mutex<RowWriter>
     private let shown = Mutex<[Check]>([])
 
-    /// - Parameter names: the names of all checks, for the width of their column
-    static func columns(names: [String]) -> [Column] {
-        [
-            Column("check", width: names.map(\.displayWidth).max() ?? 0), "state", "result",
-            Column("hint", isForPrograms: true),
-        ]
-    }
+    static let table: [RowColumn<Check>] = [
+        .text("check", length: DoctorReport.names.map(\.count).max() ?? 0) { $0.name },
+        .state("state") { ($0.state.health, $0.state.rawValue) }, .text("result") { $0.result },
+        .text("hint", .detail) { $0.hint },
+    ]
 
-    init(_ output: Output, columns: [Column]) {
+    init(_ output: Output) {
         self.output = output
-        rows = Mutex(output.rows(columns))
+        rows = Mutex(RowWriter(output: output, columns: Self.table.map(\.column)))
     }
 
     /// Whether a check was bad.
@@ -24,7 +23,7 @@ final class CheckScreen: Sendable {
 
     /// - Throws: ``OutputClosed``, ``OutputFailed``
     func show(_ check: Check) throws {
-        try rows.withLock { try $0.write([check.fields]) }
+        try rows.withLock { try $0.write([Self.table.map { $0.value(check) }]) }
         shown.withLock { $0.append(check) }
     }
 
@@ -34,16 +33,12 @@ final class CheckScreen: Sendable {
         let hints = shown.withLock { $0.filter { $0.hint != nil } }
         guard output.format != .json, output.columns == nil, !hints.isEmpty else { return }
         try output.say("")
-        try output.write(Record(fields: hints.map { (name: $0.name, value: .text($0.hint)) }))
+        try output.write(Record(fields: hints.map { (name: $0.name, value: .text($0.hint ?? "")) }))
     }
 }
 
-extension Check {
-    fileprivate var fields: [Field] { [.text(name), .state(state.field, state.rawValue), .text(result), .text(hint)] }
-}
-
 extension Check.State {
-    fileprivate var field: Field.State {
+    fileprivate var health: ReportValue.Health {
         switch self {
         case .ok: .good
         case .warn: .doubtful

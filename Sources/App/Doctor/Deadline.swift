@@ -4,7 +4,7 @@ enum Deadline {
 
     struct Exceeded: Error, CustomStringConvertible {
         var seconds: Double
-        var description: String { "no answer within \(Field.duration(seconds: seconds))" }
+        var description: String { "no answer within \(Figure.duration(seconds: seconds))" }
     }
 
     /// Runs the body, and cancels it when the time is over.

@@ -23,7 +23,7 @@ struct IndexCheck: Sendable {
         } catch is Deadline.Exceeded {
             return Check(
                 Self.name, .warn,
-                "the server on \(address.description) has not compared all events within \(Field.duration(seconds: Deadline.seconds))",
+                "the server on \(address.description) has not compared all events within \(Figure.duration(seconds: Deadline.seconds))",
                 hint: "Request \(address.description)/index/check yourself: it has no time limit.")
         } catch is JSONSyntaxError {
             return Check(Self.name, .warn, "the server on \(address.description) is not humon", hint: "Check HUMON_ADMIN_PORT.")
@@ -51,7 +51,7 @@ struct IndexCheck: Sendable {
         guard differing > 0 else {
             let compared = answer["sample"] == .bool(true) ? "of a random sample of" : "all"
             let result =
-                "holds \(compared) \(Field.grouped(events)) events as the read model has them at position \(Field.grouped(position))"
+                "holds \(compared) \(Figure.grouped(events)) events as the read model has them at position \(Figure.grouped(position))"
             let percent = answer["memory_percent"]?.storedInteger ?? 0
             guard percent > comfortablePercent else { return Check(name, .ok, result) }
             return Check(
@@ -63,7 +63,7 @@ struct IndexCheck: Sendable {
         let first: String = if case .array(let found) = answer["differences"] { found.first?.storedString ?? "" } else { "" }
         return Check(
             name, .bad,
-            "differs from the read model in \(Field.grouped(differing)) events at position \(Field.grouped(position)): \(first)",
+            "differs from the read model in \(Figure.grouped(differing)) events at position \(Figure.grouped(position)): \(first)",
             hint: "Run humon projections verify events. If it finds no difference, restart the server, and report this.")
     }
 

@@ -34,10 +34,10 @@ struct LogChecks: Sendable {
             return Check("log", .bad, first.reason + (more > 0 ? "; \(more) more" : ""), hint: hint)
         }
         guard let newest = try await reader.newest() else { return Check("log", .ok, "nothing is recorded yet") }
-        let looked = verification.start == 0 ? "all of it is" : "the newest \(Field.grouped(verification.total)) are"
+        let looked = verification.start == 0 ? "all of it is" : "the newest \(Figure.grouped(verification.total)) are"
         return Check(
             "log", .ok,
-            "at position \(Field.grouped(verification.head)), recorded \(newest.envelope.recordedAt.text(in: .gmt)); \(looked) sound"
+            "at position \(Figure.grouped(verification.head)), recorded \(newest.envelope.recordedAt.text(in: .gmt)); \(looked) sound"
         )
     }
 
@@ -56,7 +56,7 @@ struct LogChecks: Sendable {
         let waiting = holder.waiting == 1 ? "1 session waits" : "\(holder.waiting) sessions wait"
         return Check(
             lockName, .bad,
-            "\(what) \(holder.name)\(address)\(since)\(silence); \(waiting), the first for \(Field.duration(seconds: holder.waitedSeconds))",
+            "\(what) \(holder.name)\(address)\(since)\(silence); \(waiting), the first for \(Figure.duration(seconds: holder.waitedSeconds))",
             hint: "Look at that node: it may be frozen. An import or a rebuild ends by itself. To end the session: "
                 + "SELECT pg_terminate_backend(\(holder.process));")
     }
@@ -89,6 +89,6 @@ struct LogChecks: Sendable {
                 hint: behind.map { "SELECT setval('\($0.sequence.name)', \($0.largestUsed));" }.joined(separator: " "))
         }
         return Check(
-            "sequences", .ok, states.map { "\($0.sequence.name) is at \(Field.grouped($0.last))" }.joined(separator: ", "))
+            "sequences", .ok, states.map { "\($0.sequence.name) is at \(Figure.grouped($0.last))" }.joined(separator: ", "))
     }
 }

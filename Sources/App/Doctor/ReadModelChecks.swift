@@ -23,7 +23,7 @@ struct ReadModelChecks: Sendable {
     }
 
     private static func check(_ state: ReadModelStatus.State, _ model: ReadModelStatus?, as name: String) -> Check {
-        let (version, lag) = (model?.version ?? 0, Field.grouped(model?.lag ?? 0))
+        let (version, lag) = (model?.version ?? 0, Figure.grouped(model?.lag ?? 0))
         return switch state {
         case .ready: Check(name, .ok, "version \(version), in step with the log")
         case .behind:
@@ -49,7 +49,7 @@ struct ReadModelChecks: Sendable {
         guard parked.isEmpty else {
             return Check(
                 "subscriptions", .bad,
-                parked.map { "\(Field.grouped($0.parkedStreams)) parked by \($0.name)" }.joined(separator: "; "),
+                parked.map { "\(Figure.grouped($0.parkedStreams)) parked by \($0.name)" }.joined(separator: "; "),
                 hint: parked.map {
                     "See humon subscriptions parked \($0.name); mend the cause, then humon subscriptions retry \($0.name)."
                 }
@@ -59,12 +59,12 @@ struct ReadModelChecks: Sendable {
         guard abandoned.isEmpty else {
             return Check(
                 "subscriptions", .warn,
-                abandoned.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind and has no leader" }.joined(
+                abandoned.map { "\($0.name) is \(Figure.grouped($0.lag)) positions behind and has no leader" }.joined(
                     separator: "; "),
                 hint: "Check that a server with this subscription runs.")
         }
         return Check(
             "subscriptions", .ok,
-            subscriptions.map { "\($0.name) is \(Field.grouped($0.lag)) positions behind" }.joined(separator: ", "))
+            subscriptions.map { "\($0.name) is \(Figure.grouped($0.lag)) positions behind" }.joined(separator: ", "))
     }
 }

@@ -34,7 +34,7 @@ struct RowsCheck: Sendable {
         guard !differing.isEmpty else { return Check(name, .ok, "the server compares them with the log: none differs") }
         return Check(
             name, .bad,
-            differing.map { "\(Field.grouped($0.value)) of \($0.readModel) differ from the log" }.joined(separator: "; "),
+            differing.map { "\(Figure.grouped($0.value)) of \($0.readModel) differ from the log" }.joined(separator: "; "),
             hint: "Run humon projections verify --all to see them, and humon projections rebuild --all to correct them.")
     }
 

@@ -26,7 +26,7 @@ struct ServerChecks: Sendable {
     }
 
     static func database(version: String, number: Int32, querySeconds: Double) -> Check {
-        let result = "PostgreSQL \(version); a query takes \(Field.duration(seconds: querySeconds))"
+        let result = "PostgreSQL \(version); a query takes \(Figure.duration(seconds: querySeconds))"
         if number < oldestVersion { return Check("database", .bad, result, hint: "Upgrade PostgreSQL to 15 or later.") }
         guard querySeconds > slowQuerySeconds else { return Check("database", .ok, result) }
         return Check("database", .warn, result, hint: "Move humon nearer to the database, or look for the load on it.")
@@ -64,13 +64,13 @@ struct ServerChecks: Sendable {
     /// Checks the disk when the database is away, for which a full disk may be the reason. Returns `nil` if it cannot read the directory.
     static func disk(withoutDatabase directory: String) -> Check? {
         guard let freeBytes = try? freeBytes(in: directory) else { return nil }
-        return disk("\(Field.size(bytes: freeBytes)) free; the size of the database is unknown", freeBytes: freeBytes)
+        return disk("\(Figure.size(bytes: freeBytes)) free; the size of the database is unknown", freeBytes: freeBytes)
     }
 
     static func disk(databaseBytes: Int64, logBytes: Int64, freeBytes: Int64?) -> Check {
-        let sizes = "the database has \(Field.size(bytes: databaseBytes)), \(Field.size(bytes: logBytes)) of it the log"
+        let sizes = "the database has \(Figure.size(bytes: databaseBytes)), \(Figure.size(bytes: logBytes)) of it the log"
         guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space is visible only on its machine") }
-        return disk("\(Field.size(bytes: freeBytes)) free; \(sizes)", databaseBytes: databaseBytes, freeBytes: freeBytes)
+        return disk("\(Figure.size(bytes: freeBytes)) free; \(sizes)", databaseBytes: databaseBytes, freeBytes: freeBytes)
     }
 
     private static func disk(_ result: String, databaseBytes: Int64 = 0, freeBytes: Int64) -> Check {
@@ -105,15 +105,15 @@ struct ServerChecks: Sendable {
         guard abs(ahead) - uncertainty <= clockToleranceSeconds else {
             let direction = ahead > 0 ? "ahead of" : "behind"
             return Check(
-                "clock", .bad, "this machine is \(Field.duration(seconds: abs(ahead))) \(direction) the database", hint: hint)
+                "clock", .bad, "this machine is \(Figure.duration(seconds: abs(ahead))) \(direction) the database", hint: hint)
         }
         if let newestAhead, newestAhead > clockToleranceSeconds {
             return Check(
-                "clock", .bad, "the newest recorded event is \(Field.duration(seconds: newestAhead)) in the future",
+                "clock", .bad, "the newest recorded event is \(Figure.duration(seconds: newestAhead)) in the future",
                 hint: hint)
         }
         let difference = max(abs(ahead), uncertainty)
-        return Check("clock", .ok, "at most \(Field.duration(seconds: difference)) between this machine and the database")
+        return Check("clock", .ok, "at most \(Figure.duration(seconds: difference)) between this machine and the database")
     }
 
     /// The fastest of five runs, because the first run prepares the statement.

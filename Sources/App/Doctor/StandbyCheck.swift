@@ -35,13 +35,13 @@ struct StandbyCheck: Sendable {
         switch comparison {
         case .inStep(let after):
             guard after > .seconds(Standby.patienceSeconds) else {
-                return Check(name, .ok, "has the end of the log after \(Field.duration(seconds: after / .seconds(1)))")
+                return Check(name, .ok, "has the end of the log after \(Figure.duration(seconds: after / .seconds(1)))")
             }
             return Check(
-                name, .warn, "has the end of the log after \(Field.duration(seconds: after / .seconds(1))): \(primaryIsRead)",
+                name, .warn, "has the end of the log after \(Figure.duration(seconds: after / .seconds(1))): \(primaryIsRead)",
                 hint: lagHint)
         case .behind(let positions):
-            return Check(name, .warn, "lacks \(Field.grouped(positions)) recorded events: \(primaryIsRead)", hint: lagHint)
+            return Check(name, .warn, "lacks \(Figure.grouped(positions)) recorded events: \(primaryIsRead)", hint: lagHint)
         case .diverged:
             return Check(
                 name, .bad, "has another log than the database of DATABASE_URL: \(primaryIsRead)",

@@ -33,11 +33,11 @@ struct DatabaseOptions: ParsableArguments {
     /// Runs the body with the existing database, with the rights of the role that may only read, and with a low priority.
     /// - Throws: ``NotUsable``, the errors of ``with(_:_:)``, and the errors of the body
     func reading<Value: Sendable>(
-        _ output: Output, connections: Int = 1, _ body: @Sendable (PostgresClient, Output) async throws -> Value
+        connections: Int = 1, _ body: @Sendable (PostgresClient) async throws -> Value
     ) async throws -> Value {
         try await with(.asVisitorOfExisting) { database, logger in
             BackgroundPriority.take()
-            return try await database.reading(connections: connections, logger: logger) { try await body($0, output) }
+            return try await database.reading(connections: connections, logger: logger) { try await body($0) }
         }
     }
 }

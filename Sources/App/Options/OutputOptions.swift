@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import EventStore
 internal import Foundation
 
 /// The format of a command's result. Every command that prints a result has these options.
@@ -53,7 +52,4 @@ struct OutputOptions: ParsableArguments {
 struct RevealOptions: ParsableArguments {
     @Flag(help: "Show personal data: addresses, places, devices.")
     var reveal = false
-
-    /// The parts of stored data that may be shown.
-    var personalData: PersonalData { PersonalData(of: Backend.domainEvents, isRevealed: reveal) }
 }

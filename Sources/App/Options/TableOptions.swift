@@ -1,8 +1,9 @@
 internal import ArgumentParser
+internal import EventStore
 
 /// A command that prints one table.
 protocol TableCommand: SendableMetatype {
-    static var columns: [Column] { get }
+    static var columns: [ReportColumn] { get }
 }
 
 /// The columns and headings of a command's table.

@@ -1,4 +1,5 @@
 internal import Encoding
+internal import EventStore
 internal import Foundation
 
 /// Prints the result of a command: aligned lines for people, or one JSON object per line for programs. Progress and advice are no
@@ -19,16 +20,13 @@ struct Output: Sendable {
     /// Takes whole lines.
     let write: @Sendable (String) throws -> Void
 
-    /// Prints all rows, or for people the message if the table has no rows.
+    /// Prints all rows, or for people the message if there are none.
     /// - Throws: ``OutputClosed``, ``OutputFailed``
-    func write(_ table: Table, whenEmpty message: String? = nil) throws {
-        if table.rows.isEmpty, let message { return try say(message) }
-        var rows = rows(table.columns)
-        try rows.write(table.rows)
+    func write<Row>(_ rows: [Row], _ columns: [RowColumn<Row>], whenEmpty message: String? = nil) throws {
+        if rows.isEmpty, let message { return try say(message) }
+        var writer = RowWriter(output: self, columns: columns.map(\.column))
+        try writer.write(rows.map { row in columns.map { $0.value(row) } })
     }
-
-    /// A table that gets its rows one after the other.
-    func rows(_ columns: [Column]) -> RowWriter { RowWriter(output: self, columns: columns) }
 
     /// - Throws: ``OutputClosed``, ``OutputFailed``
     func write(_ record: Record) throws { try write([record]) }
@@ -69,7 +67,7 @@ struct Output: Sendable {
 
     /// The members of an object are printed on lines of their own, as `data.name`.
     private func lines(of record: Record, isColoured: Bool) -> String {
-        let fields = record.fields.flatMap { name, value -> [(name: String, value: Field)] in
+        let fields = record.fields.flatMap { name, value -> [(name: String, value: ReportValue)] in
             guard case .json(.object(let object)) = value, !object.members.isEmpty else { return [(name, value)] }
             return object.members.map { (name: "\(name).\($0.name)", value: .json($0.value)) }
         }
@@ -81,4 +79,12 @@ struct Output: Sendable {
             return name.styled(.bold, isColoured) + padding + value.styled(field.value.style, isColoured) + "\n"
         }.joined()
     }
+}
+
+/// One thing, field by field: one line for each field for people, one object for programs.
+struct Record: Sendable, ExpressibleByDictionaryLiteral {
+    var fields: [(name: String, value: ReportValue)]
+
+    init(fields: [(name: String, value: ReportValue)]) { self.fields = fields }
+    init(dictionaryLiteral elements: (String, ReportValue)...) { self.init(fields: elements.map { (name: $0.0, value: $0.1) }) }
 }

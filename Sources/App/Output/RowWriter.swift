@@ -1,26 +1,26 @@
 internal import Encoding
+internal import EventStore
 
 /// Writes rows as they come, below one heading. A column is as wide as the widest of its first rows.
 struct RowWriter {
     private let output: Output
-    private let columns: [Column]
+    private let columns: [ReportColumn]
     /// The indices of the columns to write, in the order of the lines.
     private let wanted: [Int]
     private var layout: TableLayout?
-    private var isCuttable: [Bool] = []
 
-    init(output: Output, columns: [Column]) {
+    init(output: Output, columns: [ReportColumn]) {
         self.output = output
         self.columns = columns
         let isText = output.format != .json
         wanted =
             output.columns.map { names in names.compactMap { name in columns.firstIndex { $0.name == name } } }
-            ?? columns.indices.filter { !isText || !columns[$0].isForPrograms }
+            ?? columns.indices.filter { !isText || columns[$0].rank != .detail }
     }
 
     /// - Parameter rows: with a field for each column
     /// - Throws: ``OutputClosed``, ``OutputFailed``
-    mutating func write(_ rows: [[Field]]) throws {
+    mutating func write(_ rows: [[ReportValue]]) throws {
         guard !rows.isEmpty else { return }
         switch output.format {
         case .json:
@@ -30,14 +30,13 @@ struct RowWriter {
         }
     }
 
-    private mutating func text(of rows: [[Field]], isColoured: Bool) -> String {
+    private mutating func text(of rows: [[ReportValue]], isColoured: Bool) -> String {
         let texts = rows.map { row in row.map { harmless($0.text(in: output.zone)) } }
         var heading = ""
         if layout == nil {
-            let headings = columns.map { output.hasHeadings ? $0.heading : "" }
-            isCuttable = columns.indices.map { index in rows.allSatisfy { $0[index].isCuttable } }
+            let headings = columns.map { output.hasHeadings ? $0.name.replacing("_", with: " ") : "" }
             let layout = TableLayout(
-                columns, shown: wanted, headings: headings, rows: texts, isCuttable: isCuttable, lineWidth: output.width,
+                columns, shown: wanted, headings: headings, rows: texts, lineWidth: output.width,
                 // The user who names columns wants all of them.
                 mayOmit: output.columns == nil)
             self.layout = layout
@@ -46,16 +45,12 @@ struct RowWriter {
                 output.note("The terminal is too narrow for these columns: \(names). --columns chooses columns.")
             }
             if output.hasHeadings {
-                heading = layout.line(
-                    headings, isRight: { index in rows.contains { $0[index].isNumeric } }, isCuttable: isCuttable,
-                    style: { $1.styled(.bold, isColoured) })
+                heading = layout.line(headings) { $1.styled(.bold, isColoured) }
             }
         }
         guard let layout else { preconditionFailure("the layout was made above") }
         let lines = zip(rows, texts).map { row, texts in
-            layout.line(texts, isRight: { row[$0].isNumeric }, isCuttable: isCuttable) { index, text in
-                text.styled(row[index].style, isColoured)
-            }
+            layout.line(texts) { index, text in text.styled(row[index].style, isColoured) }
         }
         return heading + lines.joined()
     }

@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// Source: ECMA-48, *Select Graphic Rendition*.
 enum Style: Int {
     case bold = 1
@@ -6,7 +8,7 @@ enum Style: Int {
     case yellow = 33
 }
 
-extension Field {
+extension ReportValue {
     var style: Style? {
         switch self {
         case .state(.good, _): .green

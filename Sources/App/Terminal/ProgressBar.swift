@@ -62,11 +62,11 @@ struct ProgressBar {
         _ title: String, _ done: Int64, of total: Int64, from first: Int64 = 0, seconds: Double, isDrawn: Bool,
         width: Int? = nil
     ) -> String {
-        let figures = "\(Field.grouped(done)) of \(Field.grouped(total))"
+        let figures = "\(Figure.grouped(done)) of \(Figure.grouped(total))"
         let rate = seconds > 0 ? (Double(done) - Double(first)) / seconds : 0
-        let speed = rate >= 1 ? ", \(Field.grouped(Int64(min(rate, 9e18)))) a second" : ""
+        let speed = rate >= 1 ? ", \(Figure.grouped(Int64(min(rate, 9e18)))) a second" : ""
         let left = (Double(total) - Double(done)) / rate
-        let rest = rate > 0 && done < total ? ", \(Field.duration(seconds: left.rounded(.up))) to go" : ""
+        let rest = rate > 0 && done < total ? ", \(Figure.duration(seconds: left.rounded(.up))) to go" : ""
         let (start, end) = (title.isEmpty ? "" : "\(title): ", figures + speed + rest)
         // A line that fills the last column would make the terminal wrap, and leave the old line behind.
         let room = width.map { $0 - 1 } ?? .max

@@ -30,7 +30,7 @@ struct AccountsRevoke: AsyncParsableCommand {
     func run() async throws {
         let (name, consent) = (account, consent)
         let (id, state, count, position) = try await database.with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) { modules -> (AccountID, Field, Int64, Int64?) in
+            try await database.appending(logger: logger) { modules -> (AccountID, ReportValue, Int64, Int64?) in
                 let accounts = modules[AccountsModule.self]
                 do {
                     let (id, count) = try await accounts.account(named: name)

@@ -34,7 +34,7 @@ struct EventArgument: ParsableArguments {
             }
         }
         try options.output.write([
-            "event": .number(id), "hidden": .flag(isHidden), "version": .number(result.version),
+            "event": .number(id), "hidden": .flag(isHidden), "version": .number(Int64(result.version)),
             "position": result.isRepeat ? .none : .number(result.position),
         ])
     }

@@ -44,7 +44,7 @@ struct LogExport: AsyncParsableCommand {
 
     private func export(to file: FileHandle) async throws -> LogArchive.Summary {
         // The second connection finds the position of a gap while the first one holds the snapshot.
-        try await database.reading(options.output, connections: 2) { client, _ in
+        try await database.reading(connections: 2) { client in
             let gzip = GzipWriter(file)
             return try await withTaskCancellationHandler {
                 let bar = Mutex<ProgressBar?>(nil)

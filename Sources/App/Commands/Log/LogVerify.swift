@@ -20,7 +20,8 @@ struct LogVerify: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let (verification, output) = try await database.reading(options.output, connections: 2) { client, output in
+        let output = options.output
+        let verification = try await database.reading(connections: 2) { client in
             let reader = LogReader(client: client)
             var bar = ProgressBar(total: try await reader.tail())
             var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
@@ -28,41 +29,38 @@ struct LogVerify: AsyncParsableCommand {
             try await verification.examineTables(client, sequences: Backend.sequences) { check in
                 output.step("Comparing the tables: \(check.rawValue)")
             }
-            return (verification, output)
+            return verification
         }
-        try output.write(verification.checks)
+        try output.write(LogVerification.Check.allCases, verification.checkColumns)
         try output.say("")
-        try output.write(verification.kinds, whenEmpty: "The log is empty.")
+        try output.write(verification.sortedCounts, LogVerification.countColumns, whenEmpty: "The log is empty.")
         guard !verification.violations.isEmpty else { return }
         try output.say("")
-        try output.write(verification.faultTable)
+        try output.write(verification.violations, LogVerification.violationColumns)
         if verification.omittedViolations > 0 {
-            output.note("And \(Field.grouped(verification.omittedViolations)) more violations.")
+            output.note("And \(Figure.grouped(verification.omittedViolations)) more violations.")
         }
         throw NegativeResult()
     }
 }
 
 extension LogVerification {
-    fileprivate var checks: Table {
-        Table(
-            "check", "state", "result",
-            rows: Check.allCases.map { check in
-                let count = violations.reduce(0) { $1.check == check ? $0 + $1.count : $0 }
-                return count == 0
-                    ? [.text(check.rawValue), .state(.good, "ok"), .text(soundness(of: check))]
-                    : [
-                        .text(check.rawValue), .state(.bad, "bad"),
-                        .text("\(Field.grouped(count)) \(count == 1 ? "violation" : "violations")"),
-                    ]
-            }
-        )
+    fileprivate var checkColumns: [RowColumn<Check>] {
+        let counts = violations.reduce(into: [:]) { $0[$1.check, default: 0] += $1.count }
+        return [
+            .text("check") { $0.rawValue },
+            .state("state") { counts[$0] == nil ? (.good, "ok") : (.bad, "bad") },
+            .text("result") { check in
+                guard let count = counts[check] else { return soundness(of: check) }
+                return "\(Figure.grouped(count)) \(count == 1 ? "violation" : "violations")"
+            },
+        ]
     }
 
     private func soundness(of check: Check) -> String {
         switch check {
-        case .positions: "contiguous up to \(Field.grouped(head))"
-        case .events: "\(Field.grouped(total)), all of which this program reads"
+        case .positions: "contiguous up to \(Figure.grouped(head))"
+        case .events: "\(Figure.grouped(total)), all of which this program reads"
         case .head: "as many rows as positions"
         case .versions: "contiguous in every stream, in the order of positions"
         case .ids: "each recorded once"
@@ -71,26 +69,18 @@ extension LogVerification {
         }
     }
 
-    fileprivate var kinds: Table {
-        let sorted = counts.sorted {
-            ($0.key.category, $0.key.type, $0.key.format) < ($1.key.category, $1.key.type, $1.key.format)
-        }
-        return Table(
-            "category", "type", "format", "count",
-            rows: sorted.map { kind, count in [.text(kind.category), .text(kind.type), .number(kind.format), .count(count)] }
-        )
+    fileprivate var sortedCounts: [(Kind, Int64)] {
+        counts.sorted { ($0.key.category, $0.key.type, $0.key.format) < ($1.key.category, $1.key.type, $1.key.format) }
+            .map { ($0.key, $0.value) }
     }
 
-    fileprivate var faultTable: Table {
-        Table(
-            "violation", "count", "first_position", "type", "format", "reason",
-            rows: violations.map { violation in
-                [
-                    .text(violation.check.rawValue), .count(violation.count),
-                    violation.firstPosition.map { .number($0) } ?? .none,
-                    .text(violation.kind?.type), violation.kind.map { .number($0.format) } ?? .none, .text(violation.reason),
-                ]
-            }
-        )
-    }
+    fileprivate static let countColumns: [RowColumn<(Kind, Int64)>] = [
+        .text("category") { $0.0.category }, .text("type") { $0.0.type }, .number("format") { Int64($0.0.format) },
+        .count("count") { $0.1 },
+    ]
+
+    fileprivate static let violationColumns: [RowColumn<Violation>] = [
+        .text("violation") { $0.check.rawValue }, .count("count") { $0.count }, .number("first_position") { $0.firstPosition },
+        .text("type") { $0.kind?.type }, .number("format") { $0.kind.map { Int64($0.format) } }, .text("reason") { $0.reason },
+    ]
 }

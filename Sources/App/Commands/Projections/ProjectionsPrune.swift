@@ -25,15 +25,16 @@ struct ProjectionsPrune: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let rows: [[Field]] = try await choice.tending(database) { models in
+        let schemas = try await choice.tending(database) { models in
             let unwanted = try await models.prunable(otherVersions: otherVersions)
-            if consent.dryRun { return unwanted.map { [.text($0), .state(.doubtful, "would be dropped")] } }
+            if consent.dryRun { return unwanted }
             if !unwanted.isEmpty {
                 try await consent.require(
                     "This drops \(unwanted.joined(separator: ", ")). A rollback to these tables is impossible afterwards.")
             }
-            return try await models.prune(otherVersions: otherVersions).map { [.text($0), .state(.good, "dropped")] }
+            return try await models.prune(otherVersions: otherVersions)
         }
-        try options.output.write(Table("schema", "state", rows: rows), whenEmpty: "There was nothing to drop.")
+        try options.output.write(
+            schemas, ReadModelChoice.dropped(isTrial: consent.dryRun), whenEmpty: "There was nothing to drop.")
     }
 }

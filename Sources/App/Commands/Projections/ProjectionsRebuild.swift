@@ -36,7 +36,10 @@ struct ProjectionsRebuild: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        if status { return try await showStatus(output) }
+        if status {
+            let report = OperatorReport.named("projections rebuilds")
+            return try await database.print(report, try report.arguments(["name": choice.names]), output)
+        }
         if abort { return try await abortRebuild(output) }
         if consent.dryRun { return try await showPlan(output) }
         let clock = ContinuousClock()
@@ -46,58 +49,41 @@ struct ProjectionsRebuild: AsyncParsableCommand {
             try await models.rebuild { progress.show($0) }
         }
         let seconds = (clock.now - start) / .seconds(1)
-        var table = Table("name", "position", "seconds", "events_a_second", "held_seconds")
-        for name in cutover.names {
-            table.append(
-                .text(name), .number(cutover.position), .seconds(seconds), .rate(Double(cutover.events) / seconds),
-                .seconds(cutover.heldSeconds))
-        }
-        try output.write(table)
+        try output.write(
+            cutover.names,
+            [
+                .text("name") { $0 }, .number("position") { _ in cutover.position }, .seconds("seconds") { _ in seconds },
+                .rate("events_a_second") { _ in Double(cutover.events) / seconds },
+                .seconds("held_seconds") { _ in cutover.heldSeconds },
+            ])
         try output.say(
             """
-            Appends waited \(Field.duration(seconds: cutover.heldSeconds)) for the cutover. The old tables stay until \
+            Appends waited \(Figure.duration(seconds: cutover.heldSeconds)) for the cutover. The old tables stay until \
             humon projections prune.
             """
         )
     }
 
-    private func showStatus(_ output: Output) async throws {
-        let shadows = try await database.reading(output) { client, _ in
-            try await Backend.readModels(client).named(choice.names).shadows()
-        }
-        guard !shadows.isEmpty else { throw Self.noRebuild }
-        var table = Table("schema", "state", "position", "tail", "began_at", "events_a_second", "seconds_left")
-        for shadow in shadows {
-            table.append(
-                .text(shadow.schema),
-                shadow.isUnderWay ? .state(.good, "under way") : .state(.doubtful, "interrupted"),
-                .number(shadow.position), .number(shadow.tail), .time(shadow.beganAt),
-                shadow.isUnderWay ? .rate(shadow.rate) : .none, shadow.secondsLeft.map(Field.seconds) ?? .none
-            )
-        }
-        try output.write(table)
-    }
-
     private func abortRebuild(_ output: Output) async throws {
-        let rows: [[Field]] = try await choice.tending(database) { models in
+        let dropped: [String] = try await choice.tending(database) { models in
             let shadows = try await models.shadows().map(\.schema)
             guard !shadows.isEmpty else { return [] }
-            if consent.dryRun { return shadows.map { [.text($0), .state(.doubtful, "would be dropped")] } }
+            if consent.dryRun { return shadows }
             try await consent.require("This ends the rebuild and drops \(shadows.joined(separator: ", ")).")
-            return try await models.abort().map { [.text($0), .state(.good, "dropped")] }
+            return try await models.abort()
         }
-        guard !rows.isEmpty else { throw Self.noRebuild }
-        try output.write(Table("schema", "state", rows: rows))
+        guard !dropped.isEmpty else { throw NegativeResult("No rebuild is running or interrupted.") }
+        try output.write(dropped, ReadModelChoice.dropped(isTrial: consent.dryRun))
     }
 
     private func showPlan(_ output: Output) async throws {
-        let tail = try await database.reading(output) { client, _ in try await LogReader(client: client).tail() }
+        let tail = try await database.reading { client in try await LogReader(client: client).tail() }
         let names = choice.all ? Backend.projections.map { type(of: $0).name } : choice.names
         try output.write(
-            Table(
-                "name", "position", "state",
-                rows: names.map { [.text($0), .number(tail), .state(.doubtful, "would be rebuilt")] }))
+            names,
+            [
+                .text("name") { $0 }, .number("position") { _ in tail },
+                .state("state") { _ in (.doubtful, "would be rebuilt") },
+            ])
     }
-
-    private static let noRebuild = NegativeResult("No rebuild is running or interrupted.")
 }

@@ -25,25 +25,27 @@ struct ProjectionsRollback: AsyncParsableCommand {
 
     func run() async throws {
         let target: ReadModels.RollbackTarget = undo ? .newer : .older
-        let table = try await choice.tending(database) { models in
+        let output = options.output
+        try await choice.tending(database) { models in
             let kept = try await models.kept(for: target)
             if consent.dryRun {
-                return Table(
-                    "name", "position", "state",
-                    rows: kept.map { name, position, isTarget in
-                        let state: Field =
-                            isTarget ? .state(.doubtful, "would be served") : .state(.good, "is replaced already")
-                        return [.text(name), .number(position), state]
-                    })
+                return try output.write(
+                    kept,
+                    [
+                        .text("name") { $0.name }, .number("position") { $0.position },
+                        .state("state") { $0.isTarget ? (.doubtful, "would be served") : (.good, "is replaced already") },
+                    ])
             }
             try await consent.require(
                 "Servers then answer from the tables \(undo ? "of the last rebuild" : "before the last rebuild") of \(kept.map(\.name).joined(separator: ", "))."
             )
             let cutover = try await models.rollback(to: target)
-            return Table(
-                "name", "position", "held_seconds",
-                rows: cutover.names.map { [.text($0), .number(cutover.position), .seconds(cutover.heldSeconds)] })
+            try output.write(
+                cutover.names,
+                [
+                    .text("name") { $0 }, .number("position") { _ in cutover.position },
+                    .seconds("held_seconds") { _ in cutover.heldSeconds },
+                ])
         }
-        try options.output.write(table)
     }
 }

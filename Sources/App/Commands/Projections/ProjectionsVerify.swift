@@ -40,51 +40,57 @@ struct ProjectionsVerify: AsyncParsableCommand {
         let comparisons = try await choice.tendingInBackground(database) { models in
             try await models.verify(sample: sample, limit: limit) { progress.show($0) }
         }
-        var table = Table("name", "state", "position", "rows", "differing")
-        for comparison in comparisons {
-            table.append(
-                .text(comparison.name), comparison.differing == 0 ? .state(.good, "equal") : .state(.bad, "differs"),
-                .number(comparison.position), .count(comparison.rows), .count(comparison.differing))
-        }
-        try output.write(table)
+        try output.write(
+            comparisons,
+            [
+                .text("name") { $0.name }, .state("state") { $0.differing == 0 ? (.good, "equal") : (.bad, "differs") },
+                .number("position") { $0.position }, .count("rows") { $0.rows }, .count("differing") { $0.differing },
+            ])
         guard comparisons.contains(where: { $0.differing > 0 }) else { return }
         try output.say("")
-        var differences = Table("name", "table", "key", "state", "found", "expected")
-        for comparison in comparisons {
-            for difference in comparison.differences { differences.rows.append(row(comparison.name, difference)) }
-        }
-        try output.write(differences)
+        try output.write(
+            comparisons.flatMap { comparison in
+                comparison.differences.map { Row(comparison.name, $0, isRevealed: personal.reveal) }
+            },
+            [
+                .text("name") { $0.name }, .text("table") { $0.table }, .json("key") { $0.key },
+                .state("state") { (.bad, $0.state) }, .json("found") { $0.found }, .json("expected") { $0.expected },
+            ])
         throw NegativeResult()
     }
+}
 
-    private func row(_ name: String, _ difference: Comparison.Difference) -> [Field] {
-        let (found, expected) = (members(difference.found), members(difference.expected))
-        let state = found.isEmpty ? "missing" : expected.isEmpty ? "extra" : "different"
-        return [
-            .text(name), .text(difference.table), .json(json(difference.key)), .state(.bad, state),
-            shown(found.filter { !expected.contains($0) }, of: name),
-            shown(expected.filter { !found.contains($0) }, of: name),
-        ]
+/// A row of a read model that differs, with the columns that differ.
+private struct Row: Sendable {
+    var name: String
+    var table: String
+    var key: JSON
+    var state: String
+    var found: JSON?
+    var expected: JSON?
+
+    init(_ name: String, _ difference: Comparison.Difference, isRevealed: Bool) {
+        let (found, expected) = (Self.members(difference.found), Self.members(difference.expected))
+        let projection = Backend.projections.first { type(of: $0).name == name }
+        let hidden = isRevealed ? [] : projection.map { type(of: $0).personalColumns } ?? []
+        (self.name, table, key) = (name, difference.table, JSON(readable: Array(difference.key.utf8)))
+        state = found.isEmpty ? "missing" : expected.isEmpty ? "extra" : "different"
+        self.found = Self.shown(found.filter { !expected.contains($0) }, without: hidden)
+        self.expected = Self.shown(expected.filter { !found.contains($0) }, without: hidden)
     }
 
-    private func members(_ row: String?) -> [JSONObject.Member] {
-        guard let row, case .object(let object) = json(row) else { return [] }
+    private static func members(_ row: String?) -> [JSONObject.Member] {
+        guard let row, case .object(let object) = JSON(readable: Array(row.utf8)) else { return [] }
         return object.members
     }
 
-    /// The columns that differ.
-    private func shown(_ members: [JSONObject.Member], of name: String) -> Field {
-        guard !members.isEmpty else { return .none }
-        let projection = Backend.projections.first { type(of: $0).name == name }
-        let hidden = personal.reveal ? [] : projection.map { type(of: $0).personalColumns } ?? []
-        return .json(
-            .object(
-                JSONObject(
-                    members: members.map { member in
-                        let isHidden = hidden.contains(member.name) && member.value != .null
-                        return .init(name: member.name, value: isHidden ? PersonalData.hidden : member.value)
-                    })))
+    private static func shown(_ members: [JSONObject.Member], without hidden: Set<String>) -> JSON? {
+        guard !members.isEmpty else { return nil }
+        return .object(
+            JSONObject(
+                members: members.map { member in
+                    let isHidden = hidden.contains(member.name) && member.value != .null
+                    return .init(name: member.name, value: isHidden ? PersonalData.hidden : member.value)
+                }))
     }
-
-    private func json(_ text: String) -> JSON { (try? JSON(utf8: Array(text.utf8))) ?? .string(text) }
 }

@@ -56,5 +56,13 @@ struct ReadModelChoice: ParsableArguments {
         }
     }
 
+    /// The columns for schemas that a command drops, or would drop.
+    static func dropped(isTrial: Bool) -> [RowColumn<String>] {
+        [
+            .text("schema") { $0 },
+            .state("state") { _ in isTrial ? (.doubtful, "would be dropped") : (.good, "dropped") },
+        ]
+    }
+
     private static func configuration(_ database: Database) -> PostgresConfiguration { database.asApplication(connections: 4) }
 }

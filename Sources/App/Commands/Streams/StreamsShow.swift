@@ -2,26 +2,18 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon streams show`
-struct StreamsShow: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show every recorded event of a stream.",
-        discussion: """
-            Exits with 2 if the log has no such stream.
+struct StreamsShow: ReportCommand {
+    static let report = OperatorReport.named("streams show")
+    static let configuration = configuration(
+        """
+        Exits with 2 if the log has no such stream.
 
-            EXAMPLE: humon streams show event-12 --reveal
-            """
-    )
+        EXAMPLE: humon streams show event-12 --reveal
+        """)
 
-    @OptionGroup var stream: StreamArgument
-    @OptionGroup var personal: RevealOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @Argument(report["stream"]) var stream: String
+    @Flag(report["reveal"]) var reveal: Bool
+    @OptionGroup var options: ReportOptions<Self>
 
-    func run() async throws {
-        try await database.reading(options.output) { client, output in
-            let recorded = try await stream.recorded(by: LogReader(client: client))
-            try output.write(recorded.map { $0.record(showing: personal.personalData) })
-        }
-    }
+    var arguments: [String: [String?]] { ["stream": [stream], "reveal": [reveal ? "yes" : nil]] }
 }

@@ -31,7 +31,7 @@ struct SubscriptionsRetry: AsyncParsableCommand {
         let count = try await database.with(.asVisitorOfExisting) { database, logger in
             try await database.using(database.asApplication(connections: 1), logger: logger) { client in
                 let subscriptions = Subscriptions(client: client)
-                try await subscriptions.requireSubscription(name)
+                if let absence = try await subscriptions.absence(of: name) { throw NegativeResult(absence) }
                 return try await subscriptions.retry(stream.map { StreamName($0) }, of: name)
             }
         }
@@ -39,7 +39,7 @@ struct SubscriptionsRetry: AsyncParsableCommand {
             throw NegativeResult(
                 "\(stream) is not parked by \(name): humon subscriptions parked \(name) lists the parked streams.")
         }
-        try options.output.write(["subscription": .text(name), "to_be_retried": .count(count)])
+        try options.output.write(["subscription": .text(name), "to_be_retried": .count(Int64(count))])
         if count > 0 {
             options.output.note(
                 "The node that leads \(name) retries them within a second; humon subscriptions parked \(name) lists the rest.")

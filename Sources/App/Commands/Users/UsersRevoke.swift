@@ -34,7 +34,7 @@ struct UsersRevoke: AsyncParsableCommand {
     func run() async throws {
         let (user, consent) = (UserID(rawValue: id), consent)
         let (state, position) = try await database.with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) { modules -> (Field, Int64?) in
+            try await database.appending(logger: logger) { modules -> (ReportValue, Int64?) in
                 let users = modules[UsersModule.self]
                 do {
                     guard try await users.hasToken(user) else { return (.text("had no token"), nil) }

@@ -1,50 +1,8 @@
 internal import Encoding
+internal import EventStore
 internal import Foundation
 
-/// One printed value with its meaning, which gives the text for people and the JSON for programs.
-enum Field: Sendable, Hashable {
-    case none
-    case text(String)
-    case flag(Bool)
-    /// A number that names a thing: a position, a version.
-    case number(Int64)
-    /// A number of things.
-    case count(Int64)
-    case bytes(Int64)
-    /// A figure with a fraction, such as events per second; printed as an empty text if it is not finite.
-    case rate(Double)
-    case seconds(Double)
-    case time(Timestamp)
-    case json(JSON)
-    /// A word for the state of a thing, with its colour.
-    case state(State, String)
-
-    enum State: Sendable, Hashable {
-        case good
-        case doubtful
-        case bad
-    }
-}
-
-extension Field {
-    static func number(_ value: Int32) -> Field { .number(Int64(value)) }
-    static func number(_ value: Int16) -> Field { .number(Int64(value)) }
-    static func count(_ value: Int) -> Field { .count(Int64(value)) }
-    static func text(_ value: String?) -> Field { value.map { .text($0) } ?? .none }
-    static func time(_ value: Timestamp?) -> Field { value.map { .time($0) } ?? .none }
-
-    var json: JSON {
-        switch self {
-        case .none: .null
-        case .text(let text), .state(_, let text): .string(text)
-        case .flag(let value): .bool(value)
-        case .number(let value), .count(let value), .bytes(let value): JSON(value)
-        case .rate(let value), .seconds(let value): value.isFinite ? JSON(value) : .null
-        case .time(let time): .string(time.description)
-        case .json(let json): json
-        }
-    }
-
+extension ReportValue {
     /// The text for people. Stored data can contain control characters: see ``harmless(_:)``.
     func text(in zone: TimeZone) -> String {
         switch self {
@@ -52,19 +10,21 @@ extension Field {
         case .text(let text), .state(_, let text), .json(.string(let text)): text
         case .flag(let value): value ? "yes" : "no"
         case .number(let value): String(value)
-        case .count(let value): Self.grouped(value)
-        case .bytes(let value): Self.size(bytes: value)
-        case .rate(let value): value.isFinite ? Self.decimal(value) : ""
-        case .seconds(let value): value.isFinite ? Self.duration(seconds: value) : ""
+        case .count(let value): Figure.grouped(value)
+        case .bytes(let value): Figure.size(bytes: value)
+        case .rate(let value): value.isFinite ? Figure.decimal(value) : ""
+        case .seconds(let value): value.isFinite ? Figure.duration(seconds: value) : ""
         case .time(let time): time.text(in: zone)
         case .json(let json): json.text
         }
     }
+}
 
+extension ReportColumn.Kind {
     /// Whether a narrow column may show a part of the text. A part of a number or of a time would be wrong.
     var isCuttable: Bool {
         switch self {
-        case .none, .text, .json, .state: true
+        case .text, .json, .state: true
         case .flag, .number, .count, .bytes, .rate, .seconds, .time: false
         }
     }
@@ -73,10 +33,13 @@ extension Field {
     var isNumeric: Bool {
         switch self {
         case .number, .count, .bytes, .rate, .seconds: true
-        case .none, .text, .flag, .time, .json, .state: false
+        case .text, .flag, .time, .json, .state: false
         }
     }
+}
 
+/// Numbers as people read them.
+enum Figure {
     /// `1234567` as `1,234,567`.
     static func grouped(_ value: Int64) -> String {
         let digits = String(value.magnitude)
@@ -97,7 +60,7 @@ extension Field {
     }
 
     /// About three digits: the figures are not more precise.
-    private static func decimal(_ value: Double) -> String {
+    fileprivate static func decimal(_ value: Double) -> String {
         switch abs(value) {
         case 0: "0"
         case ..<0.1: String(format: "%.3f", value)
