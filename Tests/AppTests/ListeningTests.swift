@@ -120,7 +120,7 @@ import Testing
 
     @Test(arguments: [
         (["HUMON_TLS_CERTIFICATE": "none.pem"], "one of them is not set"),
-        (["HUMON_TLS_CERTIFICATE": "none.pem", "HUMON_TLS_KEY": "none.pem"], "Certificate path not found: none.pem"),
+        (["HUMON_TLS_CERTIFICATE": "none.pem", "HUMON_TLS_KEY": "none.pem"], "the file none.pem cannot be read"),
         (["HUMON_TLS_CERTIFICATE": "notes", "HUMON_TLS_KEY": "notes"], "cannot be used"),
     ])
     func `an unusable certificate stops the start`(tls: [String: String], sentence: String) async throws {

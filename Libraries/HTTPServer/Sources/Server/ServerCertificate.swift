@@ -31,12 +31,8 @@ public final class ServerCertificate: Sendable {
     ///   - logger: gets a warning if the files become unusable; the previous certificate stays in use
     /// - Throws: ``Unusable`` if the files cannot be used now
     public init(path: String, keyPath: String, logger: Logger) throws(Unusable) {
-        do {
-            let files = try Self.read(path, keyPath)
-            state = Mutex(State(files: files, context: try Self.context(of: files)))
-        } catch {
-            throw Unusable(reason: "\(error)")
-        }
+        let files = try Self.read(path, keyPath)
+        state = Mutex(State(files: files, context: try Self.context(of: files)))
         (self.path, self.keyPath, self.logger) = (path, keyPath, logger)
     }
 
@@ -49,7 +45,7 @@ public final class ServerCertificate: Sendable {
     }
 
     func refresh() {
-        do {
+        do throws(Unusable) {
             let files = try Self.read(path, keyPath)
             guard state.withLock({ $0.files }) != files else { return }
             state.withLock { $0.files = files }
@@ -57,21 +53,31 @@ public final class ServerCertificate: Sendable {
             state.withLock { $0.context = context }
             logger.notice("the certificate was renewed")
         } catch {
-            logger.warning("the certificate could not be read", metadata: ["error": "\(error)"])
+            logger.warning("the certificate could not be renewed", metadata: ["error": "\(error)"])
         }
     }
 
-    private static func read(_ path: String, _ keyPath: String) throws -> Files {
-        Files(certificate: try Data(contentsOf: URL(filePath: path)), key: try Data(contentsOf: URL(filePath: keyPath)))
+    private static func read(_ path: String, _ keyPath: String) throws(Unusable) -> Files {
+        Files(certificate: try read(path), key: try read(keyPath))
     }
 
-    private static func context(of files: Files) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(files.certificate)).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(files.key), format: .pem)))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ChannelInitializer.applicationProtocols
-        return try NIOSSLContext(configuration: configuration)
+    private static func read(_ path: String) throws(Unusable) -> Data {
+        do { return try Data(contentsOf: URL(filePath: path)) } catch {
+            throw Unusable(reason: "the file \(path) cannot be read")
+        }
+    }
+
+    private static func context(of files: Files) throws(Unusable) -> NIOSSLContext {
+        do {
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(files.certificate)).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(files.key), format: .pem)))
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ChannelInitializer.applicationProtocols
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw Unusable(reason: "\(error)")
+        }
     }
 
     /// The files of a certificate are unusable.
