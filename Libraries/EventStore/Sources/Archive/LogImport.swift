@@ -35,43 +35,41 @@ public struct LogImport: Sendable {
         _ source: @escaping @Sendable () throws -> [UInt8]?, _ domainEvents: [any DomainEvent.Type],
         _ sequences: [IDSequence], _ isTrial: Bool, _ progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void
     ) async throws -> LogArchive.Header {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                try await connection.query("SELECT log.lock()")
-                try await refuseUnlessEmpty(connection)
-                // The log gets longer without them.
-                try await connection.query("SELECT log.leave_inline(ARRAY(SELECT schema FROM log.read_models))")
-                let archive = SharedReader {
-                    try LogArchiveReader(decodedBy: domainEvents) {
-                        do { return try source() } catch let error as GzipError { throw LogArchiveError("\(error)") }
-                    }
+        try await client.withLongTransaction { connection in
+            try await connection.query("SELECT log.lock()")
+            try await refuseUnlessEmpty(connection)
+            // The log gets longer without them.
+            try await connection.query("SELECT log.leave_inline(ARRAY(SELECT schema FROM log.read_models))")
+            let archive = SharedReader {
+                try LogArchiveReader(decodedBy: domainEvents) {
+                    do { return try source() } catch let error as GzipError { throw LogArchiveError("\(error)") }
                 }
-                try await naming(firstLine: 2) {
-                    try await connection.copyIn(
-                        """
-                        COPY log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
-                        FROM STDIN
-                        """
-                    ) {
-                        try archive.with { reader in
-                            progress(reader.recordedEvents, reader.header.lastPosition)
-                            return try reader.nextRecordedEvents()
-                        }
-                    }
-                }
-                let header = try archive.with { $0.header }
-                progress(header.lastPosition, header.lastPosition)
-                try await naming(firstLine: header.lastPosition + 2) {
-                    try await connection.copyIn("COPY log.commands (id, fingerprint, stream, version) FROM STDIN") {
-                        try archive.with { try $0.nextCommands() }
-                    }
-                }
-                try await refuseDisorder(header, domainEvents, connection)
-                // Before the sequences: they keep their values after a rollback.
-                if isTrial { throw TrialEnded(header: header) }
-                try await IDSequence.advance(sequences, connection)
-                return header
             }
+            try await naming(firstLine: 2) {
+                try await connection.copyIn(
+                    """
+                    COPY log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
+                    FROM STDIN
+                    """
+                ) {
+                    try archive.with { reader in
+                        progress(reader.recordedEvents, reader.header.lastPosition)
+                        return try reader.nextRecordedEvents()
+                    }
+                }
+            }
+            let header = try archive.with { $0.header }
+            progress(header.lastPosition, header.lastPosition)
+            try await naming(firstLine: header.lastPosition + 2) {
+                try await connection.copyIn("COPY log.commands (id, fingerprint, stream, version) FROM STDIN") {
+                    try archive.with { try $0.nextCommands() }
+                }
+            }
+            try await refuseDisorder(header, domainEvents, connection)
+            // Before the sequences: they keep their values after a rollback.
+            if isTrial { throw TrialEnded(header: header) }
+            try await IDSequence.advance(sequences, connection)
+            return header
         }
     }
 

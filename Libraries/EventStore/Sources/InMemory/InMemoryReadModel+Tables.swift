@@ -109,10 +109,8 @@ extension InMemoryReadModel {
     }
 
     private func countInTables() async throws -> Int {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout {
-                try await $0.query(Content.countQuery).decode(Int64.self).first.map { Int($0) } ?? 0
-            }
+        try await client.withLongTransaction {
+            try await $0.query(Content.countQuery).decode(Int64.self).first.map { Int($0) } ?? 0
         }
     }
 }

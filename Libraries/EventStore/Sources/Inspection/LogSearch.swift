@@ -83,11 +83,9 @@ public struct LogSearch: Sendable {
     }
 
     private func far(_ positions: Range<Int64>, limit: Int) async throws -> [RecordedEvent] {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                try await connection.run(Self.onlyBySummaries)
-                return try await connection.query(criteria.farQuery(positions, limit: limit)).map(RecordedEvent.init)
-            }
+        try await client.withLongTransaction { connection in
+            try await connection.run(Self.onlyBySummaries)
+            return try await connection.query(criteria.farQuery(positions, limit: limit)).map(RecordedEvent.init)
         }
     }
 

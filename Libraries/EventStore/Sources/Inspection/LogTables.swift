@@ -21,9 +21,7 @@ struct LogTables: Sendable {
     static func with<Value>(
         _ client: PostgresClient, through head: Int64, _ body: (LogTables) async throws -> Value
     ) async throws -> Value {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in try await body(LogTables(connection: connection, through: head)) }
-        }
+        try await client.withLongTransaction { connection in try await body(LogTables(connection: connection, through: head)) }
     }
 
     /// The connection must be inside a transaction and must have no timeout.

@@ -10,7 +10,7 @@ extension ReadModels {
             var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
             try await lease.check(on: connection)
             try await ReadModelCopy.catchUp(&shadows, on: connection)
-            let statements = projections.map { type(of: $0).schema }.flatMap { live in
+            let statements = schemas.flatMap { live in
                 // Servers that read the old tables read the new ones from now on.
                 let served: SQL = """
                     UPDATE log.read_models AS n SET served_at = o.served_at, served_until = o.served_until FROM log.read_models AS o
@@ -48,7 +48,6 @@ extension ReadModels {
                 throw ReadModelError.noPreviousTables(type(of: none).name)
             }
             try await ReadModelCopy.catchUp(&kept, on: connection)
-            let schemas = projections.map { type(of: $0).schema }
             let rolledBack = try await connection.query(Self.rolledBack(among: schemas)).decode(String.self)
             try await connection.run(
                 schemas.filter { rolledBack.contains($0) == (target == .newer) }.flatMap { live in
@@ -81,15 +80,13 @@ extension ReadModels {
         var attempt = 1
         while true {
             do {
-                let (copies, began) = try await client.withTransaction { connection in
-                    try await connection.withoutTimeout { connection in
-                        try await connection.query(SQL(unsafeText: "SET LOCAL lock_timeout = '\(Self.lockSeconds)s'"))
-                        try await Self.lockNames(on: connection)
-                        let existing = try await connection.query("SELECT nspname::text FROM pg_namespace").decode(String.self)
-                        try await connection.query("SELECT log.lock()")
-                        let began = clock.now
-                        return (try await body(connection, Set(existing)), began)
-                    }
+                let (copies, began) = try await client.withLongTransaction { connection in
+                    try await connection.query(SQL(unsafeText: "SET LOCAL lock_timeout = '\(Self.lockSeconds)s'"))
+                    try await Self.lockNames(on: connection)
+                    let existing = try await connection.query("SELECT nspname::text FROM pg_namespace").decode(String.self)
+                    try await connection.query("SELECT log.lock()")
+                    let began = clock.now
+                    return (try await body(connection, Set(existing)), began)
                 }
                 return cutover(
                     at: copies.position, from: start, heldSeconds: (clock.now - began) / .seconds(1))

@@ -93,7 +93,7 @@ extension ReadModels {
                 position: 0, lag: 0, lagSeconds: 0, rows: 0, bytes: 0, state: .missing
             )
         }
-        let own = projections.map { type(of: $0).schema }
+        let own = schemas
         return (missing + statuses).sorted {
             (own.firstIndex(of: $0.schema) ?? own.count, $0.schema) < (own.firstIndex(of: $1.schema) ?? own.count, $1.schema)
         }
@@ -120,7 +120,7 @@ extension ReadModels {
     /// - Throws: ``ReadModelError/noPreviousTables(_:)``, ``PostgresError``, or `CancellationError`
     public func kept(for target: RollbackTarget) async throws -> [(name: String, position: Int64, isTarget: Bool)] {
         let found = try await list().filter { $0.state == .kept }
-        let rolledBack = try await client.query(Self.rolledBack(among: projections.map { type(of: $0).schema })).decode(
+        let rolledBack = try await client.query(Self.rolledBack(among: schemas)).decode(
             String.self)
         return try projections.map { projection in
             let (name, live) = (type(of: projection).name, type(of: projection).schema)
@@ -165,7 +165,7 @@ extension ReadModels {
     }
 
     private func state(of schema: String, lag: Int64, isLeased: Bool) -> ReadModelStatus.State {
-        let own = projections.map { type(of: $0).schema }
+        let own = schemas
         if own.contains(schema) { return lag == 0 ? .ready : lag > 0 ? .behind : .ahead }
         if schema.hasSuffix(Self.rebuildSuffix) || schema.hasSuffix(Self.verifySuffix) {
             return isLeased ? .building : .interrupted

@@ -10,12 +10,10 @@ extension ReadModels {
         for schema in unwanted {
             // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
             try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
-            try await client.withTransaction { connection in
-                try await connection.withoutTimeout { connection in
-                    try await Self.lockNames(on: connection)
-                    try await Self.drop(schema, on: connection)
-                    try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
-                }
+            try await client.withLongTransaction { connection in
+                try await Self.lockNames(on: connection)
+                try await Self.drop(schema, on: connection)
+                try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
             }
         }
         return unwanted
@@ -26,7 +24,7 @@ extension ReadModels {
     /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
     public func prunable(otherVersions: Bool = false) async throws -> [String] {
         let names = projections.map { type(of: $0).name }
-        let own = projections.map { type(of: $0).schema }
+        let own = schemas
         let found = try await client.query(
             """
             SELECT c.schema, log.is_served(c.schema), coalesce(\(ShadowLease.isLeased), false)

@@ -104,19 +104,17 @@ extension ReadModels {
     }
 
     private func makeIndexes(_ projection: any Projection.Type, in shadow: String) async throws {
-        try await background.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                let made = try await connection.query("SELECT has_indexes FROM log.shadows WHERE schema = \(shadow)")
-                guard try made.decode(Bool.self) == [false] else { return }
-                try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
-                try await connection.query("SET LOCAL max_parallel_maintenance_workers = 0")
-                try await connection.execute(script: projection.indexes(in: shadow))
-                for table in try await Self.tables(of: shadow, on: connection) {
-                    try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
-                }
-                // This statement is last, because it locks the row. A renewal of the lease, or an abort, would wait for the row.
-                try await connection.query("UPDATE log.shadows SET has_indexes = true WHERE schema = \(shadow)")
+        try await background.withLongTransaction { connection in
+            let made = try await connection.query("SELECT has_indexes FROM log.shadows WHERE schema = \(shadow)")
+            guard try made.decode(Bool.self) == [false] else { return }
+            try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
+            try await connection.query("SET LOCAL max_parallel_maintenance_workers = 0")
+            try await connection.execute(script: projection.indexes(in: shadow))
+            for table in try await Self.tables(of: shadow, on: connection) {
+                try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
             }
+            // This statement is last, because it locks the row. A renewal of the lease, or an abort, would wait for the row.
+            try await connection.query("UPDATE log.shadows SET has_indexes = true WHERE schema = \(shadow)")
         }
     }
 
@@ -134,22 +132,18 @@ extension ReadModels {
     private func dropPreviousTables(under lease: ShadowLease) async throws {
         // A separate transaction: while the drop waits, the lease must be renewed, and an operator may abort.
         try await client.withTransaction { connection in try await lease.check(on: connection) }
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                try await Self.lockNames(on: connection)
-                for projection in projections {
-                    try await Self.drop(type(of: projection).schema + Self.previousSuffix, on: connection)
-                }
+        try await client.withLongTransaction { connection in
+            try await Self.lockNames(on: connection)
+            for projection in projections {
+                try await Self.drop(type(of: projection).schema + Self.previousSuffix, on: connection)
             }
         }
     }
 
     /// Drops the shadows that the lease still holds. Another process fills the others.
     func dropShadows(of lease: ShadowLease) async throws {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                for schema in try await lease.end(on: connection) { try await Self.drop(schema, on: connection) }
-            }
+        try await client.withLongTransaction { connection in
+            for schema in try await lease.end(on: connection) { try await Self.drop(schema, on: connection) }
         }
     }
 }

@@ -91,12 +91,8 @@ public struct ReadModels: Sendable {
     /// - Returns: whether a read model was behind, and the errors of the read models that could not follow, by schema
     /// - Throws: `PostgresError` if the database is away, `CancellationError`
     func catchUp(skipping skipped: Set<String>) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
-        let behind = try await client.query(
-            """
-            SELECT schema FROM log.read_model_positions(\(projections.map { type(of: $0).schema }))
-            WHERE position < log.tail()
-            """
-        ).decode(String.self)
+        let behind = try await client.query("SELECT schema FROM log.read_model_positions(\(schemas)) WHERE position < log.tail()")
+            .decode(String.self)
         var failures: [String: any Error] = [:]
         for projection in projections {
             let schema = type(of: projection).schema
@@ -145,13 +141,16 @@ public struct ReadModels: Sendable {
         try await noteServed(forSeconds: 0)
     }
 
-    /// The positions of the live tables, by schema. Missing read models have no entry.
-    func positions() async throws -> [String: Int64] {
-        let found = try await client.query(
-            """
-            SELECT schema, position FROM log.read_model_positions(\(projections.map { type(of: $0).schema }))
-            WHERE to_regnamespace(schema) IS NOT NULL
-            """
+    /// The schemas of the live tables.
+    var schemas: [String] { projections.map { type(of: $0).schema } }
+
+    /// The positions of the live tables.
+    func positions() async throws -> [String: Int64] { try await Self.positions(of: schemas, on: client) }
+
+    /// The positions of copies of read models, by schema. Missing copies have no entry.
+    static func positions(of schemas: [String], on database: any PostgresQuerying) async throws -> [String: Int64] {
+        let found = try await database.query(
+            "SELECT schema, position FROM log.read_model_positions(\(schemas)) WHERE to_regnamespace(schema) IS NOT NULL"
         ).decode((String, Int64).self)
         return Dictionary(found) { first, _ in first }
     }

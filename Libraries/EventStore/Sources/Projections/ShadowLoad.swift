@@ -79,16 +79,14 @@ struct ShadowLoad: Sendable {
     /// Writes a page into all copies, in one transaction. Its commit need not wait for the disk, because the rebuild repeats work
     /// that a crash undoes.
     private func write(_ folded: Folded, into copies: [ReadModelCopy]) async throws {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                let there = try await ReadModelCopy.locked(copies.map(\.projection), as: copies.map(\.schema), on: connection)
-                try await lease.check(on: connection)
-                // A former builder's last transaction may have ended after this builder read the positions.
-                guard there.map(\.position) == copies.map(\.position) else { throw ReadModelError.underWay(copies[0].schema) }
-                try await connection.query("SET LOCAL synchronous_commit = off")
-                try await connection.copy(folded.insertions)
-                try await connection.run(folded.statements + [copies.checkpoint(at: folded.through)])
-            }
+        try await client.withLongTransaction { connection in
+            let there = try await ReadModelCopy.locked(copies.map(\.projection), as: copies.map(\.schema), on: connection)
+            try await lease.check(on: connection)
+            // A former builder's last transaction may have ended after this builder read the positions.
+            guard there.map(\.position) == copies.map(\.position) else { throw ReadModelError.underWay(copies[0].schema) }
+            try await connection.query("SET LOCAL synchronous_commit = off")
+            try await connection.copy(folded.insertions)
+            try await connection.run(folded.statements + [copies.checkpoint(at: folded.through)])
         }
     }
 }

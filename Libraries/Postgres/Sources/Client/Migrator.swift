@@ -180,12 +180,10 @@ public struct Migrator: Sendable {
 
     /// One transaction under the lock, however long it takes.
     private func locked<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in
-                // 'humon', as bytes, and 2; appends use 1.
-                try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e02'::bigint)")
-                return try await body(connection)
-            }
+        try await client.withLongTransaction { connection in
+            // 'humon', as bytes, and 2; appends use 1.
+            try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e02'::bigint)")
+            return try await body(connection)
         }
     }
 }

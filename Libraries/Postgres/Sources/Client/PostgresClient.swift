@@ -84,6 +84,12 @@ public final class PostgresClient: Service, PostgresQuerying {
         }
     }
 
+    /// Lends a connection inside a transaction whose statements may take ``PostgresConfiguration/maintenanceTimeoutSeconds``.
+    /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
+    public func withLongTransaction<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
+        try await withTransaction { try await $0.withoutTimeout(body) }
+    }
+
     // MARK: Running
 
     /// Opens the connections and keeps them until the task is cancelled or the service group shuts down; queued statements are

@@ -33,9 +33,7 @@ public struct IDSequence: Sendable, Hashable {
     public static func states(
         of sequences: [IDSequence], after position: Int64 = 0, client: PostgresClient
     ) async throws -> [State] {
-        try await client.withTransaction { connection in
-            try await connection.withoutTimeout { connection in try await states(of: sequences, after: position, connection) }
-        }
+        try await client.withLongTransaction { connection in try await states(of: sequences, after: position, connection) }
     }
 
     static func states(

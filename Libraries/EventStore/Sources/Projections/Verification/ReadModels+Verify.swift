@@ -104,33 +104,30 @@ extension ReadModels {
         _ projection: any Projection, _ tableGeneration: SQL, sample: StreamSample?, limit: Int64
     ) async throws -> (Comparison, seen: [String]) {
         let (name, live) = (type(of: projection).name, type(of: projection).schema)
-        return try await client.withTransaction { connection in
+        return try await client.withLongTransaction { connection in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            return try await connection.withoutTimeout { connection in
-                let found = try await connection.query("SELECT position FROM log.read_model_positions(ARRAY[\(live)])")
-                guard let position = try found.decode(Int64.self).first else { throw ReadModelError.missing }
-                let seen = try await connection.query(tableGeneration).decode(String.self)
-                var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)
-                try await ReadModelCopy.catchUp(
-                    &shadow, through: position, filter: filter, sample: sample, on: connection)
-                for setting in ["enable_seqscan = on", "work_mem = '128MB'", "max_parallel_workers_per_gather = 0"] {
-                    try await connection.query(SQL(unsafeText: "SET LOCAL " + setting))
-                }
-                var comparison = Comparison(name: name, position: position)
-                for table in try await Self.tables(of: live + Self.verifySuffix, on: connection) {
-                    let texts = try await Self.texts(
-                        for: table, in: live, and: live + Self.verifySuffix, isSample: sample != nil, limit: limit, on: connection
-                    )
-                    comparison.rows += try await connection.query(texts.count).decode(Int64.self).first ?? 0
-                    let rows = try await connection.query(texts.differences).decode((Int64, String, String?, String?).self)
-                    comparison.differing += rows.first?.0 ?? 0
-                    // The query asks for at least one row, which carries the count.
-                    comparison.differences += rows.prefix(Int(limit)).map {
-                        .init(table: table, key: $0.1, found: $0.2, expected: $0.3)
-                    }
-                }
-                return (comparison, seen)
+            guard let position = try await Self.positions(of: [live], on: connection)[live] else { throw ReadModelError.missing }
+            let seen = try await connection.query(tableGeneration).decode(String.self)
+            var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)
+            try await ReadModelCopy.catchUp(
+                &shadow, through: position, filter: filter, sample: sample, on: connection)
+            for setting in ["enable_seqscan = on", "work_mem = '128MB'", "max_parallel_workers_per_gather = 0"] {
+                try await connection.query(SQL(unsafeText: "SET LOCAL " + setting))
             }
+            var comparison = Comparison(name: name, position: position)
+            for table in try await Self.tables(of: live + Self.verifySuffix, on: connection) {
+                let texts = try await Self.texts(
+                    for: table, in: live, and: live + Self.verifySuffix, isSample: sample != nil, limit: limit, on: connection
+                )
+                comparison.rows += try await connection.query(texts.count).decode(Int64.self).first ?? 0
+                let rows = try await connection.query(texts.differences).decode((Int64, String, String?, String?).self)
+                comparison.differing += rows.first?.0 ?? 0
+                // The query asks for at least one row, which carries the count.
+                comparison.differences += rows.prefix(Int(limit)).map {
+                    .init(table: table, key: $0.1, found: $0.2, expected: $0.3)
+                }
+            }
+            return (comparison, seen)
         }
     }
 

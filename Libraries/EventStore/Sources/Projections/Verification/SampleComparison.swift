@@ -81,10 +81,7 @@ struct SampleComparison: Sendable {
             SELECT \(LogReader.columns) FROM log.recorded_events WHERE stream = ANY(\(streams)) ORDER BY position
             """
         ).map(RecordedEvent.init)
-        let positions = Dictionary(
-            try await connection.query(
-                "SELECT schema, position FROM log.read_model_positions(\(readModels.map(\.schema)))"
-            ).decode((String, Int64).self), uniquingKeysWith: max)
+        let positions = try await ReadModels.positions(of: readModels.map(\.schema), on: connection)
         var page = Page(through: through)
         for readModel in readModels {
             guard let end = positions[readModel.schema] else { continue }
