@@ -68,7 +68,7 @@ enum NotUsable: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .notMigrated:
-            "The database lacks tables of this version of humon, or the role \(Database.readerRole): run humon migrate."
+            "The database lacks tables of this version of humon, or the role \(LogRights.readerRole): run humon migrate."
         case .notMember(let user, let role):
             "The user \(user) lacks the rights of this command: run GRANT \(role) TO \"\(user)\"."
         }

@@ -7,11 +7,6 @@ internal import ServiceLifecycle
 
 /// The database that a command uses: the one from `--database` or `DATABASE_URL`, or a private one.
 struct Database: Sendable {
-    /// The role that gives the application its rights; `db/grants.sql` creates it.
-    private static let applicationRole = "humon_app"
-    /// The role that may only read; `db/grants.sql` creates it, too.
-    static let readerRole = "humon_reader"
-
     private static let standbyStallSeconds = 10.0
 
     let url: String
@@ -107,7 +102,7 @@ struct Database: Sendable {
         configuration.connections = connections
         configuration.isPooled = settings.isDatabasePooled
         configuration.statementTimeoutSeconds = Double(settings.statementTimeoutSeconds)
-        configuration.role = Self.applicationRole
+        configuration.role = LogRights.applicationRole
         // Every statement of the API has an index. A plan made while a table was small must not outlive its growth.
         configuration.sessionSettings = ["enable_seqscan": "off"]
         return configuration
@@ -128,7 +123,7 @@ struct Database: Sendable {
     /// A configuration with the rights of the reading role, for commands that only read. Its transactions refuse to write.
     func asReader(connections: Int) -> PostgresConfiguration {
         var configuration = asApplication(connections: connections)
-        configuration.role = Self.readerRole
+        configuration.role = LogRights.readerRole
         configuration.sessionSettings["default_transaction_read_only"] = "on"
         return configuration
     }

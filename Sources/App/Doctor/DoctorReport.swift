@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Foundation
 internal import Logging
 internal import Postgres
@@ -95,7 +96,7 @@ extension Database {
         plain.connections = 1
         let isMember = try await withPostgres(plain, logger: logger) { client in
             try await client.query(
-                "SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = \(Database.readerRole)"
+                "SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = \(LogRights.readerRole)"
             ).decode(Bool.self)
         }
         if isMember != [true] { configuration.role = nil }

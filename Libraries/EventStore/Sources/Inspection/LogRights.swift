@@ -9,8 +9,11 @@ public struct LogRights: Sendable {
         public var hint: String
     }
 
-    private static let application = "humon_app"
-    private static let reader = "humon_reader"
+    /// The role that gives the application its rights; `db/grants.sql` creates it.
+    public static let applicationRole = "humon_app"
+    /// The role that may read all tables and change none.
+    public static let readerRole = "humon_reader"
+
     private static let events = ["log.recorded_events"]
     private static let commands = ["log.commands"]
     private static let formats = ["log.program_formats"]
@@ -33,19 +36,19 @@ public struct LogRights: Sendable {
     /// - Parameter readModels: the schemas of this program's read models
     /// - Throws: ``PostgresError``, or `CancellationError`
     public static func violations(_ client: PostgresClient, readModels: [String]) async throws -> [Violation] {
-        let roles = try await client.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(application), \(reader))")
+        let roles = try await client.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(applicationRole), \(readerRole))")
             .decode(String.self)
-        let missing = [application, reader].filter { !roles.contains($0) }
+        let missing = [applicationRole, readerRole].filter { !roles.contains($0) }
         guard missing.isEmpty else {
             return missing.map { Violation(reason: "the role \($0) is missing", hint: migrating) }
         }
         var violations: [Violation] = []
         for (role, tables, rights, wrongs) in [
-            (application, events, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
-            (application, commands, ["SELECT", "INSERT"], ["UPDATE", "DELETE", "TRUNCATE"]),
-            (application, formats, ["SELECT", "INSERT"], []),
-            (application, changing, ["SELECT", "INSERT", "UPDATE", "DELETE"], []),
-            (reader, events + commands + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
+            (applicationRole, events, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
+            (applicationRole, commands, ["SELECT", "INSERT"], ["UPDATE", "DELETE", "TRUNCATE"]),
+            (applicationRole, formats, ["SELECT", "INSERT"], []),
+            (applicationRole, changing, ["SELECT", "INSERT", "UPDATE", "DELETE"], []),
+            (readerRole, events + commands + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
         ] {
             violations += try await self.violations(of: role, on: tables, rights: rights, wrongs: wrongs, client)
         }
@@ -82,16 +85,16 @@ public struct LogRights: Sendable {
     private static func functionViolations(_ client: PostgresClient) async throws -> [Violation] {
         let found = try await client.query(
             """
-            SELECT p.proname::text, has_function_privilege(\(application), p.oid, 'EXECUTE'),
-                has_function_privilege(\(reader), p.oid, 'EXECUTE')
+            SELECT p.proname::text, has_function_privilege(\(applicationRole), p.oid, 'EXECUTE'),
+                has_function_privilege(\(readerRole), p.oid, 'EXECUTE')
             FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace WHERE n.nspname = 'log' ORDER BY p.proname
             """
         ).decode((String, Bool, Bool).self)
         return found.flatMap { name, isApplications, isReaders in
             let mayRead = reading.contains(name)
             return [
-                isApplications ? nil : "\(application) may not execute log.\(name)",
-                isReaders == mayRead ? nil : "\(reader) may \(mayRead ? "not " : "")execute log.\(name)",
+                isApplications ? nil : "\(applicationRole) may not execute log.\(name)",
+                isReaders == mayRead ? nil : "\(readerRole) may \(mayRead ? "not " : "")execute log.\(name)",
             ].compactMap { $0.map { Violation(reason: $0, hint: migrating) } }
         }
     }
@@ -100,26 +103,26 @@ public struct LogRights: Sendable {
         let found = try await client.query(
             """
             SELECT n.nspname::text,
-                pg_has_role(\(application), n.nspowner, 'USAGE')
-                    AND coalesce(bool_and(pg_has_role(\(application), c.relowner, 'USAGE')), true),
-                has_schema_privilege(\(reader), n.oid, 'USAGE')
-                    AND coalesce(bool_and(has_table_privilege(\(reader), c.oid, 'SELECT')), true)
+                pg_has_role(\(applicationRole), n.nspowner, 'USAGE')
+                    AND coalesce(bool_and(pg_has_role(\(applicationRole), c.relowner, 'USAGE')), true),
+                has_schema_privilege(\(readerRole), n.oid, 'USAGE')
+                    AND coalesce(bool_and(has_table_privilege(\(readerRole), c.oid, 'SELECT')), true)
             FROM pg_namespace AS n LEFT JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relkind = 'r'
             WHERE n.nspname = ANY (\(schemas)) GROUP BY n.oid ORDER BY n.nspname
             """
         ).decode((String, Bool, Bool).self)
         return found.flatMap { schema, isOwner, mayRead in
             [
-                isOwner ? nil : "\(application) does not own the read model \(schema)",
-                mayRead ? nil : "\(reader) may not read the read model \(schema)",
+                isOwner ? nil : "\(applicationRole) does not own the read model \(schema)",
+                mayRead ? nil : "\(readerRole) may not read the read model \(schema)",
             ].compactMap { $0.map { Violation(reason: $0, hint: migrating) } }
         }
     }
 
     private static func databaseViolations(_ client: PostgresClient) async throws -> [Violation] {
-        let mayCreate = try await client.query("SELECT has_database_privilege(\(application), current_database(), 'CREATE')")
+        let mayCreate = try await client.query("SELECT has_database_privilege(\(applicationRole), current_database(), 'CREATE')")
             .decode(Bool.self)
-        return mayCreate == [true] ? [] : [Violation(reason: "\(application) may not create schemas", hint: migrating)]
+        return mayCreate == [true] ? [] : [Violation(reason: "\(applicationRole) may not create schemas", hint: migrating)]
     }
 
     private static func triggerViolations(_ client: PostgresClient) async throws -> [Violation] {

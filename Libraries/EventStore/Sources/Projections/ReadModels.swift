@@ -5,8 +5,6 @@ public import Postgres
 /// The read models of a database that this program reads and writes. It creates them, keeps them in step with the log, and
 /// repairs them while servers run.
 public struct ReadModels: Sendable {
-    /// The role that may read all tables and change none; `db/grants.sql` creates it.
-    private static let readerRole = "humon_reader"
     /// A cutover keeps the replaced tables in a schema with this suffix.
     static let previousSuffix = "_previous"
 
@@ -160,8 +158,9 @@ public struct ReadModels: Sendable {
         try await drop(schema, on: connection)
         try await connection.query("CREATE SCHEMA \(identifier: schema)")
         try await connection.execute(script: projection.tables(in: schema))
-        try await connection.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
-        try await connection.query("GRANT SELECT ON ALL TABLES IN SCHEMA \(identifier: schema) TO \(identifier: readerRole)")
+        try await connection.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO \(identifier: LogRights.readerRole)")
+        try await connection.query(
+            "GRANT SELECT ON ALL TABLES IN SCHEMA \(identifier: schema) TO \(identifier: LogRights.readerRole)")
         try await connection.query(
             "INSERT INTO log.read_models (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
     }

@@ -34,13 +34,7 @@ public struct LogReader: Sendable {
     /// The recorded events of one stream after a version, by version.
     /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
     public func read(stream: StreamName, after version: Int32 = 0) async throws -> [RecordedEvent] {
-        let rows = try await client.query(
-            """
-            SELECT \(Self.columns)
-            FROM log.recorded_events WHERE stream = \(stream.description) AND version > \(version) ORDER BY version
-            """
-        )
-        return try rows.map(RecordedEvent.init)
+        try await select("WHERE stream = \(stream.description) AND version > \(version) ORDER BY version")
     }
 
     /// The recorded event at a position.
@@ -58,12 +52,12 @@ public struct LogReader: Sendable {
     /// The last recorded event; nil for an empty log.
     /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
     public func newest() async throws -> RecordedEvent? {
-        try await client.query(
-            """
-            SELECT \(Self.columns)
-            FROM log.recorded_events ORDER BY position DESC LIMIT 1
-            """
-        ).first.map(RecordedEvent.init)
+        try await select("ORDER BY position DESC LIMIT 1").first
+    }
+
+    /// The recorded events that the end of a query selects.
+    func select(_ clauses: SQL) async throws -> [RecordedEvent] {
+        try await client.query("SELECT \(Self.columns) FROM log.recorded_events \(clauses)").map(RecordedEvent.init)
     }
 
     /// The size of the log on disk, in bytes, with its indexes.
@@ -73,10 +67,7 @@ public struct LogReader: Sendable {
     }
 
     static func query(after position: Int64, limit: Int64) -> SQL {
-        """
-        SELECT \(Self.columns)
-        FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)
-        """
+        "SELECT \(columns) FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)"
     }
 
     static func contiguous(_ rows: Rows, after position: Int64) throws -> [RecordedEvent] {

@@ -76,11 +76,7 @@ struct SampleComparison: Sendable {
                 SELECT FROM log.recorded_events AS long WHERE long.stream = e.stream AND long.version > \(Self.versionLimit))
             """
         ).decode(String.self)
-        let recorded = try await connection.query(
-            """
-            SELECT \(LogReader.columns) FROM log.recorded_events WHERE stream = ANY(\(streams)) ORDER BY position
-            """
-        ).map(RecordedEvent.init)
+        let recorded = try await LogReader(client: connection).select("WHERE stream = ANY(\(streams)) ORDER BY position")
         let positions = try await ReadModels.positions(of: readModels.map(\.schema), on: connection)
         var page = Page(through: through)
         for readModel in readModels {
