@@ -154,7 +154,7 @@ extension AttendancesModule {
     private func require(_ position: Int64?) async throws {
         guard let position else { return }
         guard try await ReadModelState.of(AttendancesProjection.self, database).position >= position else {
-            throw PositionNotReachedError(position)
+            throw PositionNotReachedError(position: position)
         }
     }
 }

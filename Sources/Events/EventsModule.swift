@@ -2,7 +2,7 @@ internal import Encoding
 public import EventStore
 internal import Foundation
 package import Postgres
-internal import Users
+public import Users
 
 extension Module {
     /// The gatherings that people attend.
@@ -161,6 +161,16 @@ public final class EventsModule: Sendable {
     /// Makes the event from the rows of ``query(of:)``; `nil` if there is none.
     /// - Throws: `FormatError`, `PostgresError`
     package static func event(in rows: Rows) throws -> Event? { try rows.first.map { try Event($0) } }
+
+    /// Checks that an event is live, and that a user owns it.
+    /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden``, ``EventRejection/cancelled``, ``EventRejection/forbidden``,
+    ///   `PostgresError`
+    public func checkOwned(_ id: EventID, by user: UserID) async throws {
+        guard try await event(id).live(for: user).owner == user else { throw EventRejection.forbidden }
+    }
+
+    /// Whether the index loads for the first time since the start.
+    package var isLoadingIndex: Bool { index?.state.phase == .filling }
 
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {

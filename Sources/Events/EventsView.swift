@@ -176,6 +176,9 @@ public struct RenderedEvents: Sendable {
 /// The log has not reached the position that a reader asks for, or the index did not reach it in time.
 public struct PositionNotReachedError: Error, Hashable, CustomStringConvertible {
     public var position: Int64
+
+    public init(position: Int64) { self.position = position }
+
     public var description: String { "position \(position) is not reached yet" }
 }
 

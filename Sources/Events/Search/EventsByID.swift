@@ -1,7 +1,6 @@
 internal import Encoding
 internal import EventStore
 internal import Postgres
-public import Users
 
 extension EventsView {
     /// The live events among these, in their order, as JSON. Cancelled, hidden and unknown events are left out.
@@ -15,21 +14,7 @@ extension EventsView {
     }
 }
 
-extension PositionNotReachedError {
-    public init(_ position: Int64) { self.init(position: position) }
-}
-
 extension EventsModule {
-    /// Whether the index loads for the first time since the start.
-    package var isLoadingIndex: Bool { index?.state.phase == .filling }
-
-    /// Checks that an event is live, and that a user owns it.
-    /// - Throws: ``EventRejection/notFound``, ``EventRejection/hidden``, ``EventRejection/cancelled``, ``EventRejection/forbidden``,
-    ///   `PostgresError`
-    public func checkOwned(_ id: EventID, by user: UserID) async throws {
-        guard try await event(id).live(for: user).owner == user else { throw EventRejection.forbidden }
-    }
-
     fileprivate func rendered(_ ids: [EventID]) async throws -> [EventID: RenderedEvent] {
         let rows = try await database.query(
             """
