@@ -185,7 +185,9 @@ let package = Package(
         .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
         .target(
             name: "TestDatabase",
-            dependencies: ["CTestProcess", "EmbeddedPostgres", "EventStore", "Postgres", .logging, .serviceLifecycle],
+            dependencies: [
+                "CTestProcess", "EmbeddedPostgres", "Encoding", "EventStore", "Postgres", .logging, .serviceLifecycle,
+            ],
             path: "Tests/Support/TestDatabase"
         ),
         .target(

@@ -3,9 +3,6 @@ internal import Yams
 
 /// `docs/openapi.yaml`, which travels inside the program, as JSON.
 enum OpenAPIDocument {
-    /// The document of a server with all apps.
-    static let json = json(serving: .all)
-
     /// The document of a server: without the operations of apps that it leaves out, and without the components that only they use.
     static func json(serving apps: Set<ServedApp>) -> JSON {
         let changes = apps.count == 1 ? apps.first.flatMap { file["x-only"]?[$0.rawValue] } : nil

@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import HTTPTypes
+import TestDatabase
 import Testing
 
 @Suite struct `Changing an event` {

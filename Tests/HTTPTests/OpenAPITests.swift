@@ -56,3 +56,8 @@ import Testing
         #expect(missing == [])
     }
 }
+
+extension OpenAPIDocument {
+    /// The document of a server with all apps.
+    static let json = json(serving: .all)
+}

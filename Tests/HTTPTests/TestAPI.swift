@@ -79,38 +79,11 @@ struct TestAPI: Sendable {
     ) async throws {
         let hasIndex = hasIndex && apps.contains(.events)
         try await TestDatabase.with { database in
-            var configuration = database.configuration(role: "humon_app", connections: 4)
-            configuration.sessionSettings = ["enable_seqscan": "off"]
-            let readers = PostgresClient(configuration, logger: .quiet)
-            configuration.connections = 1
-            let writer = PostgresClient(configuration, logger: .quiet)
             let projections = Modules.registered.projections
-            let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
-            // Without heartbeats, so that tests can compare whole streams.
-            let changes = ChangeFeed(heartbeatSeconds: 86_400)
-            let index = InMemoryReadModel(
-                IndexedEvents(limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, listener: changes), client: readers,
-                // A busy machine may not look at the log for seconds.
-                notifier: notifier, staleAfter: .seconds(3_600), logger: .quiet)
-            let log = EventLog(
-                client: writer, projections: projections, notifier: notifier, listeners: hasIndex ? [index] : [], logger: .quiet)
-            try await database.withClient(role: "humon_app") { client in
-                try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
-            }
-            func compose() -> ComposedModules {
-                var context = ModuleContext(
-                    log: log, database: readers, dependencies: .system, notifier: hasIndex ? notifier : nil, logger: .quiet)
-                if hasIndex {
-                    context.add(index)
-                    context.add(changes)
-                }
-                context.add(hasher)
-                context.add(EventQuota(limit: eventsPerUser))
-                return ComposedModules(Modules.all, serving: apps, in: context)
-            }
+            try await database.prepare(projections)
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now
-            @Sendable func makeAPI(_ modules: ComposedModules) -> API {
+            @Sendable func makeAPI(_ modules: ComposedModules, _ client: PostgresClient) -> API {
                 API(
                     modules,
                     settings: API.Settings(
@@ -120,16 +93,40 @@ struct TestAPI: Sendable {
                         writesPerMinute: writesPerMinute, addressWritesPerMinute: addressWritesPerMinute),
                     rateClock: { start },
                     isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
-                    checkHealth: { try await readers.query("SELECT 1") }
+                    checkHealth: { try await client.query("SELECT 1") }
                 )
             }
-            let (modules, twins) = (compose(), compose())
-            let api = makeAPI(modules)
-            let requests = APIRouter(api, allowing: cors, logger: .quiet)
-            let admin = AdminResponder(api, token: { adminToken }, metrics: { requests.metrics }, logger: .quiet)
-            let services: [any Service] =
-                [readers, writer, notifier, log] + (hasIndex ? [changes, index] : []) + modules.services + twins.services
-            try await withServices(services) {
+            try await TestNode.run(
+                database, projections: projections, sessionSettings: ["enable_seqscan": "off"],
+                compose: { context in
+                    var own = ModuleContext(
+                        log: context.log, database: context.database, dependencies: .system,
+                        notifier: hasIndex ? context.notifier : nil, logger: .quiet)
+                    var services: [any Service] = []
+                    if hasIndex {
+                        // Without heartbeats, so that tests can compare whole streams.
+                        let changes = ChangeFeed(heartbeatSeconds: 86_400)
+                        let index = InMemoryReadModel(
+                            IndexedEvents(limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, listener: changes),
+                            // A busy machine may not look at the log for seconds.
+                            client: context.database, notifier: try #require(context.notifier), staleAfter: .seconds(3_600),
+                            logger: .quiet)
+                        context.log.add(index)
+                        own.add(index)
+                        own.add(changes)
+                        services = [changes, index]
+                    }
+                    own.add(hasher)
+                    own.add(EventQuota(limit: eventsPerUser))
+                    let modules = ComposedModules(Modules.all, serving: apps, in: own)
+                    let twins = ComposedModules(Modules.all, serving: apps, in: own)
+                    return ((modules, twins), services + modules.services + twins.services)
+                }
+            ) { node in
+                let (modules, twins) = node.module
+                let api = makeAPI(modules, node.client)
+                let requests = APIRouter(api, allowing: cors, logger: .quiet)
+                let admin = AdminResponder(api, token: { adminToken }, metrics: { requests.metrics }, logger: .quiet)
                 await api.events.untilReady()
                 var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
                 configuration.limits.bodyBytes = bodyLimitBytes
@@ -137,9 +134,9 @@ struct TestAPI: Sendable {
                     try await body(
                         TestAPI(
                             client: client, operators: .router(admin.router), database: database,
-                            log: LogReader(client: readers), events: api.events, users: api.users, routes: api.routes,
+                            log: node.reader, events: api.events, users: api.users, routes: api.routes,
                             router: requests.router,
-                            twin: APIRouter(makeAPI(twins), allowing: cors, logger: .quiet).router))
+                            twin: APIRouter(makeAPI(twins, node.client), allowing: cors, logger: .quiet).router))
                 }
             }
         }

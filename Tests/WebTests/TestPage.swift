@@ -37,23 +37,23 @@ struct TestPage: Sendable {
         _ settings: MapPage.Settings = MapPage.Settings(), _ body: @escaping @Sendable (TestPage) async throws -> Void
     ) async throws {
         try await TestDatabase.with { database in
-            let readers = PostgresClient(database.configuration(role: "humon_app", connections: 3), logger: .quiet)
-            let writer = PostgresClient(database.configuration(role: "humon_app", connections: 1), logger: .quiet)
             let projections = Modules.registered.projections
-            let notifier = LogNotifier(client: readers, listens: false, pollSeconds: 0.1, logger: .quiet)
-            let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
-            try await database.withClient(role: "humon_app") { client in
-                try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
-            }
-            let modules = ComposedModules(
-                Modules.all, in: ModuleContext(log: log, database: readers, dependencies: .system))
-            let api = API(
-                modules, settings: API.Settings(appSecret: AppSecret("secret")), isUnavailability: { _ in false }, checkHealth: {}
-            )
-            let page = MapPage(settings, users: modules[UsersModule.self], tokenHeaders: API.tokenHeaders)
-            let router = APIRouter(api, beside: page.routes, behind: page.middleware, logger: .quiet).router
-            try await withServices([readers, writer, notifier, log] + modules.services) {
-                try await body(TestPage(router: router, log: LogReader(client: readers)))
+            try await database.prepare(projections)
+            try await TestNode.run(
+                database, projections: projections,
+                compose: { context in
+                    // Without a notifier, so that nothing is kept in memory.
+                    let context = ModuleContext(log: context.log, database: context.database, dependencies: .system)
+                    let modules = ComposedModules(Modules.all, in: context)
+                    return (modules, modules.services)
+                }
+            ) { node in
+                let api = API(
+                    node.module, settings: API.Settings(appSecret: AppSecret("secret")), isUnavailability: { _ in false },
+                    checkHealth: {})
+                let page = MapPage(settings, users: node.module[UsersModule.self], tokenHeaders: API.tokenHeaders)
+                let router = APIRouter(api, beside: page.routes, behind: page.middleware, logger: .quiet).router
+                try await body(TestPage(router: router, log: node.reader))
             }
         }
     }

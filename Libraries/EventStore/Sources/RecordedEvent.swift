@@ -175,19 +175,6 @@ extension Row {
     }
 }
 
-extension RecordedEvent {
-    /// For people and tools to read; the data is as it was stored.
-    public var json: JSON {
-        [
-            "position": JSON(position), "id": .string(envelope.id.uuidString.lowercased()),
-            "stream": .string(envelope.stream.description), "version": JSON(envelope.version),
-            "type": .string(envelope.event.type), "format": JSON(envelope.event.format),
-            "recorded_at": .string(envelope.recordedAt.description), "data": JSON(readable: envelope.event.data),
-            "metadata": JSON(readable: envelope.metadata.utf8),
-        ]
-    }
-}
-
 extension JSON {
     /// Where it is none after all, the text as it stands.
     public init(readable utf8: [UInt8]) {

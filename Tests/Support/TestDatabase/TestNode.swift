@@ -15,18 +15,24 @@ public struct TestNode<Module: Sendable>: Sendable {
     /// Runs the services of one server for as long as the body runs.
     /// - Parameters:
     ///   - projections: of read models that are prepared
+    ///   - sessionSettings: of PostgreSQL, for the node's sessions
     ///   - listens: whether PostgreSQL tells the node of commits of other servers; without it the node polls once an hour
     ///   - standby: the database as its standby shows it
     ///   - patienceSeconds: for the standby. A long one keeps a busy machine from reading the primary
     ///   - compose: makes the module, and the services that run beside log, notifier and standby
     public static func run(
-        _ database: TestDatabase, projections: [any Projection], dependencies: Dependencies = .system, listens: Bool = true,
-        standby: TestDatabase? = nil, patienceSeconds: Double = 60,
+        _ database: TestDatabase, projections: [any Projection], dependencies: Dependencies = .system,
+        sessionSettings: [String: String] = [:], listens: Bool = true, standby: TestDatabase? = nil, patienceSeconds: Double = 60,
         compose: @Sendable (inout ModuleContext) throws -> (Module, [any Service]),
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
-        try await database.withClient(role: "humon_app", connections: 5) { client in
-            try await database.withClient(role: "humon_app", connections: 1) { writer in
+        @Sendable func configuration(connections: Int) -> PostgresConfiguration {
+            var configuration = database.configuration(role: "humon_app", connections: connections)
+            configuration.sessionSettings = sessionSettings
+            return configuration
+        }
+        try await withPostgres(configuration(connections: 5), logger: .quiet) { client in
+            try await withPostgres(configuration(connections: 1), logger: .quiet) { writer in
                 let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
                 let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
                 var context = ModuleContext(
