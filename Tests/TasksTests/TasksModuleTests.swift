@@ -80,6 +80,31 @@ import Testing
         }
     }
 
+    @Test func `a change of title and state is one append, which a change at the same time does not divide`() async throws {
+        try await TestNode.with { node in
+            let id = try await node.create("Buy milk").id
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<10 {
+                    let completed = number.isMultiple(of: 2) ? "1" : "0"
+                    group.addTask {
+                        try await node.update(id, ["title": .string("Title \(number)"), "completed": .string(completed)])
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let events = try await node.reader.read(stream: id.stream)
+            #expect(events.map(\.envelope.version) == Array(1...Int32(events.count)))
+            // A change of the state stands behind the title of the same request.
+            for (index, event) in events.enumerated() where ["TaskCompleted", "TaskReopened"].contains(event.envelope.event.type)
+            {
+                let before = events[index - 1].envelope
+                #expect(before.event.type == "TaskRenamed" && before.recordedAt == event.envelope.recordedAt)
+            }
+            let last = try #require(try await node.tasks.tasks(of: ann).first)
+            #expect(last.version == Int32(events.count))
+        }
+    }
+
     @Test func `a deleted task is gone, for its account too`() async throws {
         try await TestNode.with { node in
             let id = try await node.create("Buy milk").id
