@@ -286,9 +286,8 @@ let package = Package(
 
 /// Targets whose unsafe code is not marked yet.
 let withUnmarkedUnsafeCode: Set = [
-    "Postgres", "EventStore", "SpatialIndex", "Events", "Accounts", "HTTPServer", "HTTP", "Web", "App", "HumonClient",
-    "BareServer", "LogBenchmark", "LoadGenerator", "IndexBenchmark", "TestDatabase", "TestServer", "TestHTTP", "TestRelease",
-    "TestChance", "TestExposition", "NearMe",
+    "Postgres", "EventStore", "App", "HumonClient", "BareServer", "LogBenchmark", "LoadGenerator", "IndexBenchmark",
+    "TestDatabase", "TestServer", "TestHTTP", "TestRelease",
 ]
 
 for target in package.targets where target.type != .system {

@@ -40,7 +40,7 @@ struct EventRoutes: Sendable {
             guard let found = try await events.view().event(id) else { throw HTTPError(.notFound) }
             event = found
         }
-        return response(event.withJSON { ByteBuffer(bytes: $0) }, tag: "\"\(event.version)\"")
+        return response(event.withJSON { ByteBuffer($0) }, tag: "\"\(event.version)\"")
     }
 
     @Sendable private func nearest(_ request: Request, _ context: BasicRequestContext) async throws -> Response {

@@ -66,7 +66,7 @@ struct Reading: Sendable {
         while clock.seconds < seconds {
             for _ in 0..<100 {
                 let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
-                bytes += index.snapshot.event(id)?.withPayload { $0.count } ?? 0
+                bytes += index.snapshot.event(id)?.withPayload { $0.byteCount } ?? 0
                 count += 1
             }
         }

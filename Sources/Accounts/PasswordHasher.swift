@@ -1,3 +1,4 @@
+internal import Encoding
 public import EventStore
 internal import Foundation
 package import Hashing
@@ -58,7 +59,7 @@ package final class PasswordHasher: Sendable {
     /// - Throws: ``PasswordHasherBusyError``, `CancellationError`, `ScryptError`
     func hash(_ password: Password, salt: UUID, for client: String) async throws -> PasswordHash {
         let parameters = parameters
-        let salt = withUnsafeBytes(of: salt.uuid) { Array($0) }
+        let salt = salt.bytes
         return try await run(for: client) { try PasswordHash(password, parameters: parameters, salt: salt) }
     }
 

@@ -82,9 +82,7 @@ extension EventDetails {
         guard text.utf8.count <= storedTextLimitBytes else {
             throw FormatError("\(field) is longer than \(storedTextLimitBytes) bytes")
         }
-        // The bytes themselves: through the string's iterator it took 3 % of the processor time of a load.
-        let hasZero = text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)
-        guard !hasZero else { throw FormatError("\(field) contains U+0000") }
+        guard !text.contains(byte: 0) else { throw FormatError("\(field) contains U+0000") }
     }
 
     private static func check(time: Timestamp, _ field: String) throws(FormatError) {

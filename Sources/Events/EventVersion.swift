@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// A version of an event, as a client names it.
 public struct EventVersion: Sendable, Hashable {
     public var number: Int32
@@ -13,17 +15,19 @@ public struct EventVersion: Sendable, Hashable {
     }
 
     /// A hash of the event's JSON. It is equal on every machine, and another text practically always has another one.
-    static func mark(of json: UnsafeRawBufferPointer) -> UInt32 {
-        var hash = UInt64(json.count)
+    static func mark(of json: RawSpan) -> UInt32 {
+        var hash = UInt64(json.byteCount)
         // Source: the finaliser of MurmurHash3, for eight bytes at a time. A client that finds two texts with one mark misleads
         // itself only: both are versions of its own event.
         func add(_ word: UInt64) {
             hash = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
             hash ^= hash >> 33
         }
-        let words = json.count / 8
-        for word in 0..<words { add(UInt64(littleEndian: json.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self))) }
-        add(json[(8 * words)...].reversed().reduce(0) { $0 << 8 | UInt64($1) })
+        let words = json.byteCount / 8
+        for word in 0..<words { add(UInt64(littleEndian: json.load(at: 8 * word))) }
+        var last: UInt64 = 0
+        for offset in (8 * words..<json.byteCount).reversed() { last = last << 8 | UInt64(json.load(UInt8.self, at: offset)) }
+        add(last)
         add(0)
         return UInt32(truncatingIfNeeded: hash)
     }

@@ -124,7 +124,7 @@ public final class EventsModule: Sendable {
     private func mark(of event: Event) -> UInt32 {
         var json: [UInt8] = []
         render(event, &json)
-        return json.withUnsafeBytes(EventVersion.mark)
+        return json.withRawSpan(EventVersion.mark)
     }
 
     /// Whether a version or a position without a mark names one content: as far as this process knows, the log never lost its end.

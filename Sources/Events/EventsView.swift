@@ -1,3 +1,4 @@
+internal import Encoding
 internal import EventStore
 internal import Postgres
 internal import SpatialIndex
@@ -105,10 +106,10 @@ public struct RenderedEvent: Sendable {
     }
 
     /// Calls `body` with the bytes, which are valid until `body` returns.
-    public func withJSON<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    public func withJSON<Value>(_ body: (RawSpan) throws -> Value) rethrows -> Value {
         switch source {
         case .index(let entry): try entry.withPayload(body)
-        case .rendered(let json): try json.withUnsafeBytes(body)
+        case .rendered(let json): try json.withRawSpan(body)
         }
     }
 }
@@ -158,16 +159,14 @@ public struct RenderedEvents: Sendable {
     }
 
     /// Calls `body` with the bytes of each event in turn, which are valid until `body` returns.
-    public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    public func forEachJSON(_ body: (RawSpan) throws -> Void) rethrows {
         switch source {
         case .index(let page): try page.forEachPayload(body)
         case .rendered(let json, let ends, _):
-            try json.withUnsafeBytes { bytes in
-                var start = 0
-                for end in ends {
-                    try body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-                    start = end
-                }
+            var start = 0
+            for end in ends {
+                try json.withRawSpan(of: start..<end, body)
+                start = end
             }
         }
     }

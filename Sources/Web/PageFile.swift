@@ -9,8 +9,9 @@ struct PageFile: Sendable {
     var name: String
     var bytes: [UInt8]
 
-    static let all: [PageFile] = UnsafeBufferPointer(start: web_files, count: web_file_count).map { file in
-        PageFile(name: String(cString: file.name), bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+    /// Constants of the program in C, each with its length.
+    static let all: [PageFile] = unsafe UnsafeBufferPointer(start: web_files, count: web_file_count).map { file in
+        unsafe PageFile(name: String(cString: file.name), bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
     }
 
     /// `nil` for a file without a known suffix, which is not served.

@@ -1,3 +1,4 @@
+import Encoding
 import EventStore
 import Events
 import Postgres
@@ -183,7 +184,7 @@ import Users
         for _ in 0..<20 {
             let (events, next) = try await node.attendances.events(
                 attendedBy: UserID(rawValue: user), after: cursor, limit: limit)
-            pages.append(events.map { $0.withJSON { String(decoding: $0, as: UTF8.self) } })
+            pages.append(events.map { $0.withJSON { String(utf8: $0) } })
             guard let next else { return pages }
             // A cursor survives the way through a client.
             let text = next.description

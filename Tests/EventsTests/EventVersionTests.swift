@@ -1,3 +1,4 @@
+import Encoding
 import Testing
 
 @testable import Events
@@ -10,11 +11,11 @@ import Testing
             (#"{"id":12,"name":"Picnid"}"#, 2_629_296_122),
         ] as [(String, UInt32)])
     func `the mark of a text never changes`(json: String, mark: UInt32) {
-        #expect(Array(json.utf8).withUnsafeBytes(EventVersion.mark) == mark)
+        #expect(Array(json.utf8).withRawSpan(EventVersion.mark) == mark)
     }
 
     @Test func `texts of zeros and of different lengths have different marks`() {
-        let marks = (0..<64).map { Array(repeating: UInt8(0), count: $0).withUnsafeBytes(EventVersion.mark) }
+        let marks = (0..<64).map { Array(repeating: UInt8(0), count: $0).withRawSpan(EventVersion.mark) }
         #expect(Set(marks).count == 64)
     }
 }

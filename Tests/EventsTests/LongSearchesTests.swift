@@ -109,7 +109,7 @@ import Testing
 
     private func texts(of page: EventIndex.Page) -> [String] {
         var texts: [String] = []
-        page.forEachPayload { texts.append(String(decoding: $0, as: UTF8.self)) }
+        page.forEachPayload { texts.append(String(utf8: $0)) }
         return texts
     }
 }

@@ -96,13 +96,13 @@ extension NearbySearch {
 extension RenderedEvents {
     var texts: [String] {
         var texts: [String] = []
-        forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
+        forEachJSON { texts.append(String(utf8: $0)) }
         return texts
     }
 }
 
 extension RenderedEvent {
-    var text: String { withJSON { String(decoding: $0, as: UTF8.self) } }
+    var text: String { withJSON { String(utf8: $0) } }
 }
 
 extension EventDetails {

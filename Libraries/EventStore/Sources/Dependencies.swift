@@ -40,7 +40,7 @@ extension UUID {
     static func random() -> UUID {
         var bytes = [UInt8](repeating: 0, count: 16)
         // All at once: Swift's generator asks the system for each half.
-        let isRandom = getentropy(&bytes, bytes.count) == 0
+        let isRandom = unsafe getentropy(&bytes, bytes.count) == 0
         precondition(isRandom, "the system gives no random numbers")
         return UUID(randomBytes: bytes)
     }
@@ -55,13 +55,13 @@ extension UUID {
 
     /// Version 7 (RFC 9562): milliseconds since 1970, and what else there is of a random one.
     init(at time: Timestamp, random: UUID) {
-        var bytes = withUnsafeBytes(of: random.uuid) { Array($0) }
-        withUnsafeBytes(of: UInt64(bitPattern: time.milliseconds).bigEndian) { bytes.replaceSubrange(0..<6, with: $0.suffix(6)) }
+        var bytes = random.bytes
+        for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: time.milliseconds >> (40 - 8 * Int64(index))) }
         bytes[6] = bytes[6] & 0x0F | 0x70
         self.init(bytes: bytes)
     }
 
-    private init(bytes: [UInt8]) { self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } }
+    private init(bytes: [UInt8]) { self = bytes.withRawSpan { UUID(bytes: $0) } }
 
     /// The same id for the same name, for commands that have a natural idempotency key: UUID version 8 (RFC 9562) from the
     /// first 128 bits of SHA-256.

@@ -1,7 +1,7 @@
 /// Collects points for an index: ``PointIndex/Batch`` and ``PointIndex/BulkLoad``.
 public protocol PointCollector {
     /// Adds a point, and copies the bytes of its payload.
-    mutating func put(_ id: Int64, tag: Int64, version: Int32, at location: PointIndex.Location, bytes: UnsafeRawBufferPointer)
+    mutating func put(_ id: Int64, tag: Int64, version: Int32, at location: PointIndex.Location, bytes: Span<UInt8>)
 }
 
 extension PointCollector {
@@ -13,10 +13,8 @@ extension PointCollector {
     public mutating func put(
         _ id: Int64, tag: Int64 = 0, version: Int32, at location: PointIndex.Location, payload: some Sequence<UInt8>
     ) {
-        let isCopied: Void? = payload.withContiguousStorageIfAvailable {
-            put(id, tag: tag, version: version, at: location, bytes: UnsafeRawBufferPointer($0))
-        }
-        guard isCopied == nil else { return }
-        Array(payload).withUnsafeBytes { put(id, tag: tag, version: version, at: location, bytes: $0) }
+        // An array is not copied.
+        let bytes = Array(payload)
+        put(id, tag: tag, version: version, at: location, bytes: bytes.span)
     }
 }

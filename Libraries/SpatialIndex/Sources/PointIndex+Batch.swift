@@ -29,10 +29,10 @@ extension PointIndex {
 
         /// Adds a point or replaces it, unless the index holds a later version of it.
         public mutating func put(
-            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: UnsafeRawBufferPointer
+            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: Span<UInt8>
         ) {
             let start = payloads.count
-            payloads.append(contentsOf: bytes)
+            payloads.append(bytes)
             let row = Row(tag: tag, version: version, location: location, payload: start..<payloads.count)
             changes.append(Change(id: id, row: row))
         }

@@ -16,7 +16,7 @@ extension PointIndex {
         public var count: Int { cells.count }
 
         public mutating func put(
-            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: UnsafeRawBufferPointer
+            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: Span<UInt8>
         ) {
             let cell = OctreeCell(location.vector)
             cells.append((id, cell))
@@ -25,13 +25,11 @@ extension PointIndex {
 
         /// Adds every point that a batch adds. Removals have no effect.
         public mutating func put(_ batch: Batch) {
-            batch.payloads.withUnsafeBytes { payloads in
-                for change in batch.changes {
-                    guard let row = change.row else { continue }
-                    put(
-                        change.id, tag: row.tag, version: row.version, at: row.location,
-                        bytes: UnsafeRawBufferPointer(rebasing: payloads[row.payload]))
-                }
+            let payloads = batch.payloads.span
+            for change in batch.changes {
+                guard let row = change.row else { continue }
+                put(
+                    change.id, tag: row.tag, version: row.version, at: row.location, bytes: payloads.extracting(row.payload))
             }
         }
 

@@ -1,7 +1,7 @@
 extension PointIndex.Snapshot {
     /// Makes the next snapshot, which shares all unchanged blocks with this one. The writer calls this once.
     func next(_ batch: PointIndex.Batch, position: Int64, mark: UInt32?) -> PointIndex.Snapshot {
-        batch.payloads.withUnsafeBytes { payloads in
+        batch.payloads.withColumn { payloads in
             var blocks = RetiredBlocks()
             let (edits, changes) = edits(of: batch, payloads: payloads)
             var cells = cells
@@ -21,7 +21,7 @@ extension PointIndex.Snapshot {
     /// Turns a batch into edits of leaves, ordered by key, and changes of the id table, ordered by id. A point that moves gives two
     /// edits: one removes it at the old key, and one adds it at the new key.
     private func edits(
-        of batch: PointIndex.Batch, payloads: UnsafeRawBufferPointer
+        of batch: PointIndex.Batch, payloads: Column<UInt8>
     ) -> (edits: [LeafEdit], changes: [IDTable.Change]) {
         // The sort is stable: changes of one id keep their order.
         let sorted = batch.changes.sorted { $0.id < $1.id }

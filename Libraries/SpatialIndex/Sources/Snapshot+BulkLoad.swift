@@ -13,7 +13,7 @@ extension PointIndex.Snapshot {
         var blocks = RetiredBlocks()
 
         mutating func add(_ region: PointIndex.Batch) {
-            region.payloads.withUnsafeBytes { payloads in
+            region.payloads.withColumn { payloads in
                 let rows = region.changes.compactMap { change in change.row.map { Leaf.Row(change.id, $0, payloads: payloads) } }
                 for leaf in Child.leaves(of: rows, &blocks) { leaves.append(leaf, &blocks) }
             }
@@ -77,10 +77,10 @@ extension PointIndex.Snapshot {
 }
 
 extension Leaf.Row {
-    init(_ id: Int64, _ row: PointIndex.Batch.Row, payloads: UnsafeRawBufferPointer) {
+    init(_ id: Int64, _ row: PointIndex.Batch.Row, payloads: Column<UInt8>) {
         self.init(
             id: id, tag: row.tag, version: row.version, location: row.location,
-            payload: UnsafeRawBufferPointer(rebasing: payloads[row.payload])
+            payload: payloads[row.payload]
         )
     }
 }

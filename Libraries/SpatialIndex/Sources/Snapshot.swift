@@ -71,7 +71,7 @@ extension PointIndex {
 
     /// A point in a snapshot. The entry keeps the snapshot.
     public struct Entry: Sendable {
-        @usableFromInline let snapshot: Snapshot
+        let snapshot: Snapshot
         let leaf: Leaf
         let row: Int
 
@@ -80,13 +80,18 @@ extension PointIndex {
         public var location: Location { withExtendedLifetime(snapshot) { leaf.location(row) } }
         public var version: Int32 { withExtendedLifetime(snapshot) { leaf.version(row) } }
 
-        /// Calls a closure with the bytes of the payload, which are valid until the closure returns.
-        /// - Throws: the error of the closure
-        @inlinable
-        public func withPayload<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
-            try withExtendedLifetime(snapshot) { try body(payload) }
+        /// A copy of the payload.
+        public var payload: [UInt8] {
+            withExtendedLifetime(snapshot) {
+                let payload = leaf.payload(row)
+                return Array(count: payload.count) { $0.copy(payload) }
+            }
         }
 
-        @usableFromInline var payload: UnsafeRawBufferPointer { leaf.payload(row) }
+        /// Calls a closure with the bytes of the payload, which are valid until the closure returns.
+        /// - Throws: the error of the closure
+        public func withPayload<Value>(_ body: (RawSpan) throws -> Value) rethrows -> Value {
+            try withExtendedLifetime(snapshot) { try leaf.payload(row).withSpan(body) }
+        }
     }
 }

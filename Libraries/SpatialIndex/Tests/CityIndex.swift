@@ -18,8 +18,7 @@ enum CityIndex {
         let earthRadius = 6_371.0088
         let query = NearestQuery(
             centre: centre, squaredChord: UnitVector.squaredChord(angle: kilometres / earthRadius), limit: 10)
-        var names: [String] = []
-        index.snapshot.nearest(query).forEachPayload { names.append(String(decoding: $0, as: UTF8.self)) }
-        return names
+        let page = index.snapshot.nearest(query)
+        return (0..<page.count).map { String(decoding: page[$0].payload, as: UTF8.self) }
     }
 }

@@ -10,10 +10,8 @@ import Testing
         var leaves: [Child<Leaf>] = []
         var cells = IDTable()
         for (id, held) in world.points {
-            held.payload.utf8CString.withUnsafeBytes { payload in
-                let row = Leaf.Row(
-                    id: id, tag: held.tag, version: held.version, location: held.location,
-                    payload: UnsafeRawBufferPointer(rebasing: payload.dropLast()))
+            Array(held.payload.utf8).withColumn { payload in
+                let row = Leaf.Row(id: id, tag: held.tag, version: held.version, location: held.location, payload: payload)
                 leaves.append(Child([row], low: row.key, &blocks))
                 cells.apply([(id, row.key.cell)], &blocks)
             }

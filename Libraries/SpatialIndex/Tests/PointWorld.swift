@@ -134,13 +134,13 @@ extension PointIndex.Page {
 
     var texts: [String] {
         var texts: [String] = []
-        forEachPayload { texts.append(String(decoding: $0, as: UTF8.self)) }
+        forEachPayload { payload in texts.append(payload.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }) }
         return texts
     }
 }
 
 extension PointIndex.Entry {
-    var text: String { withPayload { String(decoding: $0, as: UTF8.self) } }
+    var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
 extension UnitVector {

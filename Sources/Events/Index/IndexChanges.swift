@@ -83,7 +83,7 @@ extension EventIndex.Batch {
 extension HeldEvent {
     init(_ entry: EventIndex.Entry) {
         self.init(
-            owner: entry.owner, version: entry.version, place: entry.place, json: entry.withPayload { Array($0) })
+            owner: entry.owner, version: entry.version, place: entry.place, json: entry.payload)
     }
 }
 

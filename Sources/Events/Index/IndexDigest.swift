@@ -1,3 +1,4 @@
+internal import Encoding
 internal import SpatialIndex
 internal import Users
 
@@ -50,11 +51,11 @@ struct IndexDigest: Sendable {
     }
 
     /// The digest differs from process to process.
-    static func digest(of owner: UserID, _ place: EventPlace, _ json: UnsafeRawBufferPointer) -> Int {
+    static func digest(of owner: UserID, _ place: EventPlace, _ json: RawSpan) -> Int {
         var hasher = Hasher()
         hasher.combine(owner)
         hasher.combine(place)
-        hasher.combine(bytes: json)
+        hasher.combine(json)
         return hasher.finalize()
     }
 

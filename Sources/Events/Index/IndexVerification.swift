@@ -165,7 +165,7 @@ private final class RowComparison: Sendable {
             } else if let held, before == nil {
                 state.json.removeAll(keepingCapacity: true)
                 render(event, &state.json)
-                let digest = state.json.withUnsafeBytes { IndexDigest.digest(of: event.owner, event.details.place, $0) }
+                let digest = state.json.withRawSpan { IndexDigest.digest(of: event.owner, event.details.place, $0) }
                 if held.digest != digest {
                     state.verification.note("event \(event.id.rawValue) is held with other content")
                 } else if index.misplaced.contains(event.id) {

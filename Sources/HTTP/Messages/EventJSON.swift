@@ -27,10 +27,3 @@ extension Event {
         bytes.append("}}")
     }
 }
-
-extension [UInt8] {
-    /// A `String` would be slower: it copies its bytes with more calls than there are bytes.
-    fileprivate mutating func append(_ literal: StaticString) {
-        append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
-    }
-}

@@ -99,7 +99,7 @@ private struct EventRoutes: Sendable {
         guard condition.matching.contains(version) else { throw .preconditionFailed }
         let isKnown = condition.notMatching.contains(version)
         var response =
-            isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer(bytes: $0) })
+            isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer($0) })
         let tag = EntityTag(version: Int64(version.number), mark: version.mark)
         response.headers.append(HTTPField(name: .eTag, value: tag.description))
         response.setCacheControl(for: api.settings.reads)

@@ -126,22 +126,7 @@ extension RenderedEvents {
 
     /// The rendered events, joined to a JSON array.
     private var json: ByteBuffer {
-        guard count > 0 else { return ByteBuffer(string: "[]") }
-        let size = jsonBytes + count + 1
-        var buffer = ByteBuffer()
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { output in
-            var rest = UnsafeMutableRawBufferPointer(rebasing: output[..<size])
-            forEachJSON { json in
-                // A comma before each event. The first comma becomes the bracket.
-                rest[0] = UInt8(ascii: ",")
-                UnsafeMutableRawBufferPointer(rebasing: rest[1...]).copyMemory(from: json)
-                rest = UnsafeMutableRawBufferPointer(rebasing: rest[(json.count + 1)...])
-            }
-            rest[0] = UInt8(ascii: "]")
-            output[0] = UInt8(ascii: "[")
-            return size
-        }
-        return buffer
+        ByteBuffer(jsonArrayOf: count, bytes: jsonBytes) { append in forEachJSON(append) }
     }
 }
 

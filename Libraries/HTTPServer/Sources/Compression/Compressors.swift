@@ -39,7 +39,7 @@ enum DeflateCompressor {
     }
 
     /// The state of ISA-L, 80 KiB, and its memory for the matches of one response. The pool never frees them.
-    private struct State {
+    @safe private struct State {
         let stream = UnsafeMutablePointer<isal_zstream>.allocate(capacity: 1)
         let levelBuffer = UnsafeMutablePointer<UInt8>.allocate(capacity: Int(ISAL_LEVEL_1_BUFFER_BYTES))
     }
@@ -51,20 +51,20 @@ enum DeflateCompressor {
     /// - Returns: `nil` if the result would be longer than the plain bytes
     static func compress(_ plain: ByteBuffer, format: Format) -> ByteBuffer? {
         pool.withCompressor { state in
-            plain.compressed(bound: plain.readableBytes) { input, output in
-                isal_deflate_stateless_init(state.stream)
-                state.stream.pointee.level = level
-                state.stream.pointee.level_buf = state.levelBuffer
-                state.stream.pointee.level_buf_size = ISAL_LEVEL_1_BUFFER_BYTES
-                state.stream.pointee.gzip_flag = format.flag
-                state.stream.pointee.end_of_stream = 1
+            unsafe plain.compressed(bound: plain.readableBytes) { input, output in
+                unsafe isal_deflate_stateless_init(state.stream)
+                unsafe state.stream.pointee.level = level
+                unsafe state.stream.pointee.level_buf = state.levelBuffer
+                unsafe state.stream.pointee.level_buf_size = ISAL_LEVEL_1_BUFFER_BYTES
+                unsafe state.stream.pointee.gzip_flag = format.flag
+                unsafe state.stream.pointee.end_of_stream = 1
                 // ISA-L only reads its input.
-                state.stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
-                state.stream.pointee.avail_in = UInt32(input.count)
-                state.stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-                state.stream.pointee.avail_out = UInt32(output.count)
-                let result = isal_deflate_stateless(state.stream)
-                return result == COMP_OK ? Int(state.stream.pointee.total_out) : 0
+                unsafe state.stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+                unsafe state.stream.pointee.avail_in = UInt32(input.count)
+                unsafe state.stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+                unsafe state.stream.pointee.avail_out = UInt32(output.count)
+                let result = unsafe isal_deflate_stateless(state.stream)
+                return result == COMP_OK ? unsafe Int(state.stream.pointee.total_out) : 0
             }
         } ?? nil
     }
@@ -74,14 +74,18 @@ enum DeflateCompressor {
 enum ZstdCompressor {
     /// The level, of at most 22: the fastest of the regular ones.
     private static let level: Int32 = 1
-    private static let pool = CompressorPool { ZSTD_createCCtx() }
+    private static let pool = CompressorPool { unsafe ZSTD_createCCtx().map { unsafe Context(pointer: $0) } }
+
+    @safe private struct Context {
+        let pointer: OpaquePointer
+    }
 
     /// - Returns: `nil` if memory is missing
     static func compress(_ plain: ByteBuffer) -> ByteBuffer? {
         pool.withCompressor { context in
-            plain.compressed(bound: ZSTD_compressBound(plain.readableBytes)) { input, output in
-                let count = ZSTD_compressCCtx(
-                    context, output.baseAddress, output.count, input.baseAddress, input.count, level)
+            unsafe plain.compressed(bound: ZSTD_compressBound(plain.readableBytes)) { input, output in
+                let count = unsafe ZSTD_compressCCtx(
+                    context.pointer, output.baseAddress, output.count, input.baseAddress, input.count, level)
                 return ZSTD_isError(count) == 0 ? count : 0
             }
         } ?? nil
@@ -96,8 +100,9 @@ extension ByteBuffer {
         bound: Int, _ compress: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Int
     ) -> ByteBuffer? {
         var compressed = ByteBufferAllocator().buffer(capacity: bound)
-        let count = withUnsafeReadableBytes { input in
-            compressed.writeWithUnsafeMutableBytes(minimumWritableBytes: bound) { output in compress(input, output) }
+        let count = unsafe withUnsafeReadableBytes { input in
+            unsafe compressed.writeWithUnsafeMutableBytes(minimumWritableBytes: bound) { output in unsafe compress(input, output)
+            }
         }
         return count > 0 ? compressed : nil
     }

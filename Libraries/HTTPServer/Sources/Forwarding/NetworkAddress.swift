@@ -20,7 +20,7 @@ public struct NetworkAddress: Sendable, Hashable {
 
     /// - Parameter offset: the offset of the address, after family, port and, in IPv6, flow
     private static func load<Bits: BitwiseCopyable>(from address: some Any, at offset: Int) -> Bits {
-        withUnsafeBytes(of: address) { $0.loadUnaligned(fromByteOffset: offset, as: Bits.self) }
+        unsafe withUnsafeBytes(of: address) { unsafe $0.loadUnaligned(fromByteOffset: offset, as: Bits.self) }
     }
 
     /// - Parameter text: `192.0.2.1` or `2001:db8::1`, without brackets, port or zone; `nil` for anything else
@@ -79,7 +79,10 @@ struct Network: Sendable, Hashable {
 }
 
 extension ByteBuffer {
-    fileprivate init(bigEndian bits: UInt128) { self = withUnsafeBytes(of: bits.bigEndian) { ByteBuffer(bytes: $0) } }
+    fileprivate init(bigEndian bits: UInt128) {
+        self.init()
+        writeMultipleIntegers(UInt64(bits >> 64), UInt64(truncatingIfNeeded: bits))
+    }
 }
 
 extension UInt8 {

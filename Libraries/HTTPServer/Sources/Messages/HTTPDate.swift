@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Foundation
 internal import Synchronization
 
@@ -6,21 +7,21 @@ enum HTTPDate {
     private static let last = Mutex((second: 0, text: ""))
 
     static var now: String {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+        let second = Int(Date().timeIntervalSince1970)
         return last.withLock { last in
-            if last.second != time.tv_sec { last = (time.tv_sec, text(of: time.tv_sec)) }
+            if last.second != second { last = (second, text(of: second)) }
             return last.text
         }
     }
 
     /// - Parameter second: since 1970
     static func text(of second: Int) -> String {
-        var (second, parts) = (second, tm())
-        gmtime_r(&second, &parts)
-        var bytes = [CChar](repeating: 0, count: 64)
-        // strftime writes English names as long as the program does not call setlocale.
-        let length = strftime(&bytes, bytes.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
-        return String(decoding: bytes.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let parts = Timestamp(milliseconds: Int64(second) * 1_000).description.split { "-T:.Z".contains($0) }
+        let (weekday, month) = (weekdays[(second / 86_400) % 7], months[(Int(parts[1]) ?? 1) - 1])
+        return "\(weekday), \(parts[2]) \(month) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
     }
+
+    /// The first day of 1970 was a Thursday.
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 }

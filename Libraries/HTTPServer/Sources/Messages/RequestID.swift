@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Synchronization
 
 /// Ids of requests: 32 hexadecimal digits, a keyed hash of a counter. So an id tells neither the number nor the order of requests, and
@@ -12,13 +13,7 @@ enum RequestID {
     static func new() -> String {
         let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
         let (first, second) = (hash(number, half: 0), hash(number, half: 1))
-        return String(unsafeUninitializedCapacity: 32) { digits in
-            for place in 0..<16 {
-                digits[15 - place] = digit(first >> (4 * place))
-                digits[31 - place] = digit(second >> (4 * place))
-            }
-            return 32
-        }
+        return String(count: 32) { place in digit(place < 16 ? first >> (4 * (15 - place)) : second >> (4 * (31 - place))) }
     }
 
     /// SipHash-1-3, keyed by the process in Swift and with the key here.

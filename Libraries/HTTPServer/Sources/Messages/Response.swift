@@ -66,3 +66,36 @@ public struct Response: Sendable {
     /// The status forbids a body, so that a length must not be sent. Source: RFC 9110, section 8.6.
     var hasNoContent: Bool { status.kind == .informational || status == .noContent || status == .notModified }
 }
+
+extension ByteBuffer {
+    public init(_ bytes: RawSpan) {
+        self = ByteBufferAllocator().buffer(capacity: bytes.byteCount)
+        writeBytes(bytes)
+    }
+
+    /// Joins JSON texts to an array.
+    /// - Parameters:
+    ///   - count: number of texts
+    ///   - bytes: number of bytes of all texts
+    ///   - forEach: calls its closure with each text in turn
+    public init(jsonArrayOf count: Int, bytes: Int, forEach: ((RawSpan) -> Void) -> Void) {
+        guard count > 0 else { self.init(string: "[]"); return }
+        let size = bytes + count + 1
+        self.init()
+        // Checks the buffer's size once, and not for each text and comma.
+        unsafe writeWithUnsafeMutableBytes(minimumWritableBytes: size) { output in
+            var rest = unsafe UnsafeMutableRawBufferPointer(rebasing: output[..<size])
+            forEach { json in
+                precondition(json.byteCount < rest.count)
+                // A comma before each text. The first comma becomes the bracket.
+                unsafe rest[0] = UInt8(ascii: ",")
+                unsafe json.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(rebasing: rest[1...]).copyMemory(from: $0) }
+                unsafe rest = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[(json.byteCount + 1)...])
+            }
+            precondition(rest.count == 1)
+            unsafe rest[0] = UInt8(ascii: "]")
+            unsafe output[0] = UInt8(ascii: "[")
+            return size
+        }
+    }
+}

@@ -27,14 +27,14 @@ extension [PointIndex.Page.Hit] {
     /// The squared chord grows with the area. So hits that are spread over an area fill the buckets evenly, about one hit in each
     /// bucket. If many hits share few places, the standard library sorts them.
     mutating func sortByRank() {
-        guard count > 32 else { return withUnsafeMutableBufferPointer { $0.sortNearlySorted() } }
+        guard count > 32 else { return withMutableColumn { $0.sortNearlySorted() } }
         let least = reduce(Double.infinity) { Swift.min($0, $1.rank) }
         let most = reduce(-Double.infinity) { Swift.max($0, $1.rank) }
         let scale = Double(count - 1) / (most - least)
         guard scale.isFinite else { return sort() }
         func bucket(_ hit: PointIndex.Page.Hit) -> Int { Int((hit.rank - least) * scale) }
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: count + 1) { ends in
-            ends.initialize(repeating: 0)
+        withTemporaryColumn(of: Int32.self, count: count + 1) { ends in
+            ends.fill(with: 0)
             for hit in self { ends[bucket(hit)] += 1 }
             var (sum, fullest) = (Int32(0), Int32(0))
             for index in 0..<count {
@@ -43,22 +43,21 @@ extension [PointIndex.Page.Hit] {
                 ends[index] = sum
             }
             guard fullest <= 32 else { return sort() }
-            self = Self(unsafeUninitializedCapacity: count) { sorted, initialized in
+            self = Self(count: count) { sorted in
                 for hit in self {
                     ends[bucket(hit)] -= 1
-                    sorted.initializeElement(at: Int(ends[bucket(hit)]), to: hit)
+                    sorted[Int(ends[bucket(hit)])] = hit
                 }
-                initialized = count
                 sorted.sortNearlySorted()
             }
         }
     }
 }
 
-extension UnsafeMutableBufferPointer<PointIndex.Page.Hit> {
+extension Column<PointIndex.Page.Hit> {
     /// Insertion sort, which is fast if few elements are out of place.
     fileprivate func sortNearlySorted() {
-        for index in indices.dropFirst() {
+        for index in 1..<max(1, count) {
             let hit = self[index]
             var place = index
             while place > 0, hit < self[place - 1] {

@@ -73,7 +73,7 @@ public struct OutwardSearch: PointSearch {
     private mutating func visit(_ root: Children<OuterNode>, _ work: VisitBudget) -> Bool {
         var work = work
         let room = max(root.count, OuterNode.capacity, InnerNode.capacity, Leaf.capacity)
-        return withUnsafeTemporaryAllocation(of: Double.self, capacity: room) { chords in
+        return withTemporaryColumn(of: Double.self, count: room) { chords in
             if !hasBegun {
                 hasBegun = true
                 consider(root, chords, &work) { node, _, _ in .outer(node) }
@@ -96,7 +96,7 @@ public struct OutwardSearch: PointSearch {
 
     /// - Parameter candidate: gets a node, and whether it may have points outside of the window
     private mutating func consider<Node>(
-        _ children: Children<Node>, _ chords: UnsafeMutableBufferPointer<Double>, _ work: inout VisitBudget,
+        _ children: Children<Node>, _ chords: Column<Double>, _ work: inout VisitBudget,
         _ candidate: (Node, Bool, Int) -> Candidate.Node
     ) {
         work.looked(atChildren: children.count)
@@ -113,7 +113,7 @@ public struct OutwardSearch: PointSearch {
     }
 
     private mutating func look(
-        into leaf: Leaf, _ chords: UnsafeMutableBufferPointer<Double>, _ work: inout VisitBudget
+        into leaf: Leaf, _ chords: Column<Double>, _ work: inout VisitBudget
     ) {
         work.read(leaves: 1)
         leaf.squaredChords(to: centre, into: chords)

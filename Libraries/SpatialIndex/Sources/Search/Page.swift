@@ -13,7 +13,7 @@ extension PointIndex {
             }
         }
 
-        @usableFromInline let snapshot: Snapshot
+        let snapshot: Snapshot
         let hits: [Hit]
         let leaves: [Leaf]
         /// Whether the search finds no points behind this page.
@@ -52,9 +52,9 @@ extension PointIndex {
 
         /// Calls a closure with each payload in order. The bytes are valid until the closure returns.
         /// - Throws: the error of the closure
-        public func forEachPayload(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        public func forEachPayload(_ body: (RawSpan) throws -> Void) rethrows {
             try withExtendedLifetime(snapshot) {
-                for hit in hits { try body(leaves[Int(hit.leaf)].payload(Int(hit.row))) }
+                for hit in hits { try leaves[Int(hit.leaf)].payload(Int(hit.row)).withSpan(body) }
             }
         }
     }

@@ -21,8 +21,9 @@ struct Limits<Number: Comparable & BitwiseCopyable & Sendable & Hashable>: Senda
         self.high = high
     }
 
-    /// - Parameter count: at least 1
-    init(_ numbers: UnsafeMutablePointer<Number>, count: Int) {
+    /// - Parameter numbers: at least one
+    init(_ numbers: Column<Number>) {
+        let count = numbers.count
         // Two chains of comparisons, which the processor carries out side by side.
         var (low, high) = (numbers[0], numbers[0])
         var (otherLow, otherHigh) = (low, high)

@@ -4,7 +4,7 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
     static var capacity: Int { get }
 
     var count: Int { get }
-    var block: UnsafeMutableRawPointer { get }
+    var block: Block { get }
     /// Size of the block.
     var bytes: Int { get }
 
@@ -31,27 +31,25 @@ struct Child<Node: TreeNode> {
 
 /// Nodes in the order of their keys, in one block. Low keys and bounds are in the parent's block, so that a search reads only the
 /// children that it needs.
-///
-/// `@unchecked`: one thread writes the block before any other thread sees it; then it never changes.
-struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
+struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
     /// The count, then one column after another: nodes, low keys, the six sides of the boxes, the four sides of the boxes in degrees,
     /// the limits of the first and of the last moments, and the counts of points.
-    let block: UnsafeMutableRawPointer
+    let block: Block
 
     init(_ children: some Collection<Child<Node>>, _ blocks: inout RetiredBlocks) {
         block = blocks.allocate(Self.bytes(count: children.count))
-        block.storeBytes(of: children.count, as: Int.self)
+        block.count = children.count
         for (index, child) in children.enumerated() { write(child, at: index) }
     }
 
     init(copying other: Self, _ blocks: inout RetiredBlocks) {
         block = blocks.allocate(other.bytes)
-        block.copyMemory(from: other.block, byteCount: other.bytes)
+        block.copy(other.bytes, from: other.block)
     }
 
     /// Called only while the node is made.
     func write(_ child: Child<Node>, at index: Int) {
-        nodes[index] = child.node
+        nodeColumn[index] = child.node
         lows[index] = child.low
         let bounds = child.bounds
         sides(0)[index] = bounds.box.low.x
@@ -71,14 +69,14 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
         counts[index] = bounds.count
     }
 
-    var count: Int { block.load(as: Int.self) }
+    var count: Int { block.count }
     var bytes: Int { Self.bytes(count: count) }
 
     /// The bounds of all children together.
     var bounds: Bounds {
-        func low(_ side: Int) -> Double { Limits(sides(side), count: count).low }
-        func high(_ side: Int) -> Double { Limits(sides(side), count: count).high }
-        func moments(_ side: Int) -> Limits<Int64> { Limits(self.moments(side), count: count) }
+        func low(_ side: Int) -> Double { Limits(sides(side)).low }
+        func high(_ side: Int) -> Double { Limits(sides(side)).high }
+        func moments(_ side: Int) -> Limits<Int64> { Limits(self.moments(side)) }
         guard count > 0 else { return Bounds() }
         return Bounds(
             count: (0..<count).reduce(0) { $0 + counts[$1] },
@@ -90,7 +88,9 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
 
     subscript(index: Int) -> Child<Node> { Child(node: node(index), low: lows[index], bounds: bounds(index)) }
 
-    func node(_ index: Int) -> Node { nodes[index] }
+    func node(_ index: Int) -> Node { nodeColumn[index] }
+
+    var nodes: some RandomAccessCollection<Node> { (0..<count).lazy.map(node) }
 
     func low(_ index: Int) -> LeafKey { lows[index] }
 
@@ -136,24 +136,19 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
     private static var nodeBytes: Int { MemoryLayout<Node>.stride }
     private static var lowBytes: Int { MemoryLayout<LeafKey>.stride }
 
-    var nodes: UnsafeMutableBufferPointer<Node> {
-        UnsafeMutableBufferPointer(start: (block + Self.headBytes).assumingMemoryBound(to: Node.self), count: count)
-    }
+    private var nodeColumn: Column<Node> { block.column(after: Self.headBytes, count: count) }
 
-    private var lows: UnsafeMutablePointer<LeafKey> {
-        (block + Self.headBytes + count * Self.nodeBytes).assumingMemoryBound(to: LeafKey.self)
-    }
+    private var lows: Column<LeafKey> { block.column(after: Self.headBytes, Self.nodeBytes, count: count) }
 
-    private func sides(_ side: Int) -> UnsafeMutablePointer<Double> { column(side) }
+    private func sides(_ side: Int) -> Column<Double> { column(side) }
 
-    private func moments(_ side: Int) -> UnsafeMutablePointer<Int64> { column(10 + side) }
+    private func moments(_ side: Int) -> Column<Int64> { column(10 + side) }
 
-    private var counts: UnsafeMutablePointer<Int> { column(14) }
+    private var counts: Column<Int> { column(14) }
 
     /// - Parameter number: the number of a column of 8-byte values, after the low keys
-    private func column<Value>(_ number: Int) -> UnsafeMutablePointer<Value> {
-        let offset = Self.nodeBytes + Self.lowBytes + number * 8
-        return (block + Self.headBytes + count * offset).assumingMemoryBound(to: Value.self)
+    private func column<Value: BitwiseCopyable>(_ number: Int) -> Column<Value> {
+        block.column(after: Self.headBytes, Self.nodeBytes + Self.lowBytes + number * 8, count: count)
     }
 }
 
@@ -162,8 +157,7 @@ struct Children<Node: TreeNode>: BitwiseCopyable, @unchecked Sendable {
 /// and sums as points.
 extension Children {
     /// Computes one squared chord for each box. The loop has no condition, so that the compiler can vectorise it.
-    func nearest(to place: UnitVector, into chords: UnsafeMutableBufferPointer<Double>) {
-        guard let chords = chords.baseAddress else { return }
+    func nearest(to place: UnitVector, into chords: Column<Double>) {
         let (lowX, lowY, lowZ) = (sides(0), sides(1), sides(2))
         let (highX, highY, highZ) = (sides(3), sides(4), sides(5))
         for index in 0..<count {

@@ -1,20 +1,20 @@
 /// The cell of each point, by id. It takes 8 bytes a point if ids come from a sequence, which fills the pages.
-///
-/// `@unchecked`: one thread writes the blocks before any other thread sees them; then they never change.
-struct IDTable: @unchecked Sendable {
+struct IDTable: Sendable {
     typealias Change = (id: Int64, cell: OctreeCell)
-    private typealias Page = UnsafeMutablePointer<OctreeCell>
-    private typealias Volume = UnsafeMutablePointer<Page?>
+    /// ``OctreeCell/none`` for an id that is not in the table.
+    private typealias Page = Column<OctreeCell>
+    /// The blocks of the pages.
+    private typealias Volume = Column<Block?>
 
     /// Log₂ of the number of ids in a page, and of the number of pages in a volume. A change copies one page and one volume.
     private static let bitsOfPage: Int64 = 8
     private static let bitsOfVolume: Int64 = 8
 
-    private var volumes: [Int64: Volume] = [:]
+    private var volumes: [Int64: Block] = [:]
 
     subscript(id: Int64) -> OctreeCell? {
-        guard let page = volumes[Self.volume(id)]?[Self.pageInVolume(id)] else { return nil }
-        let cell = page[Self.slot(id)]
+        guard let volume = volumes[Self.volume(id)], let page = Self.pages(of: volume)[Self.pageInVolume(id)] else { return nil }
+        let cell = Self.cells(of: page)[Self.slot(id)]
         return cell == .none ? nil : cell
     }
 
@@ -35,10 +35,10 @@ struct IDTable: @unchecked Sendable {
         guard after != .max else { return true }
         let first = after.map { $0 + 1 } ?? .min
         for number in volumes.keys.sorted() where number >= Self.volume(first) {
-            guard let volume = volumes[number] else { continue }
+            guard let volume = volumes[number].map(Self.pages) else { continue }
             let firstPage = number == Self.volume(first) ? Self.pageInVolume(first) : 0
             for index in firstPage..<Self.pagesOfVolume {
-                guard let page = volume[index] else { continue }
+                guard let page = volume[index].map(Self.cells) else { continue }
                 let start = (number << Self.bitsOfVolume + Int64(index)) << Self.bitsOfPage
                 for slot in (start < first ? Self.slot(first) : 0)..<Self.idsOfPage where page[slot] != .none {
                     if !body(start + Int64(slot), page[slot]) { return false }
@@ -51,51 +51,44 @@ struct IDTable: @unchecked Sendable {
     /// Retires all blocks.
     func retire(_ blocks: inout RetiredBlocks) {
         for volume in volumes.values {
-            for page in UnsafeMutableBufferPointer(start: volume, count: Self.pagesOfVolume) {
-                if let page { Self.retire(page, Self.idsOfPage, &blocks) }
+            let pages = Self.pages(of: volume)
+            for index in 0..<Self.pagesOfVolume {
+                if let page = pages[index] { blocks.replace(page, Self.bytesOfPage) }
             }
-            Self.retire(volume, Self.pagesOfVolume, &blocks)
+            blocks.replace(volume, Self.bytesOfVolume)
         }
     }
 
     /// Bytes of the dictionary of volumes. Pages and volumes are counted as blocks.
     var bytes: Int { volumes.capacity * 24 }
 
-    private static func volume(_ old: Volume?, after changes: ArraySlice<Change>, _ blocks: inout RetiredBlocks) -> Volume? {
-        let volume = copy(of: old, pagesOfVolume, filledWith: nil, &blocks)
+    private static func volume(_ old: Block?, after changes: ArraySlice<Change>, _ blocks: inout RetiredBlocks) -> Block? {
+        let volume = blocks.copy(of: old, bytesOfVolume)
+        let pages = pages(of: volume)
+        if old == nil { pages.fill(with: nil) }
         var rest = changes
         while let number = rest.first.map({ pageInVolume($0.id) }) {
             let own = rest.prefix { pageInVolume($0.id) == number }
             rest = rest[own.endIndex...]
-            let page = copy(of: volume[number], idsOfPage, filledWith: .none, &blocks)
-            for change in own { page[slot(change.id)] = change.cell }
-            let isEmpty = (0..<idsOfPage).allSatisfy { page[$0] == .none }
-            if isEmpty { retire(page, idsOfPage, &blocks) }
-            volume[number] = isEmpty ? nil : page
+            let oldPage = pages[number]
+            let page = blocks.copy(of: oldPage, bytesOfPage)
+            let cells = cells(of: page)
+            if oldPage == nil { cells.fill(with: .none) }
+            for change in own { cells[slot(change.id)] = change.cell }
+            let isEmpty = (0..<idsOfPage).allSatisfy { cells[$0] == .none }
+            if isEmpty { blocks.replace(page, bytesOfPage) }
+            pages[number] = isEmpty ? nil : page
         }
-        guard (0..<pagesOfVolume).allSatisfy({ volume[$0] == nil }) else { return volume }
-        retire(volume, pagesOfVolume, &blocks)
+        guard (0..<pagesOfVolume).allSatisfy({ pages[$0] == nil }) else { return volume }
+        blocks.replace(volume, bytesOfVolume)
         return nil
     }
 
-    /// Copies a block, or makes a new one, and retires the old one.
-    private static func copy<Value: BitwiseCopyable>(
-        of old: UnsafeMutablePointer<Value>?, _ count: Int, filledWith absent: Value, _ blocks: inout RetiredBlocks
-    ) -> UnsafeMutablePointer<Value> {
-        let new = blocks.allocate(count * MemoryLayout<Value>.stride).bindMemory(to: Value.self, capacity: count)
-        guard let old else {
-            new.initialize(repeating: absent, count: count)
-            return new
-        }
-        new.initialize(from: old, count: count)
-        retire(old, count, &blocks)
-        return new
-    }
+    private static func pages(of volume: Block) -> Volume { volume.column(count: pagesOfVolume) }
+    private static func cells(of page: Block) -> Page { page.column(count: idsOfPage) }
 
-    private static func retire<Value>(_ block: UnsafeMutablePointer<Value>, _ count: Int, _ blocks: inout RetiredBlocks) {
-        blocks.replace(UnsafeMutableRawPointer(block), count * MemoryLayout<Value>.stride)
-    }
-
+    private static let bytesOfPage = idsOfPage * MemoryLayout<OctreeCell>.stride
+    private static let bytesOfVolume = pagesOfVolume * MemoryLayout<Block?>.stride
     private static let idsOfPage = 1 << Int(bitsOfPage)
     private static let pagesOfVolume = 1 << Int(bitsOfVolume)
 

@@ -5,9 +5,7 @@
 ///
 /// A change makes a new leaf, so that a leaf has no spare room. A leaf is not an object and has no reference count: a snapshot keeps
 /// its leaves (``DeferredReclamation``), and every reader holds a snapshot.
-///
-/// `@unchecked`: one thread writes the block before any other thread sees it; then it never changes.
-struct Leaf: BitwiseCopyable, @unchecked Sendable {
+struct Leaf: BitwiseCopyable, Sendable {
     /// Maximum number of points. Every change copies a leaf, so a larger leaf makes changes slower. Every search visits many
     /// leaves, so a smaller leaf makes searches slower.
     static let capacity = 64
@@ -18,7 +16,7 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
         var tag: Int64
         var version: Int32
         var location: PointIndex.Location
-        var payload: UnsafeRawBufferPointer
+        var payload: Column<UInt8>
 
         var key: LeafKey { LeafKey(cell: OctreeCell(location.vector), id: id) }
         var order: RowOrder { RowOrder(end: location.span.upperBound, id: id) }
@@ -34,15 +32,15 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
 
     /// The count, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids, tags, versions, ends of
     /// the payloads; then the payloads.
-    let block: UnsafeMutableRawPointer
+    let block: Block
 
     /// Allocates a leaf. The caller then writes each row, from the first to the last.
     init(count: Int, payloadBytes: Int, _ blocks: inout RetiredBlocks) {
         block = blocks.allocate(Self.headBytes + count * Self.columnBytes + payloadBytes)
-        block.storeBytes(of: count, as: Int.self)
+        block.count = count
     }
 
-    var count: Int { block.load(as: Int.self) }
+    var count: Int { block.count }
 
     /// Size of the block.
     var bytes: Int { Self.headBytes + count * Self.columnBytes + payloadRange(0..<count).count }
@@ -57,12 +55,11 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
 
     func version(_ row: Int) -> Int32 { column(72, Int32.self)[row] }
 
-    func payload(_ row: Int) -> UnsafeRawBufferPointer { payload(row..<row + 1) }
+    func payload(_ row: Int) -> Column<UInt8> { payload(payloadRange(row..<row + 1)) }
 
-    /// The payloads of neighbouring rows are contiguous.
-    private func payload(_ rows: Range<Int>) -> UnsafeRawBufferPointer {
-        let range = payloadRange(rows)
-        return UnsafeRawBufferPointer(start: payloads + range.lowerBound, count: range.count)
+    /// The bytes of payloads. Those of neighbouring rows are contiguous.
+    private func payload(_ range: Range<Int>) -> Column<UInt8> {
+        block.column(UInt8.self, after: Self.headBytes + count * Self.columnBytes + range.lowerBound, count: range.count)
     }
 
     func payloadRange(_ rows: Range<Int>) -> Range<Int> {
@@ -98,16 +95,15 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
 
     /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
     func degrees(_ row: Int, of count: Int) -> (latitude: Double, longitude: Double) {
-        let latitudes: UnsafeMutablePointer<Double> = column(24, rows: count)
-        let longitudes: UnsafeMutablePointer<Double> = column(32, rows: count)
+        let (latitudes, longitudes) = (column(24, Double.self, rows: count), column(32, Double.self, rows: count))
         return (latitudes[row], longitudes[row])
     }
 
     /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
     func vector(_ row: Int, of count: Int) -> UnitVector {
-        let (xs, ys, zs): (UnsafeMutablePointer<Double>, UnsafeMutablePointer<Double>, UnsafeMutablePointer<Double>)
-        (xs, ys, zs) = (column(0, rows: count), column(8, rows: count), column(16, rows: count))
-        return UnitVector(x: xs[row], y: ys[row], z: zs[row])
+        UnitVector(
+            x: column(0, Double.self, rows: count)[row], y: column(8, Double.self, rows: count)[row],
+            z: column(16, Double.self, rows: count)[row])
     }
 
     func location(_ row: Int) -> PointIndex.Location {
@@ -115,19 +111,19 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
             latitude: latitudes[row], longitude: longitudes[row], vector: vector(row), span: starts[row]...ends[row])
     }
 
-    var latitudes: UnsafeMutablePointer<Double> { column(24, Double.self) }
-    var longitudes: UnsafeMutablePointer<Double> { column(32, Double.self) }
-    var starts: UnsafeMutablePointer<Int64> { column(40, Int64.self) }
-    var ends: UnsafeMutablePointer<Int64> { column(48, Int64.self) }
+    var latitudes: Column<Double> { column(24, Double.self) }
+    var longitudes: Column<Double> { column(32, Double.self) }
+    var starts: Column<Int64> { column(40, Int64.self) }
+    var ends: Column<Int64> { column(48, Int64.self) }
 
     /// The leaf has at least one row.
     var bounds: Bounds {
-        func limits(_ offset: Int) -> Limits<Double> { Limits(column(offset, Double.self), count: count) }
+        func limits(_ offset: Int) -> Limits<Double> { Limits(column(offset, Double.self)) }
         let (latitude, longitude) = (limits(24), limits(32))
         return Bounds(
             count: count, box: Box(x: limits(0), y: limits(8), z: limits(16)),
             degrees: DegreeBox(south: latitude.low, west: longitude.low, north: latitude.high, east: longitude.high),
-            starts: Limits(starts, count: count), ends: Limits(low: ends[count - 1], high: ends[0]))
+            starts: Limits(starts), ends: Limits(low: ends[count - 1], high: ends[0]))
     }
 
     func overlaps(_ window: ClosedRange<Int64>, _ row: Int) -> Bool {
@@ -138,8 +134,7 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     /// - Parameter count: ``count``, which the parent stores too. With that number, no load waits for the leaf's first bytes.
     @inline(__always)
     func forEachRow(of count: Int, overlapping window: ClosedRange<Int64>, _ body: (Int) -> Void) {
-        let starts: UnsafeMutablePointer<Int64> = column(40, rows: count)
-        let ends: UnsafeMutablePointer<Int64> = column(48, rows: count)
+        let (starts, ends) = (column(40, Int64.self, rows: count), column(48, Int64.self, rows: count))
         for row in 0..<count {
             guard ends[row] >= window.lowerBound else { return }
             if starts[row] <= window.upperBound { body(row) }
@@ -147,24 +142,23 @@ struct Leaf: BitwiseCopyable, @unchecked Sendable {
     }
 
     /// Computes one number for each row. The loop has no condition, so that the compiler can vectorise it.
-    func squaredChords(to centre: UnitVector, into chords: UnsafeMutableBufferPointer<Double>) {
-        guard let chords = chords.baseAddress else { return }
+    func squaredChords(to centre: UnitVector, into chords: Column<Double>) {
         let (xs, ys, zs) = (column(0, Double.self), column(8, Double.self), column(16, Double.self))
         for row in 0..<count {
             chords[row] = UnitVector.squaredLength(xs[row] - centre.x, ys[row] - centre.y, zs[row] - centre.z)
         }
     }
 
-    /// - Parameter offset: bytes of one row in all columns before this one
     @inline(__always)
-    private func column<Value>(_ offset: Int, _: Value.Type) -> UnsafeMutablePointer<Value> { column(offset, rows: count) }
-
-    @inline(__always)
-    private func column<Value>(_ offset: Int, rows: Int) -> UnsafeMutablePointer<Value> {
-        (block + Self.headBytes + offset * rows).assumingMemoryBound(to: Value.self)
+    private func column<Value: BitwiseCopyable>(_ offset: Int, _: Value.Type) -> Column<Value> {
+        column(offset, Value.self, rows: count)
     }
 
-    private var payloads: UnsafeMutableRawPointer { block + Self.headBytes + count * Self.columnBytes }
+    /// - Parameter offset: bytes of one row in all columns before this one
+    @inline(__always)
+    private func column<Value: BitwiseCopyable>(_ offset: Int, _: Value.Type, rows: Int) -> Column<Value> {
+        block.column(after: Self.headBytes, offset, count: rows)
+    }
 }
 
 /// Writing, only while the leaf is made, and in the order of the rows: each payload follows the payload of the row before.
@@ -182,13 +176,12 @@ extension Leaf {
         column(72, Int32.self)[row] = new.version
         let start = payloadRange(0..<row).upperBound
         column(76, UInt32.self)[row] = UInt32(start + new.payload.count)
-        UnsafeMutableRawBufferPointer(start: payloads + start, count: new.payload.count).copyMemory(from: new.payload)
+        payload(start..<start + new.payload.count).copy(new.payload)
     }
 
     func write(_ rows: Range<Int>, of other: Leaf, at row: Int) {
         func copy<Value: BitwiseCopyable>(_ offset: Int, _: Value.Type) {
-            let from = other.column(offset, Value.self) + rows.lowerBound
-            (column(offset, Value.self) + row).update(from: from, count: rows.count)
+            column(offset, Value.self)[row..<row + rows.count].copy(other.column(offset, Value.self)[rows])
         }
         copy(0, Double.self)
         copy(8, Double.self)
@@ -201,12 +194,12 @@ extension Leaf {
         copy(64, Int64.self)
         copy(72, Int32.self)
         let start = payloadRange(0..<row).upperBound
-        let from = other.payload(rows)
-        let (ends, otherEnds) = (column(76, UInt32.self) + row, other.column(76, UInt32.self) + rows.lowerBound)
+        let range = other.payloadRange(rows)
+        let (ends, otherEnds) = (column(76, UInt32.self)[row..<row + rows.count], other.column(76, UInt32.self)[rows])
         // Modulo 2³², because a payload may move towards the beginning of the leaf.
-        let shift = UInt32(truncatingIfNeeded: start - other.payloadRange(rows).lowerBound)
+        let shift = UInt32(truncatingIfNeeded: start - range.lowerBound)
         for index in 0..<rows.count { ends[index] = otherEnds[index] &+ shift }
-        UnsafeMutableRawBufferPointer(start: payloads + start, count: from.count).copyMemory(from: from)
+        payload(start..<start + range.count).copy(other.payload(range))
     }
 }
 

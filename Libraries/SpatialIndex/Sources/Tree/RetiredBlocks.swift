@@ -2,21 +2,28 @@ internal import CJemalloc
 internal import Synchronization
 
 /// The blocks of memory that one batch allocates and replaces. A block is written once and then never changes.
-///
-/// `@unchecked`: one thread writes a block before any other thread sees it.
-struct RetiredBlocks: @unchecked Sendable {
+struct RetiredBlocks: Sendable {
     /// Growth of the memory in use, in bytes, in the size classes of the allocator.
     private(set) var bytes = 0
-    private(set) var replaced: [UnsafeMutableRawPointer] = []
+    private(set) var replaced: [Block] = []
     /// Bytes of the replaced blocks, in the size classes of the allocator.
     private(set) var replacedBytes = 0
 
-    mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
+    mutating func allocate(_ bytes: Int) -> Block {
         self.bytes += Self.held(for: bytes)
-        return UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: MemoryLayout<Int>.alignment)
+        return Block(bytes: bytes)
     }
 
-    mutating func replace(_ block: UnsafeMutableRawPointer, _ bytes: Int) {
+    /// Allocates a block in place of an old one, and copies that; without an old one the new block has no values yet.
+    mutating func copy(of old: Block?, _ bytes: Int) -> Block {
+        let new = allocate(bytes)
+        guard let old else { return new }
+        new.copy(bytes, from: old)
+        replace(old, bytes)
+        return new
+    }
+
+    mutating func replace(_ block: Block, _ bytes: Int) {
         let held = Self.held(for: bytes)
         self.bytes -= held
         replacedBytes += held
@@ -50,7 +57,7 @@ final class DeferredReclamation: @unchecked Sendable {
     }
 
     let backlog: Backlog
-    private var blocks: [UnsafeMutableRawPointer] = []
+    private var blocks: [Block] = []
     private var bytes = 0
     /// The runtime releases a chain of any length without recursion.
     private var next: DeferredReclamation?
@@ -66,7 +73,7 @@ final class DeferredReclamation: @unchecked Sendable {
     }
 
     deinit {
-        for block in blocks { block.deallocate() }
+        for block in blocks { unsafe block.free() }
         backlog.total.subtract(bytes, ordering: .relaxed)
     }
 }

@@ -1,3 +1,4 @@
+internal import Encoding
 public import Foundation
 public import Postgres
 
@@ -53,7 +54,7 @@ public struct LogCursor: Sendable, Hashable {
     /// and `nil` if the id is unknown.
     public var mark: UInt32? {
         guard let id else { return position == 0 ? 0 : nil }
-        return withUnsafeBytes(of: id.uuid) { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self).bigEndian }
+        return id.bytes.withRawSpan { UInt32(bigEndian: $0.load(at: 12)) }
     }
 }
 
