@@ -24,7 +24,7 @@ package protocol InMemoryContent: AnyObject, Sendable {
     var limit: Int { get }
 
     /// Reads the tables of the read model in one transaction.
-    /// - Returns: puts what was read into the content, which is empty then and not in use
+    /// - Returns: a closure that puts the rows into the content. The content is empty and not in use when the model calls it
     /// - Throws: ``InMemoryLimitError``, and the errors of the connection
     func load(_ connection: LeasedConnection, logger: Logger) async throws -> @Sendable (LogCursor) -> Void
 
@@ -54,7 +54,7 @@ package struct InMemoryLimitError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The read model's tables or the log are not those of the content, which may be wrong.
+/// The content may be wrong, because the log or the read model's tables are not the ones that it was loaded from.
 package struct InMemoryReplacedError: Error, Hashable, CustomStringConvertible {
     package var description: String { "the read model or the log is not the one that was loaded" }
 }

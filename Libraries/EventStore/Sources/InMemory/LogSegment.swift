@@ -48,7 +48,7 @@ struct LogSegment<Event: DomainEvent>: Sendable {
 struct ReorderBuffer<Event: DomainEvent>: Sendable {
     /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
     private static var limit: Int { 1_000 }
-    /// Number of positions whose ids the buffer knows. Two transactions hold half as many.
+    /// Number of positions whose ids the buffer knows: twice the positions of two transactions.
     private static var knownPositions: Int64 { 4_000 }
 
     /// The end of the log in the reader's memory; `nil` while the reader loads, and after it gave its memory up.
