@@ -70,11 +70,10 @@ struct ClusteredWorld: Sendable {
 
     mutating func event(_ id: EventID) -> Event {
         let start = Self.start(id)
-        return Event(
-            id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: 1,
-            details: EventDetails(
-                name: "Board games evening", address: "\(id.rawValue % 180) Market Street, Springfield", coordinates: place(),
-                startedAt: start, endedAt: Timestamp(milliseconds: start.milliseconds + Self.lengthMilliseconds)))
+        var details = EventDetails(name: "Board games evening", coordinates: place(), startedAt: start)
+        details.address = "\(id.rawValue % 180) Market Street, Springfield"
+        details.endedAt = Timestamp(milliseconds: start.milliseconds + Self.lengthMilliseconds)
+        return Event(id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: 1, details: details)
     }
 
     /// 99 % of the events have ended at this time.

@@ -53,16 +53,16 @@ enum BenchmarkEvent {
     private static func details(name: String) -> EventDetails {
         let chance = UInt64.random(in: .min ... .max)
         let (lat, lon) = (Int(chance & 0xFFFF), Int(chance >> 16 & 0xFFFF))
-        return EventDetails(
+        var details = EventDetails(
             name: name,
-            address: "85 2nd Street",
             coordinates: Coordinates(
                 lat: Double(100_000 + lat * 10 + lat % 9 + 1) / 10_000,
                 lon: Double(1_000_000 + lon * 10 + lon % 9 + 1) / 10_000
             ),
-            startedAt: Timestamp(milliseconds: 1_379_289_600_000),
-            endedAt: nil
+            startedAt: Timestamp(milliseconds: 1_379_289_600_000)
         )
+        details.address = "85 2nd Street"
+        return details
     }
 }
 

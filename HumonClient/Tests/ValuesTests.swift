@@ -1,5 +1,7 @@
 import Foundation
+import TestDatabase
 import Testing
+import Yams
 
 @testable import HumonClient
 
@@ -11,6 +13,26 @@ import Testing
     private static let event =
         #"{"address":null,"ended_at":"2030-09-14T02:00:00.001Z","id":12,"lat":1e-07,"lon":-122.41820000000001,"#
         + #""name":"Tea","started_at":"2030-09-14T00:00:00.000Z","owner":{"id":1}}"#
+
+    /// A change of every field.
+    private static let patch = EventPatch(
+        name: "Tea", address: .set("Park"), coordinate: Coordinate(latitude: 1, longitude: 2),
+        startedAt: Date(timeIntervalSince1970: 0), endedAt: .set(Date(timeIntervalSince1970: 1)))
+
+    @Test func `an event, a draft and a patch have every field of the API's document`() throws {
+        let document = try #require(try Yams.load(yaml: Repository.text("docs/openapi.yaml")) as? [String: Any])
+        let components = try #require(document["components"] as? [String: [String: [String: Any]]])
+        let example = try JSONSerialization.data(withJSONObject: try #require(components["examples"]?["Event"]?["value"]))
+        let event = try JSONDecoder().decode(Event.self, from: example)
+        func keys(_ value: some Encodable) throws -> Set<String> {
+            Set(try #require(JSONSerialization.jsonObject(with: Request.encoded(value)) as? [String: Any]).keys)
+        }
+        let properties = try #require(components["schemas"]?["EventPatch"]?["properties"] as? [String: Any])
+        #expect(try keys(EventDraft(event)) == Set(properties.keys))
+        #expect(try keys(Self.patch) == Set(properties.keys))
+        #expect(try keys(event) == Set(properties.keys).union(["id", "owner"]))
+        #expect(!Mirror(reflecting: event).children.contains { "\($0.value)" == "nil" }, "the example lacks a field")
+    }
 
     @Test func `an event is read from the JSON of the API, and its JSON is read back`() throws {
         let event = try JSONDecoder().decode(Event.self, from: Data(Self.event.utf8))
@@ -62,11 +84,8 @@ import Testing
     @Test func `a patch names only what changes, and null clears`() throws {
         #expect(try Self.json(EventPatch()) == "{}")
         #expect(try Self.json(EventPatch(address: .clear, endedAt: .clear)) == #"{"address":null,"ended_at":null}"#)
-        let patch = EventPatch(
-            name: "Tea", address: .set("Park"), coordinate: Coordinate(latitude: 1, longitude: 2),
-            startedAt: Date(timeIntervalSince1970: 0), endedAt: .set(Date(timeIntervalSince1970: 1)))
         #expect(
-            try Self.json(patch) == #"{"address":"Park","ended_at":"1970-01-01T00:00:01.000Z","#
+            try Self.json(Self.patch) == #"{"address":"Park","ended_at":"1970-01-01T00:00:01.000Z","#
                 + #""lat":1,"lon":2,"name":"Tea","started_at":"1970-01-01T00:00:00.000Z"}"#)
     }
 

@@ -1,8 +1,7 @@
 public import Encoding
 internal import EventStore
 
-/// The details of an event, all of them valid. Whatever the server does with a field is in this file, in ``EventRow`` and in HTTP's
-/// `EventJSON.swift`.
+/// The details of an event, all of them valid. `docs/extending.md` shows how to add a field.
 public struct EventDetails: Sendable, Hashable {
     public var name: String
     public var address: String?
@@ -10,8 +9,13 @@ public struct EventDetails: Sendable, Hashable {
     public var startedAt: Timestamp
     public var endedAt: Timestamp?
 
-    /// Takes valid values. ``init(_:)`` checks the fields of a client.
-    package init(name: String, address: String?, coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?) {
+    /// Takes valid values of the required fields. ``init(_:)`` checks the fields of a client.
+    package init(name: String, coordinates: Coordinates, startedAt: Timestamp) {
+        self.init(name: name, address: nil, coordinates: coordinates, startedAt: startedAt, endedAt: nil)
+    }
+
+    /// Takes valid values of all fields: no field has a default, so that the compiler finds every place that a new one must pass.
+    init(name: String, address: String?, coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?) {
         self.name = name
         self.address = address
         self.coordinates = coordinates

@@ -18,8 +18,7 @@ import Users
 
     private func event(isCancelled: Bool = false, isHidden: Bool = false) -> Event {
         let details = EventDetails(
-            name: "Party", address: nil, coordinates: Coordinates(lat: 0, lon: 0), startedAt: Timestamp(milliseconds: 0),
-            endedAt: nil)
+            name: "Party", coordinates: Coordinates(lat: 0, lon: 0), startedAt: Timestamp(milliseconds: 0))
         return Event(id: id, owner: owner, version: 1, details: details, isCancelled: isCancelled, isHidden: isHidden)
     }
 

@@ -53,8 +53,7 @@ extension TestNode where Module == AttendancesModule {
     func create(_ count: Int = 1) async throws {
         for _ in 0..<count {
             let details = EventDetails(
-                name: "Picnic", address: nil, coordinates: Coordinates(lat: 1, lon: 2),
-                startedAt: Timestamp(milliseconds: 0), endedAt: nil)
+                name: "Picnic", coordinates: Coordinates(lat: 1, lon: 2), startedAt: Timestamp(milliseconds: 0))
             _ = try await events.create(CreateEvent(details: details, owner: UserID(rawValue: 1)), context: Self.context)
         }
     }

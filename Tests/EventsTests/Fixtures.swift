@@ -18,15 +18,16 @@ extension Timestamp {
 }
 
 extension EventDetails {
-    static let picnic = EventDetails(
-        name: "Picnic", address: "85 2nd Street", coordinates: Coordinates(lat: 37.76, lon: -122.43),
-        startedAt: .startOfPicnic, endedAt: .endOfPicnic
-    )
+    static let picnic = {
+        var details = EventDetails(
+            name: "Picnic", coordinates: Coordinates(lat: 37.76, lon: -122.43), startedAt: .startOfPicnic)
+        (details.address, details.endedAt) = ("85 2nd Street", .endOfPicnic)
+        return details
+    }()
 
     /// The required fields only.
     static let concert = EventDetails(
-        name: "Concert", address: nil, coordinates: Coordinates(lat: -33.5, lon: 151), startedAt: .endOfPicnic, endedAt: nil
-    )
+        name: "Concert", coordinates: Coordinates(lat: -33.5, lon: 151), startedAt: .endOfPicnic)
 }
 
 extension EventHidden {

@@ -108,8 +108,8 @@ import Users
                     id: EventID(rawValue: mutations.number(Int64.self)), owner: UserID(rawValue: mutations.number(Int64.self)),
                     version: mutations.number(Int32.self),
                     details: EventDetails(
-                        name: mutations.text(of: ["Picnic"]), address: nil, coordinates: Coordinates(lat: bits[0], lon: bits[1]),
-                        startedAt: Timestamp(milliseconds: mutations.number(Int64.self)), endedAt: nil))
+                        name: mutations.text(of: ["Picnic"]), coordinates: Coordinates(lat: bits[0], lon: bits[1]),
+                        startedAt: Timestamp(milliseconds: mutations.number(Int64.self))))
                 try event.check()
                 _ = (event.version + 1, Band(lat: event.details.coordinates.lat), event.details.startedAt.description)
             } catch {

@@ -29,9 +29,8 @@ import Users
             }
             let start = Int64.random(in: -100...100, using: &generator) * minute
             let length = Int64.random(in: -5...20, using: &generator) * minute
-            let details = EventDetails(
-                name: "Event", address: nil, coordinates: place, startedAt: Timestamp(milliseconds: start),
-                endedAt: id.isMultiple(of: 3) ? nil : Timestamp(milliseconds: start + length))
+            var details = EventDetails(name: "Event", coordinates: place, startedAt: Timestamp(milliseconds: start))
+            if !id.isMultiple(of: 3) { details.endedAt = Timestamp(milliseconds: start + length) }
             return Event(
                 id: EventID(rawValue: Int64(id)), owner: .ann, version: 1, details: details, isCancelled: id % 50 == 7,
                 isHidden: id % 50 == 8)

@@ -34,9 +34,7 @@ import Users
             for start in stride(from: 0, to: places.count, by: 10_000) {
                 let rows = (start..<start + 10_000).map { index in
                     let details = EventDetails(
-                        name: "Event", address: nil, coordinates: places[index], startedAt: Timestamp(milliseconds: 0),
-                        endedAt: nil
-                    )
+                        name: "Event", coordinates: places[index], startedAt: Timestamp(milliseconds: 0))
                     return EventRow(
                         id: EventID(rawValue: Int64(index + 1)), version: 1, owner: UserID(rawValue: 1), details: details)
                 }

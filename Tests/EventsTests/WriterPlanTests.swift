@@ -42,8 +42,6 @@ import Users
     }
 
     private var details: EventDetails {
-        EventDetails(
-            name: "Party", address: nil, coordinates: Coordinates(lat: 0, lon: 0), startedAt: Timestamp(milliseconds: 0),
-            endedAt: nil)
+        EventDetails(name: "Party", coordinates: Coordinates(lat: 0, lon: 0), startedAt: Timestamp(milliseconds: 0))
     }
 }

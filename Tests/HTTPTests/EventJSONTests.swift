@@ -42,11 +42,13 @@ import Users
 }
 
 extension Event {
-    fileprivate static let streetFood = Event(
-        id: EventID(rawValue: 12), owner: UserID(rawValue: 7), version: 3,
-        details: EventDetails(
-            name: "Street \"Food\"\n🌮", address: "3000 Mission Street", coordinates: Coordinates(lat: 37.7487, lon: -122.4182),
-            startedAt: Timestamp(milliseconds: 1_915_574_400_000), endedAt: nil))
+    fileprivate static let streetFood = {
+        var details = EventDetails(
+            name: "Street \"Food\"\n🌮", coordinates: Coordinates(lat: 37.7487, lon: -122.4182),
+            startedAt: Timestamp(milliseconds: 1_915_574_400_000))
+        details.address = "3000 Mission Street"
+        return Event(id: EventID(rawValue: 12), owner: UserID(rawValue: 7), version: 3, details: details)
+    }()
 
     /// The expected JSON: exactly these keys in this order, with nulls.
     fileprivate var json: JSON {
@@ -121,12 +123,11 @@ private struct EventsByChance {
     private var generator = SeededGenerator(seed: 5)
 
     mutating func next() -> Event {
-        Event(
-            id: EventID(rawValue: number()), owner: UserID(rawValue: number()), version: 1,
-            details: EventDetails(
-                name: text(), address: generator.happens(inPercent: 30) ? nil : text(),
-                coordinates: Coordinates(lat: degrees(90), lon: degrees(180)),
-                startedAt: time(), endedAt: generator.happens(inPercent: 30) ? nil : time()))
+        var details = EventDetails(
+            name: text(), coordinates: Coordinates(lat: degrees(90), lon: degrees(180)), startedAt: time())
+        if !generator.happens(inPercent: 30) { details.address = text() }
+        if !generator.happens(inPercent: 30) { details.endedAt = time() }
+        return Event(id: EventID(rawValue: number()), owner: UserID(rawValue: number()), version: 1, details: details)
     }
 
     /// Texts of all lengths.

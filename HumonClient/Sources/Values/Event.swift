@@ -30,16 +30,10 @@ public struct Event: Sendable, Hashable, Identifiable {
 
 /// The JSON of the API, so that an app can keep events in a file.
 extension Event: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case id, name, address, owner
-        case startedAt = "started_at"
-        case endedAt = "ended_at"
-    }
-
     /// - Throws: `DecodingError` if the value is not an event of the API
     public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        func date(_ text: String, _ key: CodingKeys) throws -> Date {
+        let fields = try decoder.container(keyedBy: EventField.self)
+        func date(_ text: String, _ key: EventField) throws -> Date {
             guard let date = Timestamp.date(of: text) else {
                 throw DecodingError.dataCorruptedError(forKey: key, in: fields, debugDescription: "not a time of the API")
             }
@@ -56,7 +50,7 @@ extension Event: Codable {
 
     /// - Throws: `EncodingError` if a coordinate is not finite
     public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
+        var fields = encoder.container(keyedBy: EventField.self)
         try fields.encode(id, forKey: .id)
         try fields.encode(name, forKey: .name)
         try fields.encode(address, forKey: .address)
@@ -65,4 +59,103 @@ extension Event: Codable {
         try fields.encode(endedAt.map { Timestamp.text(of: $0) }, forKey: .endedAt)
         try fields.encode(owner, forKey: .owner)
     }
+}
+
+/// All fields of an event that its owner decides. The server validates them and names every unusable field.
+public struct EventDraft: Sendable, Hashable {
+    public var name: String
+    public var address: String?
+    public var coordinate: Coordinate
+    /// The server keeps it to the millisecond.
+    public var startedAt: Date
+    public var endedAt: Date?
+
+    public init(name: String, address: String? = nil, coordinate: Coordinate, startedAt: Date, endedAt: Date? = nil) {
+        self.name = name
+        self.address = address
+        self.coordinate = coordinate
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+    }
+
+    /// The present fields of an event, to change some and replace the event.
+    public init(_ event: Event) {
+        self.init(
+            name: event.name, address: event.address, coordinate: event.coordinate, startedAt: event.startedAt,
+            endedAt: event.endedAt)
+    }
+}
+
+extension EventDraft: Encodable {
+    /// - Throws: `EncodingError` if a coordinate is not finite
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: EventField.self)
+        try fields.encode(name, forKey: .name)
+        try fields.encodeIfPresent(address, forKey: .address)
+        try fields.encode(coordinate.latitude, forKey: .lat)
+        try fields.encode(coordinate.longitude, forKey: .lon)
+        try fields.encode(Timestamp.text(of: startedAt), forKey: .startedAt)
+        try fields.encodeIfPresent(endedAt.map { Timestamp.text(of: $0) }, forKey: .endedAt)
+    }
+}
+
+/// Some fields of an event to change. The others stay as they are on the server.
+public struct EventPatch: Sendable, Hashable {
+    /// What happens to an optional field.
+    public enum Field<Value: Sendable & Hashable>: Sendable, Hashable {
+        /// It stays as it is on the server.
+        case keep
+        /// The event has no such value any more.
+        case clear
+        /// It gets this value.
+        case set(Value)
+    }
+
+    /// `nil` keeps the name.
+    public var name: String?
+    public var address: Field<String>
+    /// `nil` keeps the place.
+    public var coordinate: Coordinate?
+    /// `nil` keeps the start.
+    public var startedAt: Date?
+    public var endedAt: Field<Date>
+
+    public init(
+        name: String? = nil, address: Field<String> = .keep, coordinate: Coordinate? = nil, startedAt: Date? = nil,
+        endedAt: Field<Date> = .keep
+    ) {
+        self.name = name
+        self.address = address
+        self.coordinate = coordinate
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+    }
+}
+
+/// A merge patch (RFC 7396).
+extension EventPatch: Encodable {
+    /// - Throws: `EncodingError` if a coordinate is not finite
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: EventField.self)
+        try fields.encodeIfPresent(name, forKey: .name)
+        switch address {
+        case .keep: break
+        case .clear: try fields.encodeNil(forKey: .address)
+        case .set(let text): try fields.encode(text, forKey: .address)
+        }
+        try fields.encodeIfPresent(coordinate?.latitude, forKey: .lat)
+        try fields.encodeIfPresent(coordinate?.longitude, forKey: .lon)
+        try fields.encodeIfPresent(startedAt.map { Timestamp.text(of: $0) }, forKey: .startedAt)
+        switch endedAt {
+        case .keep: break
+        case .clear: try fields.encodeNil(forKey: .endedAt)
+        case .set(let date): try fields.encode(Timestamp.text(of: date), forKey: .endedAt)
+        }
+    }
+}
+
+private enum EventField: String, CodingKey {
+    case id, name, address, lat, lon, owner
+    case startedAt = "started_at"
+    case endedAt = "ended_at"
 }

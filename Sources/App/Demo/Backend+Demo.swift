@@ -28,10 +28,9 @@ extension Backend {
     /// Creates the event, lets some of the hosts attend it and few of them leave it, and cancels it if the world wants that.
     /// - Throws: the errors of the modules and of the log
     func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
-        let details = EventDetails(
-            name: gathering.name, address: gathering.address, coordinates: gathering.coordinates,
-            startedAt: gathering.startedAt, endedAt: gathering.endedAt
-        )
+        var details = EventDetails(
+            name: gathering.name, coordinates: gathering.coordinates, startedAt: gathering.startedAt)
+        (details.address, details.endedAt) = (gathering.address, gathering.endedAt)
         let owner = hosts[gathering.host % hosts.count]
         let (event, _) = try await modules[EventsModule.self].create(
             CreateEvent(details: details, owner: owner), context: Self.demoContext)

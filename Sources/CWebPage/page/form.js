@@ -4,6 +4,7 @@ import { announce, byID, element } from "./dom.js";
 import { signedIn } from "./session.js";
 import { fromInput, inputValue, nextHour, zone } from "./time.js";
 
+/** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
   { name: "name", label: "Name", type: "text", required: true, autocomplete: "off" },
   { name: "address", label: "Address", type: "text", autocomplete: "off" },
@@ -51,9 +52,10 @@ export class EventForm {
       if (target.name === "lat" || target.name === "lon") this.#tellPlace();
     });
     byID("form-view").replaceChildren(this.#form);
-    this.#form.elements.started_at.value = inputValue(event.started_at ?? nextHour());
-    this.#form.elements.ended_at.value = inputValue(event.ended_at);
-    for (const name of ["name", "address", "lat", "lon"]) this.#form.elements[name].value = event[name] ?? "";
+    const shown = { ...event, started_at: event.started_at ?? nextHour() };
+    for (const { name, type } of fields) {
+      this.#form.elements[name].value = type === "datetime-local" ? inputValue(shown[name]) : shown[name] ?? "";
+    }
   }
 
   focus() { byID("form-title").focus(); }
@@ -93,12 +95,12 @@ export class EventForm {
   }
 
   #value() {
-    const of = (name) => this.#form.elements[name].value;
-    const number = (name) => (of(name).trim() === "" ? null : Number(of(name)));
-    return {
-      name: of("name"), address: of("address").trim() || null, started_at: fromInput(of("started_at")),
-      ended_at: fromInput(of("ended_at")), lat: number("lat"), lon: number("lon"),
+    const read = ({ name, type }) => {
+      const text = this.#form.elements[name].value.trim();
+      if (type === "datetime-local") return fromInput(text);
+      return text === "" ? null : type === "number" ? Number(text) : text;
     };
+    return Object.fromEntries(fields.map((field) => [field.name, read(field)]));
   }
 
   async #submit(submission) {
