@@ -1,5 +1,6 @@
 import Encoding
 import Events
+import HTTPTypes
 import Testing
 
 @testable import HTTP
