@@ -42,10 +42,13 @@ struct EventFields {
         return range.contains(value) ? .value(value) : unusable(.outOfRange(name, range))
     }
 
-    mutating func wholeNumber(_ name: String, in range: ClosedRange<Double>) -> Field<Double> {
-        let field = number(name, in: range)
-        guard case .value(let value) = field, value.rounded() != value else { return field }
-        return unusable(.notAWholeNumber(name))
+    mutating func wholeNumber(_ name: String, in range: ClosedRange<Double>) -> Field<Int64> {
+        switch number(name, in: range) {
+        case .absent: .absent
+        case .blank: .blank
+        case .value(let value): Int64(exactly: value).map { .value($0) } ?? unusable(.notAWholeNumber(name))
+        case .unusable: .unusable
+        }
     }
 
     mutating func name() -> Field<String> {

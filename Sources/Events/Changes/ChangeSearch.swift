@@ -24,7 +24,7 @@ public struct ChangeSearch: Sendable, Hashable {
         let window = fields.window()
         let since = fields.wholeNumber("since", in: 0...Self.positionLimit).optional
         guard fields.errors.isEmpty, let area else { throw .invalid(errors: fields.errors) }
-        self.init(area: area, window: window, since: since.map { Int64($0) })
+        self.init(area: area, window: window, since: since)
     }
 
     /// A box, or else a circle. Without any of their fields the box is missing.
