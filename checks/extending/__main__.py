@@ -1,4 +1,4 @@
-"""Follows docs/extending.md: adds the page's example module to a copy of the sources, builds humon with it, and asks its routes.
+"""Follows docs/extending.md: adds the page's module and field to a copy of the sources, builds humon with them, and asks its routes.
 
 Usage: python3 checks/extending [--scratch-path PATH] [--keep]
 
@@ -16,8 +16,11 @@ from server import HumonServer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
-OWN_FOLDERS = ("Sources/Comments/", "Tests/CommentsTests/")
-MAXIMUM_FILES_OUTSIDE = 6
+# The recipes of the page: the title, the folders whose files do not count, and the largest number of files outside of them.
+RECIPES = [
+    ("Add a module", ("Sources/Comments/", "Tests/CommentsTests/"), 6),
+    ("Add a field to an event", ("Tests/", "docs/"), 8),
+]
 BUILD_SECONDS = 3600
 REQUEST_SECONDS = 30
 
@@ -28,14 +31,24 @@ def blocks(page):
     return [(language, file, text.splitlines()) for language, file, text in found]
 
 
-def files_outside(page):
-    """Returns the files of the page's table, which change outside the module's own folders."""
-    section = page.split("## Add a module", 1)[1].split("\n### ", 1)[0]
-    return re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
+def section_of(page, title):
+    return page.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def files_outside(section):
+    """Returns the files of the section's table, which change outside the recipe's own folders."""
+    return re.findall(r"^\| `([^`]+)` \|", section.split("\n### ", 1)[0], re.MULTILINE)
 
 
 def edited(text, file, lines):
-    """Applies a diff without line numbers: its context stands in the file exactly once."""
+    """Applies a diff without line numbers. A line `@@` separates its parts."""
+    while "@@" in lines:
+        text, lines = edited_once(text, file, lines[:lines.index("@@")]), lines[lines.index("@@") + 1:]
+    return edited_once(text, file, lines)
+
+
+def edited_once(text, file, lines):
+    """Applies one part of a diff, whose context stands in the file exactly once."""
     old = [line[1:] for line in lines if line[:1] in (" ", "-")]
     new = [line[1:] for line in lines if line[:1] in (" ", "+")]
     # The last line may be the beginning of a longer line, such as a list.
@@ -57,11 +70,18 @@ def sources():
 
 
 def scaffold(target):
-    """Writes the checkout and the example of the page into the target folder."""
+    """Writes the checkout and the examples of the page into the target folder."""
     page = (ROOT / PAGE).read_text()
     contents, links = sources()
+    for title, own_folders, maximum in RECIPES:
+        follow(section_of(page, title), title, own_folders, maximum, contents)
+    write(target, contents, links)
+
+
+def follow(section, title, own_folders, maximum, contents):
+    """Changes the contents as a section of the page says."""
     touched = []
-    for language, file, lines in blocks(page):
+    for language, file, lines in blocks(section):
         if language == "diff":
             if file not in contents:
                 raise Failed(f"{PAGE} changes {file}, which is not there")
@@ -71,14 +91,13 @@ def scaffold(target):
                 raise Failed(f"{PAGE} adds {file}, which is there already")
             contents[file] = ("\n".join(lines) + "\n").encode()
         touched.append(file)
-    outside = sorted({file for file in touched if not file.startswith(OWN_FOLDERS)})
-    listed = files_outside(page)
+    outside = sorted({file for file in touched if not file.startswith(own_folders)})
+    listed = files_outside(section)
     if missing := [file for file in outside if file not in listed]:
         raise Failed(f"{PAGE} does not list {', '.join(missing)} among the files that change")
-    if len(listed) > MAXIMUM_FILES_OUTSIDE:
-        raise Failed(f"{PAGE} changes {len(listed)} files outside the module's folders; at most {MAXIMUM_FILES_OUTSIDE} may change")
-    write(target, contents, links)
-    print(f"{len(listed)} files outside the module's folders: {', '.join(listed)}", flush=True)
+    if len(listed) > maximum:
+        raise Failed(f"{PAGE}, {title}, changes {len(listed)} files outside of {', '.join(own_folders)}; at most {maximum} may change")
+    print(f"{title}: {len(listed)} files outside of {', '.join(own_folders)}: {', '.join(listed)}", flush=True)
 
 
 def write(target, contents, links):
@@ -139,8 +158,8 @@ def expect(found, expected, what):
     print(f"ok: {what}", flush=True)
 
 
-def check(server):
-    """Uses the example's routes, and the tools that know it from the list of modules."""
+def check_module(server):
+    """Uses the routes of the example module, and the tools that know it from the list of modules."""
     status, user = server.ask("POST", "/v1/users", tb_app_secret=server.secret)
     expect(status, 200, "the sign-up")
     token = user["device_token"]
@@ -171,6 +190,41 @@ def check(server):
     expect("I bring the tea." in server.run("streams", "show", f"comments-{event['id']}"), False, "hiding of personal fields")
 
 
+def check_field(server):
+    """Uses the example field in every part that reads or writes events."""
+    token = server.ask("POST", "/v1/users", tb_app_secret=server.secret)[1]["device_token"]
+
+    def send(method, path, body, **headers):
+        return server.ask(method, path, body, tb_device_token=token, **headers)
+
+    event = {"name": "Chess", "lat": 48.14, "lon": 11.58, "started_at": "2030-01-01T12:00:00.000Z", "capacity": 40}
+    status, created = send("POST", "/v1/events", event)
+    expect(status, 200, "an event with a capacity")
+    path = f"/v1/events/{created['id']}"
+
+    def expect_capacity(expected, what):
+        expect(server.ask("GET", path)[1]["capacity"], expected, f"the capacity {what}")
+
+    expect_capacity(40, "of the new event")
+    for capacity, words in (("x", "is not a number"), (0, "must be between 1 and 100000"), (1.5, "is not a whole number")):
+        invalid = {"message": "Validation Failed", "errors": [f"Capacity {words}"]}
+        expect(send("POST", "/v1/events", event | {"capacity": capacity}), (422, invalid), f"the capacity {capacity}")
+    patch = {"content_type": "application/merge-patch+json"}
+    expect(send("PATCH", path, {"name": "Go"}, **patch)[0], 200, "a patch of another field")
+    expect_capacity(40, "after it")
+    expect(send("PATCH", path, {"capacity": None}, **patch)[0], 200, "a patch with null")
+    expect_capacity(None, "after it")
+    expect(send("PATCH", path, {"capacity": "12"}, **patch)[0], 200, "a patch with a capacity")
+    found = server.ask("GET", "/v1/events/nearests?lat=48.14&lon=11.58")[1]
+    expect([event["capacity"] for event in found], [12], "the search near the event")
+    server.run("projections", "rebuild", "--all")
+    server.run("projections", "verify", "--all")
+    expect("12" in server.run("streams", "state", f"event-{created['id']}"), True, "the capacity in humon streams state")
+    server.stop()
+    server.start("second")
+    expect_capacity(12, "in the index of a new process, from the rebuilt read model")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="checks/extending", description=__doc__.split("\n")[0])
     parser.add_argument("--scratch-path", default=ROOT / ".build-extending", type=pathlib.Path, help="the folder of the build")
@@ -186,9 +240,11 @@ def test(sandbox, scratch):
     scaffold(package)
     build(package, scratch, "--product", "humon")
     build(package, scratch, "--target", "CommentsTests")
+    build(package, scratch, "--target", "HumonClient")
     server = Server(sandbox, scratch / "debug" / "humon")
     server.start()
-    check(server)
+    check_module(server)
+    check_field(server)
     server.stop()
 
 
