@@ -34,7 +34,7 @@ stop() {
     kill $server
     wait $server || true
 }
-psql() { command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
+psql() { PGOPTIONS="-c search_path=${schema:-public}" command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
 
 echo "GET /bare" >bare.txt
 awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
@@ -102,7 +102,9 @@ table() {
 }
 
 start 4000
-if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events_v2.events')" = t ]; then
+# The schema of the read model has its version in its name.
+schema=$(psql -At -c "SELECT schemaname FROM pg_tables WHERE tablename = 'events' AND schemaname ~ '_v[0-9]+$'")
+if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events')" = t ]; then
     "$humon" demo --yes --all-live --events "$events" >/dev/null 2>&1
 fi
 # Finishes the deferred work of PostgreSQL, so that no measurement contains it.
@@ -111,15 +113,15 @@ curl -s -X POST -H 'tb-app-secret: benchmark' -H 'tb-device-token: bench' "$base
 
 for row in near1 near5; do echo "GET /bare/$(size $row)" >bare_$row.txt; done
 
-echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events_v2.events') events, rows a second:"
+echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events') events, rows a second:"
 columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden, x, y, z'
 for _ in 1 2 3; do
     stop
     start 4000
     begin=$(date +%s%N)
-    psql -c "COPY events_v2.events ($columns) TO STDOUT (FORMAT binary)" >/dev/null
+    psql -c "COPY events ($columns) TO STDOUT (FORMAT binary)" >/dev/null
     end=$(date +%s%N)
-    psql -At -c 'SELECT count(*) FROM events_v2.events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err.humon | tail -1)" '
+    psql -At -c 'SELECT count(*) FROM events' | awk -v ns=$((end - begin)) -v filled="$(grep -o 'events_per_second=[0-9]*' err.humon | tail -1)" '
         { sub("events_per_second=", "", filled); copied = $1 / ns * 1e9
           printf "  COPY to psql %.0f, index ready %.0f: %.2f\n", copied, filled, filled / copied }'
 done

@@ -17,7 +17,10 @@ serve "$humon" one
 # For each event the demo makes about one attendance and a hundredth of a user.
 "$humon" demo --events $((total * 100 / 201)) >/dev/null 2>"$place/demo"
 
-psql() { command psql -X -q -A -t -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
+psql() { PGOPTIONS="-c search_path=${schemas:-public}" command psql -X -q -A -t -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
+# The schemas of the read models have their versions in their names.
+schemas=$(psql -c "SELECT string_agg(schemaname, ',') FROM pg_tables
+    WHERE tablename IN ('users', 'events', 'attendances') AND schemaname ~ '_v[0-9]+\$'")
 events=$(psql -c 'SELECT count(*) FROM log.recorded_events')
 psql -c 'VACUUM ANALYZE log.recorded_events'
 
@@ -25,12 +28,13 @@ psql -c 'VACUUM ANALYZE log.recorded_events'
 cat >plain.sql <<'SQL'
 DROP SCHEMA IF EXISTS plain CASCADE;
 CREATE SCHEMA plain;
-CREATE TABLE plain.users (LIKE users_v2.users);
-CREATE TABLE plain.events (LIKE events_v2.events);
-CREATE TABLE plain.attendances (LIKE attendances_v2.attendances);
+CREATE TABLE plain.users (LIKE users);
+CREATE TABLE plain.events (LIKE events);
+CREATE TABLE plain.attendances (LIKE attendances);
 INSERT INTO plain.users
 SELECT split_part(stream, '-', 2)::bigint, version, decode(data->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
-INSERT INTO plain.events
+INSERT INTO plain.events (
+    id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, x, y, z, is_cancelled, is_hidden)
 SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, d.name, d.address, d.lat, d.lon, d.started_at, d.ended_at,
     floor(d.lat * 20)::smallint, cosd(d.lat) * cosd(d.lon), cosd(d.lat) * sind(d.lon), sind(d.lat), false, false
 FROM log.recorded_events AS r
@@ -47,7 +51,7 @@ DECLARE
     definition text;
 BEGIN
     FOR definition IN SELECT regexp_replace(indexdef, 'ON \w+\.', 'ON plain.') FROM pg_indexes
-        WHERE schemaname IN ('users_v2', 'events_v2', 'attendances_v2')
+        WHERE schemaname = ANY (current_schemas(false))
     LOOP
         EXECUTE definition;
     END LOOP;
@@ -66,11 +70,11 @@ UPDATE plain.events AS e SET version = r.version FROM log.recorded_events AS r
 WHERE r.type = 'EventUpdated' AND e.id = split_part(r.stream, '-', 2)::bigint;
 SQL
 cat >equal.sql <<'SQL'
-SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM events_v2.events
+SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM events
         EXCEPT SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM plain.events) AS a)
-    + (SELECT count(*) FROM (SELECT * FROM users_v2.users EXCEPT SELECT * FROM plain.users) AS a)
-    + (SELECT count(*) FROM (SELECT * FROM attendances_v2.attendances EXCEPT SELECT * FROM plain.attendances) AS a)
-    + abs((SELECT count(*) FROM events_v2.events) - (SELECT count(*) FROM plain.events));
+    + (SELECT count(*) FROM (SELECT * FROM users EXCEPT SELECT * FROM plain.users) AS a)
+    + (SELECT count(*) FROM (SELECT * FROM attendances EXCEPT SELECT * FROM plain.attendances) AS a)
+    + abs((SELECT count(*) FROM events) - (SELECT count(*) FROM plain.events));
 SQL
 
 now() { date +%s.%N; }

@@ -16,7 +16,7 @@ class Held:
     def __init__(self, cluster, number, events, smallest, starts):
         self.events, self.world, self.place = events, World(events * RECORDED_PER_EVENT, seed=number), cluster.place
         database, _ = cluster.filled(events * RECORDED_PER_EVENT)
-        if cluster.sql(database, "SELECT to_regclass('events_v2.events') IS NULL") == "t":
+        if cluster.sql(database, "SELECT count(*) = 0 FROM pg_tables WHERE tablename = 'events' AND schemaname ~ '_v[0-9]+$'") == "t":
             cluster.humon(database, "projections", "rebuild", "--all")
         self.url, self.number = cluster.url(database), number
         self.ready = []

@@ -54,7 +54,9 @@ def seed(cluster: Cluster, events):
     cluster.create(DATABASE + "_unfinished")
     unfinished = DATABASE + "_unfinished"
     cluster.run(unfinished, script=f"{FOLDER}/events.sql")
-    rows = cluster.run("postgres", f"COPY (SELECT {COLUMNS} FROM events_v2.events WHERE id <= {events} ORDER BY id) TO STDOUT")
+    # The schema of the read model has its version in its name.
+    schema = cluster.run("postgres", "SELECT schemaname FROM pg_tables WHERE tablename = 'events' AND schemaname ~ '_v[0-9]+$'").strip()
+    rows = cluster.run("postgres", f"COPY (SELECT {COLUMNS} FROM {schema}.events WHERE id <= {events} ORDER BY id) TO STDOUT")
     for schema in ("fastapi", "postgis_peer"):
         cluster.run(
             unfinished, f"INSERT INTO {schema}.users (id, token) SELECT n, 'device ' || n FROM generate_series(1, 100000) AS n",
