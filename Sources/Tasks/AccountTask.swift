@@ -14,18 +14,4 @@ public struct AccountTask: Sendable, Hashable {
     public var account: AccountID
     public var title: String
     public var isCompleted: Bool
-
-    /// The task after a change of its own; `nil` after its deletion.
-    func applying(_ event: TaskDomainEvent) -> AccountTask? {
-        var task = self
-        task.version += 1
-        switch event {
-        case .created: break
-        case .renamed(let renamed): task.title = renamed.title
-        case .completed: task.isCompleted = true
-        case .reopened: task.isCompleted = false
-        case .deleted: return nil
-        }
-        return task
-    }
 }

@@ -85,15 +85,8 @@ public struct TasksModule: Sendable {
 
     private func tasks(_ condition: SQL) async throws -> [AccountTask] {
         try await database.query(
-            """
-            SELECT id, version, account_id, title, is_completed FROM \(identifier: TasksProjection.schema).tasks
-            WHERE \(condition)
-            """
-        ).decode((Int64, Int32, Int64, String, Bool).self).map { id, version, account, title, isCompleted in
-            AccountTask(
-                id: TaskID(rawValue: id), version: version, account: AccountID(rawValue: account), title: title,
-                isCompleted: isCompleted)
-        }
+            "SELECT \(TasksProjection.columns) FROM \(identifier: TasksProjection.schema).tasks WHERE \(condition)"
+        ).map { try AccountTask($0) }
     }
 
     private func count(_ account: AccountID) async throws -> Int64 {

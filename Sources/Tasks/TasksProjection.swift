@@ -19,6 +19,21 @@ struct TasksProjection: Projection {
         var title: String?
         /// `nil` leaves the state as it is.
         var isCompleted: Bool?
+        var isDeleted = false
+
+        /// Applies a later domain event of this task. It is the only fold of tasks.
+        mutating func apply(_ event: TaskDomainEvent, version: Int32, recordedAt: Timestamp? = nil) {
+            self.version = version
+            switch event {
+            case .created(let created):
+                (account, createdAt) = (created.account, recordedAt)
+                (title, isCompleted) = (created.title, false)
+            case .renamed(let renamed): title = renamed.title
+            case .completed: isCompleted = true
+            case .reopened: isCompleted = false
+            case .deleted: isDeleted = true
+            }
+        }
     }
 
     struct Changes: Sendable, Hashable {
@@ -48,30 +63,17 @@ struct TasksProjection: Projection {
 
     func fold(_ envelopes: [EventEnvelope<TaskDomainEvent>]) -> Changes {
         var rows: [TaskID: Row] = [:]
-        var deleted: Set<TaskID> = []
         for envelope in envelopes {
             guard let id = TaskID(stream: envelope.stream) else { continue }
-            var row = rows[id] ?? Row(id: id, version: envelope.version)
-            row.version = envelope.version
-            switch envelope.event {
-            case .created(let created):
-                (row.account, row.createdAt) = (created.account, envelope.recordedAt)
-                (row.title, row.isCompleted) = (created.title, false)
-            case .renamed(let renamed): row.title = renamed.title
-            case .completed: row.isCompleted = true
-            case .reopened: row.isCompleted = false
-            case .deleted:
-                // A task that this batch created has no row yet.
-                if row.account == nil { deleted.insert(id) }
-                rows[id] = nil
-                continue
-            }
-            rows[id] = row
+            rows[id, default: Row(id: id, version: 0)].apply(
+                envelope.event, version: envelope.version, recordedAt: envelope.recordedAt)
         }
         let ordered = rows.values.sorted { $0.id.rawValue < $1.id.rawValue }
+        let present = ordered.filter { !$0.isDeleted }
+        // A deleted task that this batch created has no row yet.
         return Changes(
-            created: ordered.filter { $0.account != nil }, changed: ordered.filter { $0.account == nil },
-            deleted: deleted.sorted { $0.rawValue < $1.rawValue })
+            created: present.filter { $0.account != nil }, changed: present.filter { $0.account == nil },
+            deleted: ordered.filter { $0.isDeleted && $0.account == nil }.map(\.id))
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
@@ -93,7 +95,29 @@ struct TasksProjection: Projection {
             .init("id") { $0.id.rawValue }, .init("version") { $0.version }, .init("account_id") { $0.account?.rawValue },
             .init("created_at") { $0.createdAt }, .init("title") { $0.title }, .init("is_completed") { $0.isCompleted },
         ])
+    /// The columns that ``AccountTask/init(_:)`` reads.
+    static let columns = layout.without("created_at").names
     private static let changeable = layout.without("account_id").without("created_at")
     private static let titles = changeable.without("is_completed")
     private static let marks = changeable.without("title")
+}
+
+extension AccountTask {
+    /// - Throws: `PostgresError`
+    init(_ row: Row) throws(PostgresError) {
+        let (id, version, account, title, isCompleted) = try row.decode((Int64, Int32, Int64, String, Bool).self)
+        self.init(
+            id: TaskID(rawValue: id), version: version, account: AccountID(rawValue: account), title: title,
+            isCompleted: isCompleted)
+    }
+
+    /// The task after a change of its own; `nil` after its deletion.
+    func applying(_ event: TaskDomainEvent) -> AccountTask? {
+        var row = TasksProjection.Row(id: id, version: version)
+        row.apply(event, version: version + 1)
+        guard !row.isDeleted else { return nil }
+        return AccountTask(
+            id: id, version: row.version, account: account, title: row.title ?? title,
+            isCompleted: row.isCompleted ?? isCompleted)
+    }
 }
