@@ -16,7 +16,7 @@ from server import HumonServer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
-# The recipes of the page: the title, the folders whose files do not count, and the largest number of files outside of them.
+# Each recipe: its title, the folders whose files do not count, and the largest number of files outside of these folders.
 RECIPES = [
     ("Add a module", ("Sources/Comments/", "Tests/CommentsTests/"), 6),
     ("Add a field to an event", ("Tests/", "docs/"), 8),
