@@ -12,6 +12,23 @@ import Testing
         return (answer.status, answer.body)
     }
 
+    /// A server of the events and a server of the tasks, on one database.
+    private static func withBoth(
+        _ body: (_ events: Int, _ tasks: Int, HumonProcess, URL, [String: String]) async throws -> Void
+    ) async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await HumonProcess.withDirectory { directory in
+                let events = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_APPS": "events"]
+                let tasks = events.merging(["HUMON_APPS": "tasks"]) { $1 }
+                try await HumonProcess.withServer(in: directory, environment: events) { _, first in
+                    try await HumonProcess.withServer(in: directory, environment: tasks) { server, second in
+                        try await body(first, second, server, directory, tasks)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `the name of an unknown app stops the start with a message`() async throws {
         try await HumonProcess.withDirectory { directory in
             let result = try await HumonProcess.run(["serve"], in: directory, environment: ["HUMON_APPS": "events,map"])
@@ -21,37 +38,32 @@ import Testing
     }
 
     @Test func `two servers with an app each keep one log and the read models of both apps`() async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_APPS": "events"]) { _, events, database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_APPS": "tasks"]
-                try await HumonProcess.withServer(in: directory, environment: environment) { server, tasks in
-                    let device = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "device")]
-                    #expect(try await Self.send("POST", events, "/v1/users", headers: device).status == 200)
-                    let event = #"{"name":"Chess","lat":1,"lon":2,"started_at":"2030-09-14T00:00:00Z"}"#
-                    let account = #"{"user":{"name":"Ann","email":"ann@example.org","password":"correct horse"}}"#
-                    for number in 1...3 {
-                        let created = try await Self.send("POST", events, "/v1/events", headers: device, event)
-                        #expect(created == (200, #"{"id":\#(number)}"#))
-                        let body = account.replacingOccurrences(of: "ann@", with: "ann\(number)@")
-                        let signUp = try await Self.send("POST", tasks, "/v1/users", body)
-                        let token = try #require(signUp.body.firstMatch(of: /"token":"([^"]*)"/)).1
-                        let task = try await Self.send(
-                            "POST", tasks, "/v1/tasks", headers: [("authorization", "Bearer \(token)")],
-                            #"{"task":{"title":"Tea"}}"#)
-                        #expect(task == (200, #"{"id":\#(number),"title":"Tea","completed":false}"#))
-                    }
-                    // The map page belongs to the events.
-                    #expect(try await Self.send("GET", events, "/").status == 200)
-                    for (port, path) in [(tasks, "/"), (tasks, "/session"), (tasks, "/v1/events/1"), (events, "/v1/tasks")] {
-                        let unknown = try await Self.send("GET", port, "/nowhere")
-                        #expect(try await Self.send("GET", port, path) == unknown, "\(path)")
-                    }
-                    #expect(!server.output.contains("Map, for a browser") && !server.output.contains("humon demo"))
-                    for arguments in [["projections", "verify"], ["log", "verify"], ["doctor"]] {
-                        let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
-                        #expect(result.status == 0, "\(arguments): \(result)")
-                    }
-                }
+        try await Self.withBoth { events, tasks, server, directory, environment in
+            let device = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "device")]
+            #expect(try await Self.send("POST", events, "/v1/users", headers: device).status == 200)
+            let event = #"{"name":"Chess","lat":1,"lon":2,"started_at":"2030-09-14T00:00:00Z"}"#
+            let account = #"{"user":{"name":"Ann","email":"ann@example.org","password":"correct horse"}}"#
+            for number in 1...3 {
+                let created = try await Self.send("POST", events, "/v1/events", headers: device, event)
+                #expect(created == (200, #"{"id":\#(number)}"#))
+                let body = account.replacingOccurrences(of: "ann@", with: "ann\(number)@")
+                let signUp = try await Self.send("POST", tasks, "/v1/users", body)
+                let token = try #require(signUp.body.firstMatch(of: /"token":"([^"]*)"/)).1
+                let task = try await Self.send(
+                    "POST", tasks, "/v1/tasks", headers: [("authorization", "Bearer \(token)")],
+                    #"{"task":{"title":"Tea"}}"#)
+                #expect(task == (200, #"{"id":\#(number),"title":"Tea","completed":false}"#))
+            }
+            // The map page belongs to the events.
+            #expect(try await Self.send("GET", events, "/").status == 200)
+            for (port, path) in [(tasks, "/"), (tasks, "/session"), (tasks, "/v1/events/1"), (events, "/v1/tasks")] {
+                let unknown = try await Self.send("GET", port, "/nowhere")
+                #expect(try await Self.send("GET", port, path) == unknown, "\(path)")
+            }
+            #expect(!server.output.contains("Map, for a browser") && !server.output.contains("humon demo"))
+            for arguments in [["projections", "verify"], ["log", "verify"], ["doctor"]] {
+                let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
+                #expect(result.status == 0, "\(arguments): \(result)")
             }
         }
     }

@@ -119,10 +119,11 @@ import Testing
         let required = operations.flatMap { $0.operation["security"]?.elements ?? [] } + (document["security"]?.elements ?? [])
         #expect(Set(required.flatMap { $0.members.map(\.name) }) == schemes)
         let ids = Set(operations.compactMap { $0.operation["operationId"] })
+        let reader = DocumentReader(document: document)
         for (name, operation) in operations {
             for answer in operation["responses"]?.members ?? [] {
                 for link in answer.value["links"]?.members ?? [] {
-                    #expect(link.value["operationId"].map(ids.contains) == true, "\(name): \(link.name)")
+                    #expect(reader.resolved(link.value)["operationId"].map(ids.contains) == true, "\(name): \(link.name)")
                 }
             }
         }
