@@ -6,11 +6,14 @@ import Testing
     /// The folders with a page of their own: each library, and the client for apps.
     static let folders: [String] = {
         let libraries = Project.targets.filter { $0.isLibrary && !$0.folder.hasPrefix("Libraries/C/") }
-        return (libraries.map { "Libraries/\($0.name)" } + ["HumonClient"]).filter { SourceTree.has("\($0)/README.md") }
+        return libraries.map { "Libraries/\($0.name)" } + ["HumonClient"]
     }()
 
     /// The declarations that a reader of a library meets first.
     static let frontDoors = [
+        ("Libraries/EventStore/Sources/Log/Append/EventLog.swift", "public final class EventLog: Service {"),
+        ("Libraries/EventStore/Sources/Projections/Projection.swift", "public protocol Projection: Sendable {"),
+        ("Libraries/EventStore/Sources/Subscriptions/Subscription.swift", "public protocol Subscription: Sendable {"),
         ("Libraries/HTTPServer/Sources/Routing/Router.swift", "public struct Router: Sendable {"),
         (
             "Libraries/Postgres/Sources/Client/PostgresClient.swift",
@@ -34,9 +37,9 @@ import Testing
             // A test target has an entry point already.
             let lines = listing.lines.filter { $0 != "@main" }
             #expect(try Self.isCompiled(Listing(lines: lines), in: folder), "\(lines.joined(separator: "\n"))")
-            #expect(lines.count <= 80)
+            #expect(lines.count <= 90)
         }
-        #expect(Document("README.md", page).lines.count <= 130)
+        #expect(Document("README.md", page).lines.count <= 180)
     }
 
     @Test(arguments: folders)

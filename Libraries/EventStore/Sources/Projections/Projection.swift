@@ -2,6 +2,37 @@ public import Postgres
 
 /// Keeps one read model in step with the log. The same code runs in the append's transaction, in a rebuild and in a verification.
 ///
+/// ```swift
+/// struct LoansProjection: Projection {
+///     static let name = "loans"
+///     static let version: Int32 = 1
+///     static let personalColumns: Set = ["reader"]
+///
+///     static func tables(in schema: String) -> String { "CREATE TABLE \(schema).loans (book text PRIMARY KEY, reader text);" }
+///     static func indexes(in schema: String) -> String { "CREATE INDEX ON \(schema).loans (reader);" }
+///
+///     func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: String?] {
+///         envelopes.reduce(into: [:]) { readers, envelope in
+///             switch envelope.event {
+///             case .lent(let reader): readers.updateValue(reader, forKey: envelope.stream.key)
+///             case .returned: readers.updateValue(nil, forKey: envelope.stream.key)
+///             }
+///         }
+///     }
+///
+///     func writes(for readers: [String: String?], in schema: String) -> [Write] {
+///         let rows = readers.sorted { $0.key < $1.key }
+///         return [
+///             .run(
+///                 """
+///                 INSERT INTO \(identifier: schema).loans SELECT * FROM unnest(\(rows.map(\.key)), \(rows.map(\.value)))
+///                 ON CONFLICT (book) DO UPDATE SET reader = excluded.reader
+///                 """)
+///         ]
+///     }
+/// }
+/// ```
+///
 /// Every row is made of the domain events of one stream.
 public protocol Projection: Sendable {
     associatedtype Event: DomainEvent

@@ -3,6 +3,21 @@ internal import Foundation
 public import Postgres
 
 /// Handles every recorded event, once and in order, on one node at a time. ``SubscriptionRunner`` runs it.
+///
+/// ```swift
+/// struct Letters: Subscription {
+///     let name = "letters"
+///     let filter = LogFilter(categories: [BookEvent.category])
+///
+///     func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {
+///         for event in events {
+///             let book: EventEnvelope<BookEvent> = try event.decoded()
+///             guard case .lent(let reader) = book.event else { continue }
+///             try await transaction.query("INSERT INTO letters (reader, book) VALUES (\(reader), \(book.stream.key))")
+///         }
+///     }
+/// }
+/// ```
 public protocol Subscription: Sendable {
     /// The name of the subscription's checkpoint. A new name starts at the beginning of the log.
     var name: String { get }

@@ -6,8 +6,22 @@ internal import Synchronization
 internal import Telemetry
 public import Tracing
 
-/// The one writer of a process. While transactions run, appends queue; the next transaction takes the whole queue. ``BatchSchedule``
-/// says when. A log that is not busy adds no latency.
+/// The one writer of a process.
+///
+/// ```swift
+/// let result = try await log.append(
+///     AppendRequest(
+///         id: dependencies.newDomainEventID,
+///         streams: [StreamAppend([BookEvent.lent(reader: reader)], to: stream, after: Int32(history.count))],
+///         recordedAt: dependencies.now(), metadata: Metadata(requestID: "desk-1", actor: nil, traceID: nil)))
+/// switch result {
+/// case .appended, .repeated: return true
+/// case .conflict, .failedCondition, .keyReused: return false
+/// }
+/// ```
+///
+/// While transactions run, appends queue; the next transaction takes the whole queue. ``BatchSchedule`` says when. A log that is not
+/// busy adds no latency.
 public final class EventLog: Service {
     private struct Pending: Sendable {
         var append: AppendRequest
