@@ -1,8 +1,20 @@
 import EventStore
 import Logging
 import Postgres
+import Synchronization
 import TestDatabase
 import Testing
+
+extension Lending {
+    /// Shows the books as an operator sees them. The doc comment of `OperatorReport` has these lines.
+    func report(logger: Logger, _ show: @escaping @Sendable ([[ReportValue]], [ReportColumn]) -> Void) async throws {
+        let modules = [Module("lending", domainEvents: [BookEvent.self], projections: [LoansProjection()])]
+        for report in modules.operatorReports where report.name == "streams list" {
+            let arguments = try ReportArguments(["category": ["book"]], for: report.parameters)
+            _ = try await report.run(arguments, on: database, logger: logger) { rows in show(rows, report.columns) }
+        }
+    }
+}
 
 @Suite struct `The example of the event store` {
     @Test func `a book is lent to one of many readers at once, and its loans equal a replay of the log`() async throws {
@@ -16,6 +28,12 @@ import Testing
                 #expect(try await lending.lend("Emma", to: "Ann"))
                 #expect(try await lending.lend("Emma", to: "Bob") == false)
                 #expect(try await lending.books(of: "Ann") == ["Emma"])
+                let streams = Mutex<[ReportValue]>([])
+                try await lending.report(logger: .quiet) { rows, columns in
+                    let index = columns.firstIndex { $0.name == "stream" } ?? 0
+                    streams.withLock { $0 += rows.map { $0[index] } }
+                }
+                #expect(streams.withLock(\.self) == [.text("book-Dune"), .text("book-Emma")])
             }
         }
     }

@@ -4,9 +4,10 @@ public import Postgres
 /// A view for operators: a query of the database with parameters and typed columns. The terminal and JSON render it, and so can a page.
 ///
 /// ```swift
-/// let report = modules.operatorReports.first { $0.name == "streams list" }
-/// let arguments = try ReportArguments(["category": ["event"]], for: report.parameters)
-/// let end = try await report.run(arguments, on: client, logger: logger) { rows in show(rows, in: report.columns) }
+/// for report in modules.operatorReports where report.name == "streams list" {
+///     let arguments = try ReportArguments(["category": ["book"]], for: report.parameters)
+///     _ = try await report.run(arguments, on: database, logger: logger) { rows in show(rows, report.columns) }
+/// }
 /// ```
 public struct OperatorReport: Sendable {
     public enum Form: Sendable, Hashable {
