@@ -40,7 +40,12 @@ struct EventRoutes: Sendable {
             guard let found = try await events.view().event(id) else { throw HTTPError(.notFound) }
             event = found
         }
-        return response(event.withJSON { ByteBuffer($0) }, tag: "\"\(event.version)\"")
+        let json = event.withJSON { bytes in
+            var json = ByteBuffer()
+            json.writeBytes(bytes)
+            return json
+        }
+        return response(json, tag: "\"\(event.version)\"")
     }
 
     @Sendable private func nearest(_ request: Request, _ context: BasicRequestContext) async throws -> Response {

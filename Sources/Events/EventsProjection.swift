@@ -170,7 +170,7 @@ extension EventRow {
 extension Event {
     /// Reads the columns ``EventRow/columns``.
     /// - Throws: `FormatError` with event, version and field; what the reader throws
-    init(_ columns: inout some ColumnReader) throws {
+    init(_ columns: inout (some ColumnReader & ~Escapable)) throws {
         self.init(
             id: EventID(rawValue: try columns.next()), owner: UserID(rawValue: try columns.next()), version: try columns.next(),
             details: EventDetails(

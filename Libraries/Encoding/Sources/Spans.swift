@@ -24,6 +24,12 @@ extension [UInt8] {
         unsafe append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
+    /// Appends the bytes of an integer, in the order of this machine's bytes.
+    @inlinable
+    public mutating func append(bytesOf value: some FixedWidthInteger) {
+        unsafe Swift.withUnsafeBytes(of: value) { unsafe append(contentsOf: $0) }
+    }
+
     /// Appends the 16 bytes of an id.
     @inlinable
     public mutating func append(_ id: UUID) { unsafe Swift.withUnsafeBytes(of: id.uuid) { unsafe append(contentsOf: $0) } }

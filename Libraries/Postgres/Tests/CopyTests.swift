@@ -1,3 +1,4 @@
+import Encoding
 import Foundation
 import Postgres
 import Synchronization
@@ -144,7 +145,7 @@ import Testing
 
 private func readLines(of statement: String, _ connection: LeasedConnection) async throws -> [String] {
     let lines = Lines()
-    try await connection.copyOut(statement) { row in lines.append(String(decoding: row, as: UTF8.self)) }
+    try await connection.copyOut(statement) { row in lines.append(String(utf8: row)) }
     return lines.all
 }
 

@@ -21,7 +21,7 @@ import Testing
     private static func rewritten<Value: PostgresDecodable & PostgresEncodable>(
         _: Value.Type, _ bytes: [UInt8], as type: UInt32
     ) -> [UInt8]? {
-        bytes.withUnsafeBytes { raw in
+        bytes.withRawSpan { raw in
             do throws(CellError) {
                 var written: [UInt8] = []
                 try Value(Cell(type: type, bytes: raw)).encode(into: &written)
@@ -65,7 +65,7 @@ import Testing
         for microseconds in [Int64.min, .min + 1, .max, .max - 1] {
             var bytes: [UInt8] = []
             bytes.append(bigEndian: microseconds)
-            _ = bytes.withUnsafeBytes { raw in
+            _ = bytes.withRawSpan { raw in
                 #expect(throws: CellError.moment) { try Timestamp(Cell(type: TypeNumber.timestamptz, bytes: raw)) }
             }
         }
@@ -81,7 +81,7 @@ import Testing
         Timestamp(milliseconds: 1_379_289_600_000).encodeBehindLength(into: &row)
         for _ in 0..<Self.count {
             let bytes = mutations.next(of: [row])
-            bytes.withUnsafeBytes { raw in
+            bytes.withRawSpan { raw in
                 var row = CopiedRow(raw)
                 do throws(CellError) {
                     _ = (try row.next(Int64.self), try row.next(String.self), try row.next(String?.self))

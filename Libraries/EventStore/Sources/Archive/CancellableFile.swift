@@ -21,23 +21,25 @@ final class CancellableFile: Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             try wait(for: POLLIN)
-            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = unsafe Foundation.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
-            guard errno == EINTR || errno == EAGAIN else { throw GzipError.cannotRead(reason: String(cString: strerror(errno))) }
+            guard errno == EINTR || errno == EAGAIN else {
+                throw GzipError.cannotRead(reason: unsafe String(cString: strerror(errno)))
+            }
         }
     }
 
     /// - Throws: ``GzipError/cannotWrite(reason:)``, ``GzipError/readerClosed``, `CancellationError`
     func write(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
+        var rest = unsafe bytes[...]
+        while unsafe !rest.isEmpty {
             try wait(for: POLLOUT)
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.writeBytes))
-            switch (Foundation.write(descriptor, piece.baseAddress, piece.count), errno) {
-            case (let count, _) where count >= 0: rest = rest.dropFirst(count)
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(Self.writeBytes))
+            switch unsafe (Foundation.write(descriptor, piece.baseAddress, piece.count), errno) {
+            case (let count, _) where count >= 0: unsafe rest = unsafe rest.dropFirst(count)
             case (_, EINTR), (_, EAGAIN): continue
             case (_, EPIPE): throw GzipError.readerClosed
-            case (_, let error): throw GzipError.cannotWrite(reason: String(cString: strerror(error)))
+            case (_, let error): throw GzipError.cannotWrite(reason: unsafe String(cString: strerror(error)))
             }
         }
     }
@@ -46,6 +48,6 @@ final class CancellableFile: Sendable {
         var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
         repeat {
             guard !isCancelled.load(ordering: .acquiring) else { throw CancellationError() }
-        } while poll(&request, 1, Self.pollMilliseconds) <= 0
+        } while unsafe poll(&request, 1, Self.pollMilliseconds) <= 0
     }
 }

@@ -7,9 +7,7 @@ internal import Synchronization
 /// Memory does not grow with the file. Zeros after the last member are padding, as for the program gzip; other bytes are an error.
 public final class GzipReader: Sendable {
     private struct State {
-        /// Its buffer holds input.
-        let gzip: GzipStream
-        var stream: UnsafeMutablePointer<z_stream> { gzip.stream }
+        let gzip = GzipStream()
         /// Complete members so far.
         var members = 0
         var isWithinMember = true
@@ -25,8 +23,7 @@ public final class GzipReader: Sendable {
     /// - Parameter file: the reader keeps it open
     public init(_ file: FileHandle) {
         self.file = CancellableFile(file)
-        let gzip = GzipStream(begin: { inflateInit2_($0, $1, ZLIB_VERSION, $2) }, end: { inflateEnd($0) })
-        state = Mutex(State(gzip: gzip))
+        state = Mutex(State())
     }
 
     /// Ends a call of ``read()`` that waits for bytes, and every later call. Safe to call from any thread.
@@ -38,14 +35,11 @@ public final class GzipReader: Sendable {
     public func read() throws -> [UInt8]? {
         try state.withLock { state in
             while true {
-                if state.stream.pointee.avail_in == 0 {
-                    let count = try file.read(into: UnsafeMutableRawBufferPointer(state.gzip.buffer))
-                    guard count > 0 else {
+                if state.gzip.nextByte == nil {
+                    guard try state.gzip.readInput(from: file) > 0 else {
                         guard !state.isWithinMember else { throw GzipError.truncated }
                         return nil
                     }
-                    state.stream.pointee.next_in = state.gzip.buffer.baseAddress
-                    state.stream.pointee.avail_in = UInt32(count)
                 }
                 guard try Self.beginsMember(&state) else { continue }
                 let output = try Self.inflate(&state)
@@ -58,27 +52,19 @@ public final class GzipReader: Sendable {
     /// - Returns: false if the input is used up
     private static func beginsMember(_ state: inout State) throws(GzipError) -> Bool {
         guard !state.isWithinMember else { return true }
-        while state.stream.pointee.avail_in > 0, state.stream.pointee.next_in.pointee == 0 {
-            state.stream.pointee.next_in += 1
-            state.stream.pointee.avail_in -= 1
+        while state.gzip.nextByte == 0 {
+            state.gzip.skipByte()
             state.isPadded = true
         }
-        guard state.stream.pointee.avail_in > 0 else { return false }
-        guard !state.isPadded, state.stream.pointee.next_in.pointee == Self.magicNumber else { throw .trailingGarbage }
-        inflateReset(state.stream)
+        guard let next = state.gzip.nextByte else { return false }
+        guard !state.isPadded, next == Self.magicNumber else { throw .trailingGarbage }
+        state.gzip.beginMember()
         state.isWithinMember = true
         return true
     }
 
     private static func inflate(_ state: inout State) throws(GzipError) -> [UInt8] {
-        let stream = state.stream
-        var result = Z_OK
-        let output = [UInt8](unsafeUninitializedCapacity: GzipStream.chunkBytes) { output, count in
-            stream.pointee.next_out = output.baseAddress
-            stream.pointee.avail_out = UInt32(output.count)
-            result = CZlib.inflate(stream, Z_NO_FLUSH)
-            count = output.count - Int(stream.pointee.avail_out)
-        }
+        let (output, result) = state.gzip.inflate()
         switch result {
         case Z_OK, Z_BUF_ERROR: return output
         case Z_STREAM_END:
@@ -87,7 +73,7 @@ public final class GzipReader: Sendable {
             return output
         case _:
             // zlib reads the two bytes of the magic number before it reports that they are wrong.
-            guard stream.pointee.total_out == 0, stream.pointee.total_in <= 2 else { throw .corrupt }
+            guard state.gzip.totals.output == 0, state.gzip.totals.input <= 2 else { throw .corrupt }
             throw state.members == 0 ? .notGzip : .trailingGarbage
         }
     }

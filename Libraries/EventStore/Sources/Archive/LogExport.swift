@@ -102,9 +102,9 @@ private final class ArchiveLines: Sendable {
     }
 
     /// With its line feed.
-    func writeLine(_ bytes: UnsafeRawBufferPointer) throws {
+    func writeLine(_ bytes: RawSpan) throws {
         let (piece, count) = state.withLock { state -> ([UInt8]?, Int64) in
-            state.piece.append(contentsOf: bytes)
+            state.piece.append(bytes)
             state.count += 1
             guard state.piece.count >= LogArchive.pieceSize else { return (nil, state.count) }
             return (state.takePiece(), state.count)

@@ -23,35 +23,38 @@ public struct PrivateFile {
         guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw Failure.exists(path: path) }
         // Random, because processes in containers may share a process id, and a killed process leaves its file.
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure.notWritable(path: path, reason: String(cString: strerror(errno))) }
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure.notWritable(path: path, reason: systemReason) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             let value = try await body(file)
-            guard fsync(descriptor) == 0 else { throw Failure.notWritable(path: path, reason: String(cString: strerror(errno))) }
+            guard fsync(descriptor) == 0 else { throw Failure.notWritable(path: path, reason: systemReason) }
             try install(temporary, as: path, isOverwriting: isOverwriting)
             synchroniseDirectory(of: path)
             return value
         } catch {
-            unlink(temporary)
+            _ = unsafe unlink(temporary)
             throw error
         }
     }
 
     /// Without overwriting it makes a link, which fails if a file of that name has appeared.
     private static func install(_ temporary: String, as path: String, isOverwriting: Bool) throws {
-        guard (isOverwriting ? rename(temporary, path) : link(temporary, path)) == 0 else {
+        guard unsafe (isOverwriting ? rename(temporary, path) : link(temporary, path)) == 0 else {
             if errno == EEXIST { throw Failure.exists(path: path) }
-            throw Failure.notWritable(path: path, reason: String(cString: strerror(errno)))
+            throw Failure.notWritable(path: path, reason: systemReason)
         }
-        if !isOverwriting { unlink(temporary) }
+        if !isOverwriting { _ = unsafe unlink(temporary) }
     }
 
     /// Writes the name to the disk. The content is there already, so that errors of this step are ignored.
     private static func synchroniseDirectory(of path: String) {
-        let directory = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let directory = unsafe open(
+            URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }
         fsync(directory)
         close(directory)
     }
+
+    private static var systemReason: String { unsafe String(cString: strerror(errno)) }
 }

@@ -1,5 +1,3 @@
-internal import CLibPQ
-
 /// Where the database is and how to talk to it.
 public struct PostgresConfiguration: Sendable {
     /// A libpq connection URL or keyword string; `sslmode` and all else that libpq knows may stand in it.
@@ -54,13 +52,7 @@ public struct PostgresConfiguration: Sendable {
 
     /// The parameters for `PQconnectStartParams`: the defaults, the URL, and last what joins with the URL's own settings.
     func connectionParameters() throws(PostgresError) -> [(keyword: String, value: String)] {
-        var error: UnsafeMutablePointer<CChar>?
-        guard let options = PQconninfoParse(url, &error) else {
-            PQfreemem(error)
-            throw .unusableURL
-        }
-        defer { PQconninfoFree(options) }
-        guard !Self.mayHoldPassword(options) else { throw .unusableURL }
+        guard let settings = Self.libpqSettings(of: url), !Self.mayHoldPassword(settings) else { throw .unusableURL }
         var parameters = [
             ("connect_timeout", String(connectTimeoutSeconds)),
             ("application_name", applicationName),
@@ -85,7 +77,7 @@ public struct PostgresConfiguration: Sendable {
             own["default_transaction_isolation"] = "read committed"
             own["role"] = role
             let flags = own.sorted { $0.key < $1.key }.map { "-c \($0)=\(Self.escaped($1))" }
-            let urls = Self.value(of: "options", in: options).map { [$0] } ?? []
+            let urls = settings["options"].map { [$0] } ?? []
             parameters.append(("options", (flags + urls).joined(separator: " ")))
         }
         return parameters
@@ -93,10 +85,10 @@ public struct PostgresConfiguration: Sendable {
 
     /// Whether a password that lacks its percent signs was read as a part of the URL that errors name:
     /// `postgres://user:pass@word@host` has the host `word@host`, and `postgres://user:pass/word@host` the port `pass`.
-    private static func mayHoldPassword(_ options: UnsafeMutablePointer<PQconninfoOption>) -> Bool {
-        let hosts = (value(of: "host", in: options) ?? "").split(separator: ",")
-        let port = value(of: "port", in: options) ?? ""
-        let database = value(of: "dbname", in: options) ?? ""
+    private static func mayHoldPassword(_ settings: [String: String]) -> Bool {
+        let hosts = (settings["host"] ?? "").split(separator: ",")
+        let port = settings["port"] ?? ""
+        let database = settings["dbname"] ?? ""
         // A host that begins with @ is a socket in the abstract namespace.
         return hosts.contains { $0.dropFirst().contains("@") } || database.contains("@")
             || !port.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ",") }
@@ -105,15 +97,6 @@ public struct PostgresConfiguration: Sendable {
     /// The server splits its options at spaces.
     private static func escaped(_ value: String) -> String {
         value.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ")
-    }
-
-    private static func value(of keyword: String, in options: UnsafeMutablePointer<PQconninfoOption>) -> String? {
-        var option = options
-        while let name = option.pointee.keyword {
-            if String(cString: name) == keyword { return option.pointee.val.map { String(cString: $0) } }
-            option += 1
-        }
-        return nil
     }
 }
 

@@ -1,5 +1,3 @@
-internal import CLibPQ
-
 /// What can go wrong with the database. No description shows a bound value, a row or a password.
 public enum PostgresError: Error, Sendable {
     /// PostgreSQL refused the statement; the transaction that it was part of is rolled back.
@@ -118,19 +116,18 @@ extension PostgresError.ServerError: CustomStringConvertible {
         return "PostgreSQL refused the statement: SQLSTATE \(sqlState.rawValue)\(meaning)" + place.joined()
     }
 
-    init(result: OpaquePointer) {
-        func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+    init(_ result: borrowing PQResult) {
         self.init(
-            sqlState: SQLState(rawValue: field(Int32(UInt8(ascii: "C"))) ?? "XX000"),
-            schema: field(Int32(UInt8(ascii: "s"))),
-            table: field(Int32(UInt8(ascii: "t"))),
-            column: field(Int32(UInt8(ascii: "c"))),
-            constraint: field(Int32(UInt8(ascii: "n"))),
+            sqlState: SQLState(rawValue: result.errorField("C") ?? "XX000"),
+            schema: result.errorField("s"),
+            table: result.errorField("t"),
+            column: result.errorField("c"),
+            constraint: result.errorField("n"),
             // "COPY things, line 3, column data: …", in the server's language.
-            copyLine: field(Int32(UInt8(ascii: "W"))).flatMap {
+            copyLine: result.errorField("W").flatMap {
                 $0.firstMatch(of: /COPY [^,]*, \S* (\d+)/).flatMap { Int64($0.1) }
             },
-            unredactedMessage: field(Int32(UInt8(ascii: "M"))) ?? "(no message)"
+            unredactedMessage: result.errorField("M") ?? "(no message)"
         )
     }
 }

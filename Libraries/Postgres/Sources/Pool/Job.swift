@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Dispatch
 
 /// One piece of work for a connection, done whole before the next one's answers are read.
 struct Job: Sendable {
@@ -8,7 +8,7 @@ struct Job: Sendable {
         /// Several statements in one text, by the simple protocol; answers no rows.
         case script(String)
         /// Hands each row to the closure, on the connection's thread.
-        case copyOut(String, row: @Sendable (UnsafeRawBufferPointer) throws -> Void)
+        case copyOut(String, row: @Sendable (RawSpan) throws -> Void)
         /// Takes pieces of the data from the closure, on the connection's thread, until it gives nil.
         case copyIn(String, next: @Sendable () throws -> [UInt8]?)
     }
@@ -22,8 +22,4 @@ struct Job: Sendable {
 }
 
 /// The monotonic clock's seconds, which no change of the system's time affects.
-func monotonicSeconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
+func monotonicSeconds() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }

@@ -67,7 +67,7 @@ public final class LeasedConnection: PostgresQuerying {
 
     /// `COPY … TO STDOUT`: the closure gets each row on the connection's own thread; the buffer is gone when it returns.
     /// - Throws: ``PostgresError``, `CancellationError`, and what the closure throws
-    public func copyOut(_ statement: String, row: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
+    public func copyOut(_ statement: String, row: @escaping @Sendable (RawSpan) throws -> Void) async throws {
         try await perform(.copyOut(statement, row: row), stallSeconds: configuration.maintenanceTimeoutSeconds)
     }
 

@@ -6,14 +6,14 @@ final class WakePipe: Sendable {
     private let writeEnd: Int32
 
     init() throws(PostgresError) {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw .unavailable(reason: "no pipe to be had: \(String(cString: strerror(errno)))") }
-        for end in ends {
+        guard let ends = SystemCalls.makePipe() else {
+            throw .unavailable(reason: "no pipe to be had: \(SystemCalls.reason)")
+        }
+        for end in [ends.readEnd, ends.writeEnd] {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
-        readEnd = ends[0]
-        writeEnd = ends[1]
+        (readEnd, writeEnd) = ends
     }
 
     deinit {
@@ -22,12 +22,10 @@ final class WakePipe: Sendable {
     }
 
     func wake() {
-        var byte: UInt8 = 0
-        _ = write(writeEnd, &byte, 1)
+        _ = SystemCalls.write([0], to: writeEnd)
     }
 
     func drain() {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while read(readEnd, &bytes, bytes.count) > 0 {}
+        while SystemCalls.drop(from: readEnd) > 0 {}
     }
 }

@@ -1,23 +1,11 @@
-internal import CLibPQ
 internal import Dispatch
 internal import Foundation
 
-/// `@unchecked`: libpq's cancel object is never changed after it was made, and `PQcancel` may be called from any thread.
-final class CancelHandle: @unchecked Sendable {
-    private let handle: OpaquePointer
+/// Cancels the running statement of a connection, from any thread.
+final class CancelHandle: Sendable {
+    private let cancel: PQCancel
 
-    init?(_ connection: OpaquePointer) {
-        guard let handle = PQgetCancel(connection) else { return nil }
-        self.handle = handle
-    }
-
-    deinit { PQfreeCancel(handle) }
-
-    /// Returns when PostgreSQL has passed the request on.
-    private func cancel() {
-        var message = [CChar](repeating: 0, count: 256)
-        _ = PQcancel(handle, &message, Int32(message.count))
-    }
+    init(_ cancel: consuming PQCancel) { self.cancel = cancel }
 
     /// `PQcancel` opens a connection and waits, so it must not run on the cooperative pool.
     func cancelOnItsOwnThread() { Thread { [self] in cancel() }.start() }

@@ -1,4 +1,3 @@
-internal import CLibPQ
 internal import Foundation
 
 /// PostgreSQL's process of a connection, on this machine.
@@ -7,16 +6,11 @@ struct ServerProcess {
 
     /// - Returns: `nil` if the process runs on another machine, in another container, or behind a pooler, or on another system than
     ///   Linux
-    init?(of connection: OpaquePointer) {
+    init?(of connection: borrowing PQConnection) {
         #if os(Linux)
-            id = PQbackendPID(connection)
-            // `struct ucred`, which the Glibc module lacks.
-            var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
-            var size = socklen_t(MemoryLayout.size(ofValue: peer))
+            id = connection.serverProcess
             // The peer of a Unix socket is PostgreSQL's first process, which starts a process for each connection. TCP has no peer.
-            guard getsockopt(PQsocket(connection), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer.process > 0,
-                Self.parent(of: id) == peer.process
-            else { return nil }
+            guard let first = SystemCalls.peer(of: connection.socket), first > 0, Self.parent(of: id) == first else { return nil }
         #else
             return nil
         #endif

@@ -1,4 +1,3 @@
-internal import CLibPQ
 internal import DequeModule
 
 /// How long a session waits for PostgreSQL, in its pipeline.
@@ -36,7 +35,7 @@ extension Session {
     /// Not inside a transaction: the server's own limit for idle transactions would start anew.
     private func checkWhileIdle(at now: Double) {
         progressAt = now
-        guard PQtransactionStatus(connection) == PQTRANS_IDLE else { return }
+        guard connection.isIdle else { return }
         _ = sendOwn([])
     }
 
@@ -45,7 +44,7 @@ extension Session {
     func limitTransactions() -> Bool {
         // Older servers refuse the setting.
         guard let seconds = configuration.transactionTimeoutSeconds, !configuration.isPooled,
-            PQserverVersion(connection) >= 170_000
+            connection.serverVersion >= 170_000
         else { return true }
         return sendOwn(["SELECT set_config('transaction_timeout', \(String(Int(seconds * 1_000))), false)"])
     }

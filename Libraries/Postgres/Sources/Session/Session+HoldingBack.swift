@@ -10,7 +10,7 @@ extension Session {
     /// descriptor is another socket meanwhile, which takes no byte. To libpq, and to OpenSSL, PostgreSQL's socket is full.
     /// - Returns: false if the body does, or if the connection is not usable any more
     func holdingBack(_ body: () -> Bool) -> Bool {
-        let descriptor = PQsocket(connection)
+        let descriptor = connection.socket
         let kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard kept >= 0 else { return false }
         defer { close(kept) }
@@ -30,8 +30,8 @@ extension Session {
 
     /// Asks the kernel for a send buffer that takes whole transactions: a process that freezes later delays none of their bytes.
     func enlargeSendBuffer() {
-        guard var bytes = configuration.sendBufferBytes else { return }
-        setsockopt(PQsocket(connection), SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout.size(ofValue: bytes)))
+        guard let bytes = configuration.sendBufferBytes else { return }
+        SystemCalls.setSendBuffer(of: connection.socket, bytes: bytes)
     }
 }
 
@@ -44,20 +44,19 @@ private final class FullSocket: Sendable {
     private let other: Int32
 
     private init?() {
-        var ends: [Int32] = [0, 0]
         #if os(Linux)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else
             let stream = SOCK_STREAM
         #endif
-        guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { return nil }
-        (descriptor, other) = (ends[0], ends[1])
-        for end in ends {
+        guard let ends = SystemCalls.makeSocketPair(type: stream) else { return nil }
+        (descriptor, other) = ends
+        for end in [descriptor, other] {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         let bytes = [UInt8](repeating: 0, count: 4_096)
-        for count in [bytes.count, 1] { while write(descriptor, bytes, count) > 0 {} }
+        for count in [bytes.count, 1] { while SystemCalls.write(bytes.prefix(count), to: descriptor) > 0 {} }
     }
 
     deinit {

@@ -9,7 +9,7 @@ extension Session {
 
     /// - Returns: what the caller is answered, and whether the connection is still usable
     func performOutsidePipeline(_ job: Job) -> (result: Result<[Rows], any Error>, isUsable: Bool) {
-        guard PQexitPipelineMode(connection) == 1 else {
+        guard connection.exitPipelineMode() else {
             return (.failure(PostgresError.connectionLost(mayHaveRun: false)), false)
         }
         let result: Result<[Rows], any Error>
@@ -27,29 +27,30 @@ extension Session {
             result = .failure(error)
         }
         // libpq refuses while a statement is under way.
-        return (result, PQstatus(connection) == CONNECTION_OK && PQenterPipelineMode(connection) == 1)
+        return (result, connection.status == CONNECTION_OK && connection.enterPipelineMode())
     }
 
-    private func copyOut(_ text: String, _ job: Job, row: (UnsafeRawBufferPointer) throws -> Void) throws {
+    private func copyOut(_ text: String, _ job: Job, row: (RawSpan) throws -> Void) throws {
         try startCopy(text, job, expecting: PGRES_COPY_OUT)
         var thrown: (any Error)?
-        var data: UnsafeMutablePointer<CChar>?
         // Before the first row PostgreSQL may have to sort all of them.
         var stallSeconds = job.stallSeconds
         while true {
-            let length = PQgetCopyData(connection, &data, 1)
+            var failure: (any Error)?
+            let length = connection.copyRow { bytes in
+                guard thrown == nil else { return }
+                do { try row(bytes) } catch { failure = error }
+            }
             guard length >= 0 else { break }
             guard length > 0 else {
                 try waitForInput(job, stallSeconds: stallSeconds)
                 continue
             }
-            defer { PQfreemem(data) }
             stallSeconds = configuration.copyStallSeconds
-            guard thrown == nil else { continue }
-            do { try row(UnsafeRawBufferPointer(start: data, count: Int(length))) } catch {
-                thrown = error
+            if let failure {
+                thrown = failure
                 // Awaited: a late request would hit the next statement.
-                guard makeCancelHandle()?.cancel(withinSeconds: Self.cancelSeconds) == true else { throw error }
+                guard makeCancelHandle()?.cancel(withinSeconds: Self.cancelSeconds) == true else { throw failure }
             }
         }
         let ended = Result { try drain(job) }
@@ -67,14 +68,11 @@ extension Session {
                 break
             }
             guard let piece else { break }
-            let isTaken = piece.withUnsafeBytes { buffer in
-                PQputCopyData(connection, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count)) == 1
-            }
-            guard isTaken else { throw PostgresError.connectionLost(mayHaveRun: false) }
+            guard connection.copy(piece) else { throw PostgresError.connectionLost(mayHaveRun: false) }
             // libpq would keep what the socket does not take, however much it is.
             try flush(job)
         }
-        guard PQputCopyEnd(connection, thrown == nil ? nil : "the source of the data failed") == 1 else {
+        guard connection.endCopy(error: thrown == nil ? nil : "the source of the data failed") else {
             throw thrown ?? PostgresError.connectionLost(mayHaveRun: true)
         }
         let ended = Result { try drain(job) }
@@ -85,16 +83,15 @@ extension Session {
     // MARK: One statement
 
     private func start(_ text: String) throws {
-        guard PQsendQuery(connection, text) == 1 else { throw PostgresError.connectionLost(mayHaveRun: false) }
+        guard connection.send(script: text) else { throw PostgresError.connectionLost(mayHaveRun: false) }
     }
 
     private func startCopy(_ text: String, _ job: Job, expecting wanted: ExecStatusType) throws {
         try start(text)
         guard let result = try nextResult(job) else { throw PostgresError.connectionLost(mayHaveRun: true) }
-        let status = PQresultStatus(result)
-        let failed = status == PGRES_FATAL_ERROR ? failure(of: result) : nil
-        PQclear(result)
-        if let failed {
+        let status = result.status
+        if status == PGRES_FATAL_ERROR {
+            let failed = failure(of: result)
             try drain(job)
             throw failed
         }
@@ -105,16 +102,15 @@ extension Session {
     private func drain(_ job: Job) throws {
         var failed: PostgresError?
         while let result = try nextResult(job) {
-            if PQresultStatus(result) == PGRES_FATAL_ERROR, failed == nil { failed = failure(of: result) }
-            PQclear(result)
+            if result.status == PGRES_FATAL_ERROR, failed == nil { failed = failure(of: result) }
         }
         if let failed { throw failed }
     }
 
     /// nil at the end of the command.
-    private func nextResult(_ job: Job) throws -> OpaquePointer? {
-        while PQisBusy(connection) == 1 { try waitForInput(job, stallSeconds: job.stallSeconds) }
-        return PQgetResult(connection)
+    private func nextResult(_ job: Job) throws -> PQResult? {
+        while connection.isBusy { try waitForInput(job, stallSeconds: job.stallSeconds) }
+        return connection.nextResult()
     }
 
     // MARK: Waiting
@@ -124,19 +120,19 @@ extension Session {
     private func waitForInput(_ job: Job, stallSeconds: Double, untilFlushed: Bool = false) throws {
         let start = monotonicSeconds()
         while true {
-            let flushed = PQflush(connection)
+            let flushed = connection.flush()
             guard flushed >= 0 else { throw PostgresError.connectionLost(mayHaveRun: true) }
             if untilFlushed, flushed == 0 { return }
             let deadline = stallDeadline(of: job, since: start, seconds: stallSeconds)
             if poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline) { break }
             guard monotonicSeconds() < deadline else { throw PostgresError.deadlineExceeded(mayHaveRun: true) }
         }
-        guard PQconsumeInput(connection) == 1 else { throw PostgresError.connectionLost(mayHaveRun: true) }
+        guard connection.consumeInput() else { throw PostgresError.connectionLost(mayHaveRun: true) }
     }
 
     /// Returns when PostgreSQL, or the socket, has taken all of the data so far.
     private func flush(_ job: Job) throws {
-        while PQflush(connection) == 1 {
+        while connection.flush() == 1 {
             try waitForInput(job, stallSeconds: configuration.copyStallSeconds, untilFlushed: true)
         }
     }

@@ -1,4 +1,3 @@
-internal import CLibPQ
 internal import DequeModule
 
 /// How a statement goes into libpq's pipeline.
@@ -7,7 +6,7 @@ extension Session {
     /// - Returns: what libpq will answer; `nil` when the connection is no longer usable
     func queue(_ statements: [SQL]) -> Deque<Step>? {
         var steps: Deque<Step> = []
-        let queue = { [self] in statements.allSatisfy { send($0, steps: &steps) } && PQpipelineSync(connection) == 1 }
+        let queue = { [self] in statements.allSatisfy { send($0, steps: &steps) } && connection.sendSync() }
         // A single statement runs when PostgreSQL has all of it.
         guard statements.count > 1 ? holdingBack(queue) : queue() else { return nil }
         steps.append(.sync)
@@ -15,22 +14,10 @@ extension Session {
     }
 
     private func send(_ statement: SQL, steps: inout Deque<Step>) -> Bool {
-        let parameters = statement.parameters
-        let types = parameters.slots.map(\.type)
-        let lengths = parameters.slots.map { Int32($0.length ?? 0) }
-        let formats = [Int32](repeating: 1, count: types.count)
+        let types = statement.parameters.slots.map(\.type)
         let name = preparedName(for: statement, types: types, steps: &steps)
         steps.append(.execute)
-        return parameters.bytes.withUnsafeBytes { buffer in
-            // An empty buffer has no address, and a null address would be NULL to libpq: an empty value needs another one.
-            let base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
-            let values = parameters.slots.map { slot in
-                slot.length == nil ? nil : base.map { ($0 + slot.offset).assumingMemoryBound(to: CChar.self) }
-            }
-            let count = Int32(types.count)
-            if let name { return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1) == 1 }
-            return PQsendQueryParams(connection, statement.text, count, types, values, lengths, formats, 1) == 1
-        }
+        return connection.send(statement, preparedAs: name, types: types)
     }
 
     /// The name under which the statement is or is about to be prepared; nil when it goes without.
@@ -40,7 +27,7 @@ extension Session {
         guard !configuration.isPooled, prepared.count < Self.preparedStatementLimit else { return nil }
         let name = "s\(statementNumber)"
         statementNumber += 1
-        guard PQsendPrepare(connection, name, statement.text, Int32(types.count), types) == 1 else { return nil }
+        guard connection.prepare(name, statement.text, types: types) else { return nil }
         prepared[key] = name
         steps.append(.prepare(key))
         return name

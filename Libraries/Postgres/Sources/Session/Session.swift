@@ -37,7 +37,7 @@ final class Session {
     /// Maximum number of prepared statements; further ones are sent unprepared. The program has far fewer.
     static let preparedStatementLimit = 256
 
-    let connection: OpaquePointer
+    let connection: PQConnection
     let configuration: PostgresConfiguration
     private let wakePipe: WakePipe
     /// The names under which statements are prepared.
@@ -61,18 +61,15 @@ final class Session {
     ) throws(PostgresError) {
         self.wakePipe = wakePipe
         self.configuration = configuration
-        let started = withCStrings(parameters.map(\.keyword)) { keywords in
-            withCStrings(parameters.map(\.value)) { values in PQconnectStartParams(keywords, values, 1) }
-        }
-        guard let started else { throw .unavailable(reason: "libpq has no memory left") }
+        guard let started = PQConnection(parameters) else { throw .unavailable(reason: "libpq has no memory left") }
         connection = started
         let deadline = monotonicSeconds() + Double(configuration.connectTimeoutSeconds)
         var state = PGRES_POLLING_WRITING
-        while PQstatus(connection) != CONNECTION_BAD, !isAbandoned(), monotonicSeconds() < deadline {
+        while connection.status != CONNECTION_BAD, !isAbandoned(), monotonicSeconds() < deadline {
             let events = state == PGRES_POLLING_READING ? Int16(POLLIN) : Int16(POLLOUT)
             guard poll(events: events, untilDeadline: deadline) else { continue }
-            state = PQconnectPoll(connection)
-            if state == PGRES_POLLING_OK, PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 {
+            state = connection.poll()
+            if state == PGRES_POLLING_OK, connection.becomeNonblocking(), connection.enterPipelineMode() {
                 receiveNotices()
                 enlargeSendBuffer()
                 guard limitTransactions() else { break }
@@ -82,13 +79,14 @@ final class Session {
             }
             if state == PGRES_POLLING_FAILED { break }
         }
-        let failed = PQstatus(connection) == CONNECTION_BAD
+        let failed = connection.status == CONNECTION_BAD
         throw .unavailable(reason: failed ? errorMessage : "no answer within \(configuration.connectTimeoutSeconds) s")
     }
 
-    deinit { PQfinish(connection) }
-
-    func makeCancelHandle() -> CancelHandle? { CancelHandle(connection) }
+    func makeCancelHandle() -> CancelHandle? {
+        guard let cancel = connection.makeCancel() else { return nil }
+        return CancelHandle(cancel)
+    }
 
     /// Serves jobs until the connection closes or breaks. Statements in flight at that time may or may not have run.
     func run(serving front: ConnectionThread) {
@@ -104,17 +102,17 @@ final class Session {
                 continue
             }
             if isClosing, inFlight.isEmpty, waiting.isEmpty { break }
-            let flushed = PQflush(connection)
+            let flushed = connection.flush()
             guard flushed >= 0 else { break }
             let deadline = nextDeadline
             poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline)
-            guard PQconsumeInput(connection) == 1 else {
+            guard connection.consumeInput() else {
                 readResults(front: front)
                 break
             }
             readResults(front: front)
             readNotifications(front: front)
-            guard PQstatus(connection) == CONNECTION_OK, !isGoingAway else { break }
+            guard connection.status == CONNECTION_OK, !isGoingAway else { break }
             if deadline <= monotonicSeconds(), !keepDeadlines() {
                 reason = .deadlineExceeded(mayHaveRun: true)
                 break
@@ -165,8 +163,8 @@ final class Session {
     private func readResults(front: ConnectionThread) {
         let before = progressAt
         defer { if progressAt != before { front.progressed(at: progressAt) } }
-        while !inFlight.isEmpty, PQisBusy(connection) == 0 {
-            guard let result = PQgetResult(connection) else {
+        while !inFlight.isEmpty, !connection.isBusy {
+            guard let result = connection.nextResult() else {
                 guard inFlight[0].hasResult else { return }
                 inFlight[0].hasResult = false
                 _ = inFlight[0].steps.popFirst()
@@ -177,23 +175,20 @@ final class Session {
         }
     }
 
-    private func read(_ result: OpaquePointer, front: ConnectionThread) {
+    private func read(_ result: consuming PQResult, front: ConnectionThread) {
         inFlight[0].hasResult = true
-        switch PQresultStatus(result) {
+        switch result.status {
         case PGRES_PIPELINE_SYNC:
-            PQclear(result)
             let entry = inFlight.removeFirst()
             guard !entry.isOwn else { return }
             let failure = entry.failure ?? (entry.isUnreplicated ? .unreplicated : nil)
             answer(entry.job, with: failure.map { .failure($0) } ?? .success(entry.rows), front: front)
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-            if case .execute = inFlight[0].steps.first { inFlight[0].rows.append(Rows(result)) } else { PQclear(result) }
+            if case .execute = inFlight[0].steps.first { inFlight[0].rows.append(Rows(result)) }
         case PGRES_PIPELINE_ABORTED:
-            PQclear(result)
             forgetPreparedStatement()
         case _:
             if inFlight[0].failure == nil { inFlight[0].failure = failure(of: result) }
-            PQclear(result)
             forgetPreparedStatement()
         }
     }
@@ -204,23 +199,12 @@ final class Session {
         prepared[statement] = nil
     }
 
-    func failure(of result: OpaquePointer) -> PostgresError {
-        guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))), String(cString: severity) == "ERROR" else {
-            return .connectionLost(mayHaveRun: true)
-        }
-        return .refused(PostgresError.ServerError(result: result))
+    func failure(of result: borrowing PQResult) -> PostgresError {
+        result.errorField("V") == "ERROR" ? .refused(PostgresError.ServerError(result)) : .connectionLost(mayHaveRun: true)
     }
 
     private func readNotifications(front: ConnectionThread) {
-        while let notification = PQnotifies(connection) {
-            front.notify(
-                Notification(
-                    channel: String(cString: notification.pointee.relname),
-                    payload: String(cString: notification.pointee.extra)
-                )
-            )
-            PQfreemem(notification)
-        }
+        while let notification = connection.nextNotification() { front.notify(notification) }
     }
 
     // MARK: Waiting
@@ -229,27 +213,16 @@ final class Session {
     @discardableResult
     func poll(events: Int16, untilDeadline deadline: Double) -> Bool {
         var descriptors = [
-            pollfd(fd: PQsocket(connection), events: events, revents: 0),
+            pollfd(fd: connection.socket, events: events, revents: 0),
             pollfd(fd: wakePipe.readEnd, events: Int16(POLLIN), revents: 0),
         ]
         let milliseconds = min(max(0, (deadline - monotonicSeconds()) * 1_000 + 1), Self.longestPollMilliseconds)
-        guard Foundation.poll(&descriptors, 2, Int32(milliseconds)) > 0 else { return false }
+        guard SystemCalls.wait(for: &descriptors, milliseconds: Int32(milliseconds)) > 0 else { return false }
         if descriptors[1].revents != 0 { wakePipe.drain() }
         return descriptors[0].revents != 0
     }
 
     private var errorMessage: String {
-        String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline).joined(separator: " ")
-    }
-}
-
-/// Lends the strings as a null-terminated array of C strings.
-private func withCStrings<Value>(_ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value) -> Value {
-    let copies = strings.map { strdup($0) }
-    defer { copies.forEach { free($0) } }
-    let pointers = copies.map { $0.map { UnsafePointer($0) } } + [nil]
-    return pointers.withUnsafeBufferPointer { buffer in
-        guard let base = buffer.baseAddress else { preconditionFailure("an array that ends in nil is not empty") }
-        return body(base)
+        connection.errorMessage.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }

@@ -1,17 +1,26 @@
+internal import Encoding
+
 /// A value that can be read from a column.
 public protocol PostgresDecodable {
     /// - Throws: ``CellError``, if the column holds NULL, another type, or a value out of range
     init(_ cell: Cell) throws(CellError)
 }
 
-/// One column of one row, valid only while its row is read.
-public struct Cell {
+/// One column of one row. It cannot outlive its row.
+public struct Cell: ~Escapable {
     let type: UInt32
     /// nil is SQL's NULL.
-    let bytes: UnsafeRawBufferPointer?
+    let bytes: RawSpan?
+
+    @_lifetime(copy bytes)
+    init(type: UInt32, bytes: RawSpan?) {
+        self.type = type
+        self.bytes = bytes
+    }
 
     /// The bytes of a value that must be of one of these types.
-    func bytes(of types: UInt32...) throws(CellError) -> UnsafeRawBufferPointer {
+    @_lifetime(copy self)
+    func bytes(of types: UInt32...) throws(CellError) -> RawSpan {
         guard let bytes else { throw .null }
         guard types.contains(type) else { throw .type(type) }
         return bytes
@@ -20,14 +29,14 @@ public struct Cell {
     /// The bytes of a text or a JSON column, unchanged.
     /// - Throws: ``CellError``, if the column holds NULL or another type
     public func utf8() throws(CellError) -> [UInt8] {
-        Array(try bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json))
+        [UInt8](try bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json))
     }
 
-    func integer<Value: FixedWidthInteger>(_: Value.Type, of types: UInt32...) throws(CellError) -> Value {
+    func integer<Value: FixedWidthInteger & BitwiseCopyable>(_: Value.Type, of types: UInt32...) throws(CellError) -> Value {
         guard let bytes else { throw .null }
         guard types.contains(type) else { throw .type(type) }
-        guard bytes.count == MemoryLayout<Value>.size else { throw .length }
-        return Value(bigEndian: bytes.loadUnaligned(as: Value.self))
+        guard bytes.byteCount == MemoryLayout<Value>.size else { throw .length }
+        return Value(bigEndian: bytes.load())
     }
 }
 

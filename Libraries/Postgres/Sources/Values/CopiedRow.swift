@@ -1,11 +1,13 @@
+internal import Encoding
 internal import Synchronization
 
 /// A row of a binary COPY, read from left to right.
 /// Source: PostgreSQL's documentation of COPY, *Binary Format*.
-public struct CopiedRow: ColumnReader {
-    fileprivate var rest: UnsafeRawBufferPointer
+public struct CopiedRow: ColumnReader, ~Escapable {
+    fileprivate var rest: RawSpan
 
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+    @_lifetime(copy bytes)
+    init(_ bytes: RawSpan) { rest = bytes }
 
     /// The next column.
     /// - Throws: ``CellError``, as where a column of a query's rows is read
@@ -18,24 +20,28 @@ public struct CopiedRow: ColumnReader {
 
     /// - Parameter type: which the data itself does not tell
     @usableFromInline
+    @_lifetime(copy self)
     mutating func nextCell(of type: UInt32) throws(CellError) -> Cell {
         let length = Int(try take(Int32.self))
         guard length >= 0 else { return Cell(type: type, bytes: nil) }
-        guard length <= rest.count else { throw .length }
-        defer { rest = UnsafeRawBufferPointer(rebasing: rest[length...]) }
-        return Cell(type: type, bytes: UnsafeRawBufferPointer(rebasing: rest[..<length]))
+        guard length <= rest.byteCount else { throw .length }
+        let bytes = rest.extracting(first: length)
+        rest = rest.extracting(droppingFirst: length)
+        return Cell(type: type, bytes: bytes)
     }
 
-    fileprivate mutating func take<Value: FixedWidthInteger>(_: Value.Type) throws(CellError) -> Value {
+    fileprivate mutating func take<Value: FixedWidthInteger & BitwiseCopyable>(_: Value.Type) throws(CellError) -> Value {
         let size = MemoryLayout<Value>.size
-        guard size <= rest.count else { throw .length }
-        defer { rest = UnsafeRawBufferPointer(rebasing: rest[size...]) }
-        return Value(bigEndian: rest.loadUnaligned(as: Value.self))
+        guard size <= rest.byteCount else { throw .length }
+        let value = Value(bigEndian: rest.load())
+        rest = rest.extracting(droppingFirst: size)
+        return value
     }
 
     fileprivate mutating func skipHeader() {
-        guard rest.starts(with: EncodedRows.header.prefix(11)), rest.count >= EncodedRows.header.count else { return }
-        rest = UnsafeRawBufferPointer(rebasing: rest[EncodedRows.header.count...])
+        let header = EncodedRows.header
+        guard rest.byteCount >= header.count, (0..<11).allSatisfy({ rest.load(UInt8.self, at: $0) == header[$0] }) else { return }
+        rest = rest.extracting(droppingFirst: header.count)
     }
 }
 
@@ -48,20 +54,20 @@ public struct CopiedRows: Sendable {
     public var count: Int { ends.count }
 
     fileprivate mutating func append(_ row: CopiedRow) {
-        bytes.append(contentsOf: row.rest)
+        bytes.append(row.rest)
         ends.append(bytes.count)
     }
 
     /// Gives the rows in turn, which are valid until the end of `body` only.
     /// - Throws: the error of the body
     public func forEach(_ body: (inout CopiedRow) throws -> Void) rethrows {
-        try bytes.withUnsafeBytes { bytes in
-            var start = 0
-            for end in ends {
-                var row = CopiedRow(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        var start = 0
+        for end in ends {
+            try bytes.withRawSpan(of: start..<end) { bytes in
+                var row = CopiedRow(bytes)
                 try body(&row)
-                start = end
             }
+            start = end
         }
     }
 }

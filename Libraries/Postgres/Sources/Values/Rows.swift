@@ -1,21 +1,18 @@
-internal import CLibPQ
-
 /// What a statement answered: its rows, and how many it changed.
 public struct Rows: Sendable, RandomAccessCollection {
-    private let result: Result
+    fileprivate let result: SharedResult
 
-    /// Takes over the result and frees it in the end.
-    init(_ pointer: OpaquePointer) { result = Result(pointer: pointer) }
+    init(_ result: consuming PQResult) { self.result = SharedResult(result) }
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { Int(PQntuples(result.pointer)) }
+    public var endIndex: Int { result.value.rowCount }
     public subscript(index: Int) -> Row { Row(rows: self, index: index) }
 
     /// How many rows an INSERT, UPDATE or DELETE wrote or a SELECT found.
-    public var affected: Int { Int(String(cString: PQcmdTuples(result.pointer))) ?? 0 }
+    public var affected: Int { result.value.affected }
 
     /// The word that PostgreSQL reports a finished command with.
-    var commandTag: String { String(cString: PQcmdStatus(result.pointer)) }
+    var commandTag: String { result.value.commandTag }
 
     /// All rows, column by column: `rows.decode((Int64, String?).self)`.
     /// - Throws: ``PostgresError/decoding(column:cause:)``
@@ -28,24 +25,8 @@ public struct Rows: Sendable, RandomAccessCollection {
         return decoded
     }
 
-    fileprivate func cell(row: Int, column: Int) -> Cell {
-        let (row, column) = (Int32(row), Int32(column))
-        let isNull = PQgetisnull(result.pointer, row, column) == 1
-        let length = Int(PQgetlength(result.pointer, row, column))
-        return Cell(
-            type: PQftype(result.pointer, column),
-            bytes: isNull ? nil : UnsafeRawBufferPointer(start: PQgetvalue(result.pointer, row, column), count: length)
-        )
-    }
+    fileprivate var columnCount: Int { result.value.columnCount }
 
-    fileprivate var columnCount: Int { Int(PQnfields(result.pointer)) }
-
-    /// `@unchecked`: libpq never changes a result once it has handed it out, and any thread may read it.
-    private final class Result: @unchecked Sendable {
-        let pointer: OpaquePointer
-        init(pointer: OpaquePointer) { self.pointer = pointer }
-        deinit { PQclear(pointer) }
-    }
 }
 
 public struct Row: Sendable {
@@ -53,7 +34,8 @@ public struct Row: Sendable {
     fileprivate let index: Int
 
     /// For readers of very many rows; ``decode(_:)`` is the way for all others.
-    public func cell(_ column: Int) -> Cell { rows.cell(row: index, column: column) }
+    @_lifetime(borrow self)
+    public func cell(_ column: Int) -> Cell { rows.result.cell(row: index, column: column) }
 
     /// - Throws: ``PostgresError/decoding(column:cause:)``
     public func decode<each Column: PostgresDecodable>(_: (repeat each Column).Type) throws(PostgresError) -> (repeat each Column)
@@ -66,13 +48,13 @@ public struct Row: Sendable {
 }
 
 /// The columns of one row from left to right. So a type decodes its rows in one place, whether they come from a query or from COPY.
-public protocol ColumnReader {
+public protocol ColumnReader: ~Escapable {
     /// - Throws: an error that says why the next column has no value of this type: ``PostgresError/decoding(column:cause:)`` in the
     ///   row of a query, ``CellError`` in a copied row
     mutating func next<Value: PostgresEncodable & PostgresDecodable>(_: Value.Type) throws -> Value
 }
 
-extension ColumnReader {
+extension ColumnReader where Self: ~Escapable {
     /// - Throws: what ``next(_:)`` throws
     @inlinable  // so that it is specialised in the modules: a start-up spends its time here
     public mutating func next<Value: PostgresEncodable & PostgresDecodable>() throws -> Value { try next(Value.self) }

@@ -49,20 +49,19 @@ extension String: PostgresEncodable, PostgresDecodable {
     public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: utf8) }
     /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) {
-        self.init(
-            decoding: try cell.bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json), as: UTF8.self)
+        self.init(utf8: try cell.bytes(of: TypeNumber.text, TypeNumber.varchar, TypeNumber.name, TypeNumber.json))
     }
 }
 
 extension UUID: PostgresEncodable, PostgresDecodable {
     public static var postgresType: UInt32 { TypeNumber.uuid }
     public static var postgresArrayType: UInt32 { 2951 }
-    public func encode(into bytes: inout [UInt8]) { withUnsafeBytes(of: uuid) { bytes.append(contentsOf: $0) } }
+    public func encode(into bytes: inout [UInt8]) { bytes.append(self) }
     /// - Throws: ``CellError``, if the column holds NULL or another type
     public init(_ cell: Cell) throws(CellError) {
         let bytes = try cell.bytes(of: TypeNumber.uuid)
-        guard bytes.count == MemoryLayout<uuid_t>.size else { throw .length }
-        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
+        guard bytes.byteCount == MemoryLayout<uuid_t>.size else { throw .length }
+        self.init(bytes: bytes)
     }
 }
 
@@ -93,7 +92,7 @@ public struct Bytea: Sendable, Hashable, PostgresEncodable, PostgresDecodable {
     public static var postgresArrayType: UInt32 { 1001 }
     public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes) }
     /// - Throws: ``CellError``, if the column holds NULL or another type
-    public init(_ cell: Cell) throws(CellError) { self.init(bytes: try cell.bytes(of: TypeNumber.bytea)) }
+    public init(_ cell: Cell) throws(CellError) { self.init(bytes: [UInt8](try cell.bytes(of: TypeNumber.bytea))) }
 }
 
 extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
@@ -127,7 +126,5 @@ extension Array: PostgresEncodable where Element: PostgresEncodable {
 }
 
 extension [UInt8] {
-    mutating func append(bigEndian value: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-    }
+    mutating func append(bigEndian value: some FixedWidthInteger) { append(bytesOf: value.bigEndian) }
 }
