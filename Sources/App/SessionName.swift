@@ -18,9 +18,5 @@ enum SessionName {
     }
 
     /// Foundation's name of the host may come from a name server.
-    private static var host: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
+    private static var host: String { SystemCalls.hostName() ?? "unknown" }
 }

@@ -7,7 +7,7 @@ public struct FileTokenStore: TokenStore {
         /// `errno` of the failed call.
         public var code: Int32
 
-        public var description: String { "The file of the token cannot be written: \(String(cString: strerror(code)))" }
+        public var description: String { "The file of the token cannot be written: \(unsafe String(cString: strerror(code)))" }
     }
 
     private let file: URL
@@ -30,16 +30,16 @@ public struct FileTokenStore: TokenStore {
         }
         let new = file.path + ".\(UUID().uuidString)"
         // Private from the beginning: a later `chmod` would leave a moment for other readers.
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw WriteError(code: errno) }
         do {
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
             defer { close(descriptor) }
             try handle.write(contentsOf: try JSONEncoder().encode(tokens))
             try handle.synchronize()
-            guard rename(new, file.path) == 0 else { throw WriteError(code: errno) }
+            guard unsafe rename(new, file.path) == 0 else { throw WriteError(code: errno) }
         } catch {
-            unlink(new)
+            _ = unsafe unlink(new)
             throw error
         }
     }

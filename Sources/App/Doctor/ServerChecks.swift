@@ -54,16 +54,16 @@ struct ServerChecks: Sendable {
     }
 
     /// - Parameter directory: the directory of the private cluster; `nil` for another database
-    /// - Throws: `PostgresError`; `POSIXError` if the file system has no figures
+    /// - Throws: `PostgresError`; `Errno` if the file system has no figures
     func disk(directory: String?) async throws -> Check {
         let size = try await client.query("SELECT pg_database_size(current_database())").decode(Int64.self)[0]
         let logSize = try await LogReader(client: client).size()
-        return Self.disk(databaseBytes: size, logBytes: logSize, freeBytes: try directory.map(Self.freeBytes))
+        return Self.disk(databaseBytes: size, logBytes: logSize, freeBytes: try directory.map(SystemCalls.freeBytes))
     }
 
     /// Checks the disk when the database is away, for which a full disk may be the reason. Returns `nil` if it cannot read the directory.
     static func disk(withoutDatabase directory: String) -> Check? {
-        guard let freeBytes = try? freeBytes(in: directory) else { return nil }
+        guard let freeBytes = try? SystemCalls.freeBytes(in: directory) else { return nil }
         return disk("\(Figure.size(bytes: freeBytes)) free; the size of the database is unknown", freeBytes: freeBytes)
     }
 
@@ -78,12 +78,6 @@ struct ServerChecks: Sendable {
         if freeBytes < leastFreeBytes { return Check("disk", .bad, result, hint: hint) }
         guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, result) }
         return Check("disk", .warn, "\(result): too little for a rebuild of the read models", hint: hint)
-    }
-
-    private static func freeBytes(in directory: String) throws -> Int64 {
-        var statistics = statvfs()
-        guard statvfs(directory, &statistics) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        return Int64(clamping: UInt64(statistics.f_bavail) * UInt64(statistics.f_frsize))
     }
 
     /// - Throws: `PostgresError`

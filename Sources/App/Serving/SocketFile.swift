@@ -35,41 +35,28 @@ final class SocketFile: Service {
         self.lock = lock
         guard let status = Self.status(of: path) else { return }
         guard status.type == .socket else { throw Failure.isNoSocket(path: path) }
-        if isServed() { throw Failure.isServed(path: path) }
-        unlink(path)
+        // Only a refused connection proves that no server listens: any other error can come from missing rights or a full queue.
+        if !SystemCalls.isRefused(by: path) { throw Failure.isServed(path: path) }
+        SystemCalls.removeFile(path)
     }
 
     /// Sets the mode. Before this call only the server's own account can connect.
     func permit(logger: Logger) {
         own.withLock { $0 = identity() }
         // Another account that may write to the directory could have created a link there.
-        guard fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) != 0 else { return }
-        logger.error("the socket's permissions cannot be set", metadata: ["reason": "\(String(cString: strerror(errno)))"])
+        do throws(Errno) { try SystemCalls.setMode(of: path, mode) } catch {
+            logger.error("the socket's permissions cannot be set", metadata: ["reason": "\(error)"])
+        }
     }
 
     func run() async throws {
         try? await gracefulShutdown()
         defer { lock.release() }
         // A program that does not know the lock may listen there by now.
-        if let own = own.withLock({ $0 }), let current = identity(), own == current { unlink(path) }
+        if let own = own.withLock({ $0 }), let current = identity(), own == current { SystemCalls.removeFile(path) }
     }
 
     private func identity() -> (DeviceID, Inode)? { Self.status(of: path).map { ($0.deviceID, $0.inode) } }
 
     private static func status(of path: String) -> Stat? { try? FilePath(path).stat(followTargetSymlink: false) }
-
-    /// Only a refused connection proves that no server listens: any other error can come from missing rights or a full queue.
-    private func isServed() -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { return true }
-        defer { close(descriptor) }
-        return withUnsafeBytes(of: address) { bytes in
-            bytes.withMemoryRebound(to: sockaddr.self) {
-                connect(descriptor, $0.baseAddress, socklen_t(bytes.count)) == 0 || errno != ECONNREFUSED
-            }
-        }
-    }
 }

@@ -22,8 +22,7 @@ final class SocketLock: Sendable {
     init?(socket: String) throws {
         path = socket + ".lock"
         for _ in 0..<Self.attempts {
-            let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard file >= 0 else { throw Unusable(path: path, reason: String(cString: strerror(errno))) }
+            let file = try Self.open(path)
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 close(file)
                 return nil
@@ -42,12 +41,22 @@ final class SocketLock: Sendable {
 
     deinit { release() }
 
+    private static func open(_ path: String) throws -> Int32 {
+        do {
+            return try FileDescriptor.open(
+                FilePath(path), .readWrite, options: [.create, .noFollow, .closeOnExec], permissions: .ownerReadWrite
+            ).rawValue
+        } catch let error as Errno {
+            throw Unusable(path: path, reason: error.description)
+        }
+    }
+
     /// Also removes the file.
     func release() {
         descriptor.withLock { descriptor in
             guard let file = descriptor else { return }
             descriptor = nil
-            unlink(path)
+            SystemCalls.removeFile(path)
             // Closing is not enough: a child process between fork and exec also has the descriptor.
             flock(file, LOCK_UN)
             close(file)

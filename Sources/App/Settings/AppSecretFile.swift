@@ -19,28 +19,38 @@ enum AppSecretFile {
     static func make(at path: String) throws -> String {
         let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
         // A link could lead to a file of another project. Without O_NONBLOCK, opening a named pipe would wait.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(path, errno == ELOOP ? "it is a link" : nil) }
-        defer { close(descriptor) }
-        guard let status = try? FileDescriptor(rawValue: descriptor).stat() else { throw failure(path) }
-        guard status.type == .regular else { throw failure(path, "it is no ordinary file") }
-        let text = Array(((endsInLine(descriptor, off_t(status.size)) ? "" : "\n") + "TB_APP_SECRET=\(secret)\n").utf8)
-        guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0 else {
-            let failure = failure(path)
-            // The next start would take half a secret for a whole one.
-            ftruncate(descriptor, off_t(status.size))
-            throw failure
+        do {
+            let file = try FileDescriptor.open(
+                FilePath(path), .readWrite, options: [.create, .append, .noFollow, .nonBlocking, .closeOnExec],
+                permissions: .ownerReadWrite)
+            try file.closeAfter { try append("TB_APP_SECRET=\(secret)\n", to: file, path) }
+            return secret
+        } catch let error as Errno {
+            throw Failure.notWritable(
+                path: path, reason: error == .tooManySymbolicLinkLevels ? "it is a link" : error.description)
         }
-        return secret
     }
 
-    private static func endsInLine(_ descriptor: Int32, _ size: off_t) -> Bool {
-        var last: UInt8 = 0
-        return size == 0 || (pread(descriptor, &last, 1, size - 1) == 1 && last == UInt8(ascii: "\n"))
+    private static func append(_ line: String, to file: FileDescriptor, _ path: String) throws {
+        let status = try file.stat()
+        guard status.type == .regular else { throw Failure.notWritable(path: path, reason: "it is no ordinary file") }
+        let isLineOpen = try FileHandle(fileDescriptor: file.rawValue).endsWithinLine(size: UInt64(status.size))
+        do {
+            guard fchmod(file.rawValue, 0o600) == 0 else { throw Errno(rawValue: errno) }
+            try file.writeAll(((isLineOpen ? "\n" : "") + line).utf8)
+            guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        } catch {
+            // The next start would take half a secret for a whole one.
+            ftruncate(file.rawValue, off_t(status.size))
+            throw error
+        }
     }
+}
 
-    /// - Parameter reason: `nil`: the text for `errno`
-    private static func failure(_ path: String, _ reason: String? = nil) -> Failure {
-        .notWritable(path: path, reason: reason ?? String(cString: strerror(errno)))
+extension FileHandle {
+    fileprivate func endsWithinLine(size: UInt64) throws -> Bool {
+        guard size > 0 else { return false }
+        try seek(toOffset: size - 1)
+        return try read(upToCount: 1)?.first != UInt8(ascii: "\n")
     }
 }

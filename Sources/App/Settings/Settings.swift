@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPServer
 internal import Telemetry
 
 /// The settings in force: from the command line, the environment, and `.env` in the working directory. `settings.port` is the value
@@ -85,9 +86,7 @@ extension Settings {
     }
 
     private static func isLoopback(_ host: String) -> Bool {
-        var address = in_addr()
-        if inet_pton(AF_INET, host, &address) == 1 { return UInt32(bigEndian: address.s_addr) >> 24 == 127 }
-        return host == "::1" || host.lowercased() == "localhost"
+        NetworkAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
     }
 
     private static func address(_ scheme: String, _ host: String, _ port: Int) -> String {

@@ -1,30 +1,21 @@
 internal import Foundation
+internal import SystemPackage
 
 /// Writes the result of a command.
 enum StandardOutput {
     /// - Throws: ``OutputClosed`` if the reader is gone, because SIGPIPE is ignored; ``OutputFailed``
     @Sendable static func write(_ text: String) throws {
-        var text = text
-        try text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)[...]
-            while !rest.isEmpty {
-                let written = Foundation.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                switch (written, errno) {
-                case (0..., _): rest = rest.dropFirst(written)
-                case (_, EINTR): continue
-                case (_, EPIPE): throw OutputClosed()
-                case (_, let code): throw OutputFailed(reason: String(cString: strerror(code)))
-                }
-            }
+        do { try FileDescriptor.standardOutput.writeAll(text.utf8) } catch Errno.brokenPipe {
+            throw OutputClosed()
+        } catch let error as Errno {
+            throw OutputFailed(reason: error.description)
         }
     }
 
     /// Checks that the output still has a reader, for a command that writes rarely.
     /// - Throws: ``OutputClosed`` if the reader is gone
     static func checkReader() throws {
-        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-        guard poll(&output, 1, 0) > 0, output.revents & Int16(POLLERR | POLLHUP) != 0 else { return }
-        throw OutputClosed()
+        if SystemCalls.pollNow(STDOUT_FILENO) & (POLLERR | POLLHUP) != 0 { throw OutputClosed() }
     }
 }
 

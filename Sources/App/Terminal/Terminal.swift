@@ -18,9 +18,7 @@ struct Terminal: Sendable, Hashable {
             (width, obeysEscapes) = (nil, false)
             return
         }
-        var size = winsize()
-        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        width = isKnown ? Int(size.ws_col) : Self.usualWidth
+        width = SystemCalls.columns(of: descriptor) ?? Self.usualWidth
         obeysEscapes = ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 }
@@ -37,8 +35,7 @@ enum Question {
     /// - Throws: `CancellationError`
     static func isAnsweredWithYes(_ question: String) async throws -> Bool {
         FileHandle.standardError.write(Data((harmless(question) + " [y/N] ").utf8))
-        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-        while poll(&input, 1, 0) <= 0 { try await Task.sleep(for: .seconds(pauseSeconds)) }
+        while SystemCalls.pollNow(STDIN_FILENO, events: POLLIN) == 0 { try await Task.sleep(for: .seconds(pauseSeconds)) }
         let answer = (readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased()
         return ["y", "yes"].contains(answer)
     }

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Logging
 internal import Postgres
 internal import Synchronization
+internal import SystemPackage
 
 /// `humon log import`
 struct LogImport: AsyncParsableCommand {
@@ -68,9 +69,12 @@ struct LogImport: AsyncParsableCommand {
 
     private func input() throws -> FileHandle {
         guard file != "-" else { return .standardInput }
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Unreadable(path: file, reason: String(cString: strerror(errno))) }
-        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            let opened = try FileDescriptor.open(FilePath(file), .readOnly, options: .closeOnExec)
+            return FileHandle(fileDescriptor: opened.rawValue, closeOnDealloc: true)
+        } catch let error as Errno {
+            throw Unreadable(path: file, reason: error.description)
+        }
     }
 }
 

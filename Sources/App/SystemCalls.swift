@@ -1,0 +1,70 @@
+// C structures of libc belong to the module that is loaded first, which may be this one.
+internal import CoreFoundation
+internal import Foundation
+internal import SystemPackage
+
+/// The calls of the system that take pointers and that neither Foundation nor swift-system has. Each pointer is valid for one call,
+/// which gets the size of its buffer.
+///
+/// This is the only file of the target with unsafe code.
+enum SystemCalls {
+    static func hostName() -> String? {
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// The width of a terminal.
+    static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
+        return isKnown && size.ws_col > 0 ? Int(size.ws_col) : nil
+    }
+
+    /// The events that a descriptor has now, of these ones and of errors.
+    static func pollNow(_ descriptor: Int32, events: Int32 = 0) -> Int32 {
+        var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        return unsafe poll(&request, 1, 0) > 0 ? Int32(request.revents) : 0
+    }
+
+    /// The bytes of a file system that an ordinary account may still write.
+    static func freeBytes(in directory: String) throws(Errno) -> Int64 {
+        var statistics = statvfs()
+        guard unsafe statvfs(directory, &statistics) == 0 else { throw Errno(rawValue: errno) }
+        return Int64(clamping: UInt64(statistics.f_bavail) * UInt64(statistics.f_frsize))
+    }
+
+    /// Raises the maximum number of descriptors as far as the system allows.
+    /// - Returns: the maximum
+    static func raiseDescriptorLimit() -> UInt64? {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return UInt64(limit.rlim_cur)
+    }
+
+    /// Removes a name, but no directory.
+    static func removeFile(_ path: String) { _ = unsafe unlink(path) }
+
+    /// Does not follow a link.
+    static func setMode(of path: String, _ mode: UInt32) throws(Errno) {
+        guard unsafe fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// Whether the kernel refuses a connection to a Unix socket, because no process listens.
+    /// - Parameter path: shorter than `sun_path`
+    static func isRefused(by path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return unsafe withUnsafeBytes(of: address) { bytes in
+            unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+                unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count)) != 0 && errno == ECONNREFUSED
+            }
+        }
+    }
+}
