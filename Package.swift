@@ -284,11 +284,6 @@ let package = Package(
     ]
 )
 
-/// Targets whose unsafe code is not marked yet.
-let withUnmarkedUnsafeCode: Set = [
-    "BareServer", "LogBenchmark", "LoadGenerator", "IndexBenchmark", "TestDatabase", "TestServer", "TestHTTP", "TestRelease",
-]
-
 for target in package.targets where target.type != .system {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
@@ -300,8 +295,10 @@ for target in package.targets where target.type != .system {
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
+    // Unsafe code is listed in docs/security.md. Tests and benchmarks have some of their own.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
-    if target.type != .test, !withUnmarkedUnsafeCode.contains(target.name) { target.swiftSettings?.append(.strictMemorySafety()) }
+    let isProduct = target.type != .test && !["Tests/", "Benchmarks/"].contains { target.path?.hasPrefix($0) == true }
+    if isProduct { target.swiftSettings?.append(.strictMemorySafety()) }
     // `@_lifetime`, which SwiftNIO uses too: a cell of a result cannot outlive its row.
     if target.name == "Postgres" { target.swiftSettings?.append(.enableExperimentalFeature("Lifetimes")) }
     // Nonisolated async functions run on the caller's executor, which saves one hop per call. Not in App: its commands start on the

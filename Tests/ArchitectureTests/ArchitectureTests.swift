@@ -112,6 +112,10 @@ import Testing
         Sample(rule: .terminals, text: "internal import ArgumentParser\n"),
         Sample(rule: .terminals, text: #"let a = ReportParameter("until", .time, "Continue with --before.")"#),
         Sample(rule: .terminals, text: #"OperatorReport("a", "See humon log search.", [], columns) { _ in .complete() }"#),
+        Sample(rule: .unsafeCode, text: "let bytes = unsafe pointer.load(as: Int.self)\n"),
+        Sample(rule: .unsafeCode, file: "Libraries/EventStore/Sources/Module.swift", text: "@safe struct Box {\n"),
+        Sample(rule: .unsafeCode, text: "func read(_ bytes: UnsafeRawBufferPointer) {}\n"),
+        Sample(rule: .unsafeCode, text: "nonisolated(unsafe) static var count = 0\n"),
     ]
 
     static let kept = [
@@ -149,6 +153,9 @@ import Testing
         Sample(rule: .throwing, text: "    public func each(_ body: () throws -> Void) rethrows {}\n    func read() throws {}\n"),
         Sample(rule: .throwing, text: "public protocol Reader {\n    var name: String { get }\n}\nfunc read() throws {}\n"),
         Sample(rule: .ends, file: "Tests/AppTests/ServeTests.swift", text: "#expect(try await process.untilEnd() == 0)\n"),
+        Sample(rule: .unsafeCode, text: "// No unsafe code.\nlet sql = SQL(unsafeText: text)\nfunc read(_ bytes: RawSpan) {}\n"),
+        Sample(
+            rule: .unsafeCode, file: "Libraries/SpatialIndex/Sources/Tree/Block.swift", text: "unsafe start.deallocate()\n"),
         Sample(rule: .terminals, file: "Sources/App/Options/ReportOptions.swift", text: "internal import ArgumentParser\n"),
         Sample(rule: .terminals, text: #"let a = ReportParameter("until", .time, "Only events before this time.")"#),
     ]

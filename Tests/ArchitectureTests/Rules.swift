@@ -12,7 +12,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
     static let all = [
         imports, networking, clients, clocks, mutexes, tables, readModels, log, types, storedTypes, lines, nouns, unchecked,
-        throwing, ends, terminals,
+        throwing, ends, terminals, unsafeCode,
     ]
 }
 
@@ -137,6 +137,13 @@ extension Rule {
         return lines.indices.filter { index in
             lines[index].contains("@unchecked Sendable {") && (index == 0 || !lines[index - 1].contains("`@unchecked`:"))
         }.map { "line \($0 + 1)" }
+    }
+
+    /// Strict memory safety (SE-0458) makes every unsafe expression say `unsafe`.
+    static let unsafeCode = Rule(name: "only the files that docs/security.md lists have unsafe code") { file, text in
+        guard !UnsafeFiles.listed.contains(file) else { return [] }
+        let pattern = /\bunsafe\b|@safe\b|\bUnsafe(?:Mutable)?(?:Raw)?(?:Buffer)?Pointer\b/
+        return Self.code(in: text).matches(of: pattern.wordBoundaryKind(.simple)).map { String($0.0) }
     }
 
     /// Foundation may learn of the end of a process long afterwards: see `Process.endStatus`.
