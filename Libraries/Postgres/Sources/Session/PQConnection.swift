@@ -137,7 +137,7 @@ internal import Foundation
     deinit { unsafe PQfreeCancel(pointer) }
 
     /// Blocks the thread until PostgreSQL has passed the request on.
-    func callAsFunction() {
+    func request() {
         var message = [CChar](repeating: 0, count: 256)
         _ = unsafe PQcancel(pointer, &message, Int32(message.count))
     }
