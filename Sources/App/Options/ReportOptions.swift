@@ -13,8 +13,9 @@ protocol ReportCommand: AsyncParsableCommand, TableCommand {
 extension ReportCommand {
     static var columns: [ReportColumn] { report.columns }
 
-    /// The configuration of a command with the name and the sentence of the report.
-    static func configuration(_ discussion: String) -> CommandConfiguration {
+    /// The configuration of a command with the name and the sentence of the report. With the name of ArgumentParser's own property, the
+    /// commands would silently have the default configuration.
+    static func describing(_ discussion: String) -> CommandConfiguration {
         CommandConfiguration(
             commandName: report.name.split(separator: " ").last.map { String($0) }, abstract: report.summary,
             discussion: discussion)
@@ -78,33 +79,27 @@ extension OperatorReport {
 
 extension ReportParameter {
     fileprivate var argumentHelp: ArgumentHelp {
-        ArgumentHelp(stringLiteral: help + (usual.map { " Default: \($0)." } ?? ""))
+        ArgumentHelp("\(help)\(usual.map { " Default: \($0)." } ?? "")", valueName: label)
     }
 
     fileprivate var completion: CompletionKind? { if case .word(let words) = kind { .list(words) } else { nil } }
-
-    fileprivate var labelled: ArgumentHelp {
-        var help = argumentHelp
-        help.valueName = label
-        return help
-    }
 }
 
 extension Option where Value == String? {
     init(_ parameter: ReportParameter, name: NameSpecification = .long) {
-        self.init(name: name, help: parameter.labelled, completion: parameter.completion)
+        self.init(name: name, help: parameter.argumentHelp, completion: parameter.completion)
     }
 }
 
 extension Option where Value == [String] {
     init(_ parameter: ReportParameter) {
         self.init(
-            wrappedValue: [], name: .customLong(parameter.name), help: parameter.labelled, completion: parameter.completion)
+            wrappedValue: [], name: .customLong(parameter.name), help: parameter.argumentHelp, completion: parameter.completion)
     }
 }
 
 extension Argument where Value == String {
-    init(_ parameter: ReportParameter) { self.init(help: parameter.labelled, completion: parameter.completion) }
+    init(_ parameter: ReportParameter) { self.init(help: parameter.argumentHelp, completion: parameter.completion) }
 }
 
 extension Flag where Value == Bool {

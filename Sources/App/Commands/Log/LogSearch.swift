@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon log search`
 struct LogSearch: ReportCommand {
     static let report = OperatorReport.named("log search")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         A recorded event must match all options. Most searches use an index. A search by --text, alone or with only \
         types, categories and --until, reads the data itself: at most --scan positions, then it prints the option that \

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon log show`
 struct LogShow: ReportCommand {
     static let report = OperatorReport.named("log show")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         Exits with 2 if the log has no such position.
 

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon log tail`
 struct LogTail: ReportCommand {
     static let report = OperatorReport.named("log tail")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         The events come in the order of the log. --since shows all events since that time; with -n only the last of them. -f ends with \
         Ctrl-C.

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon log trace`
 struct LogTrace: ReportCommand {
     static let report = OperatorReport.named("log trace")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         Exits with 2 if it caused no event.
 

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon projections list`
 struct ProjectionsList: ReportCommand {
     static let report = OperatorReport.named("projections list")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         The number of rows of a large read model is PostgreSQL's estimate. States: ready; behind (a server catches up by \
         itself); missing, or ahead of the log (`humon projections rebuild` repairs both); kept (for a rollback); building; \

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon streams diff`
 struct StreamsDiff: ReportCommand {
     static let report = OperatorReport.named("streams diff")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         Prints a row for each member of the state whose value differs. Exits with 2 if the stream has no such version.
 

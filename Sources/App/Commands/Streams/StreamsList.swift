@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon streams list`
 struct StreamsList: ReportCommand {
     static let report = OperatorReport.named("streams list")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         The streams are sorted by the bytes of their names: event-10 comes before event-9. The command reads only the \
         streams of the page.

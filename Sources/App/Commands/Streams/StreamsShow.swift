@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon streams show`
 struct StreamsShow: ReportCommand {
     static let report = OperatorReport.named("streams show")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         Exits with 2 if the log has no such stream.
 

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon streams state`
 struct StreamsState: ReportCommand {
     static let report = OperatorReport.named("streams state")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         The state has the last value that a domain event gave to each member of the data, and tells whether an event is \
         cancelled or hidden, a task completed or deleted, and a user attending. Exits with 2 if the stream did not exist.

@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon subscriptions list`
 struct SubscriptionsList: ReportCommand {
     static let report = OperatorReport.named("subscriptions list")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         The lag is a number of positions of the log. A subscription without a lease runs on no server.
 

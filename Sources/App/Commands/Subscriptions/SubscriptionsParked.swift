@@ -4,7 +4,7 @@ internal import EventStore
 /// `humon subscriptions parked`
 struct SubscriptionsParked: ReportCommand {
     static let report = OperatorReport.named("subscriptions parked")
-    static let configuration = configuration(
+    static let configuration: CommandConfiguration = describing(
         """
         A subscription parks a stream at the first event that it fails to handle, and continues with the other streams. Exits with 2 \
         if the subscription never ran.
