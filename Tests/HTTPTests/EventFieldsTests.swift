@@ -1,6 +1,7 @@
 import Encoding
 import Events
 import HTTPTypes
+import TestDatabase
 import Testing
 
 @testable import HTTP

@@ -6,7 +6,10 @@ import Testing
 
 @Suite struct `The fields of an event on the map page` {
     @Test func `the form and the details of an event have every field of the API's document`() throws {
-        guard case .object(let properties) = OpenAPIDocument.json(serving: .all)["components"]?["schemas"]?["EventPatch"]?["properties"] else {
+        guard
+            case .object(let properties) = OpenAPIDocument.json(serving: .all)["components"]?["schemas"]?["EventPatch"]?[
+                "properties"]
+        else {
             Issue.record("the document has no properties of an event")
             return
         }
