@@ -26,9 +26,15 @@ struct Document {
         Set(prose.flatMap { $0.matches(of: /`([A-Z][a-z]+[A-Z][A-Za-z]*)[`.(<]/).map { String($0.1) } })
     }
 
-    /// Names in the schema `log`, also in code blocks: `append` of `log.append`, but no name of a file.
+    /// Names in the schema `log`, also in code blocks: `append` of `log.append`, but no name of a file. In code of Swift, `log` is a value.
     var namesInLog: Set<String> {
-        Set(lines.flatMap { $0.matches(of: /(?:^|[^\w\/.-])log\.([a-z_]+)/).map { String($0.1) } })
+        var isSwift = false
+        return Set(
+            lines.flatMap { line in
+                let text = line.drop { $0 == " " }
+                if text.hasPrefix("```") { isSwift = text == "```swift" }
+                return isSwift ? [] : line.matches(of: /(?:^|[^\w\/.-])log\.([a-z_]+)/).map { String($0.1) }
+            })
     }
 
     /// The anchors of the headings, as GitHub makes them.

@@ -30,7 +30,7 @@ import Testing
     /// Names in documents that no source declares.
     private static let foreignTypes: [String: String] = [
         "AbortSignal": "browsers", "EventSource": "browsers",
-        "AsyncSequence": "Swift", "TaskExecutor": "Swift",
+        "AsyncSequence": "Swift", "RawSpan": "Swift", "TaskExecutor": "Swift",
         "AsyncParsableCommand": "ArgumentParser", "ValidationError": "ArgumentParser",
         "InstrumentationSystem": "swift-distributed-tracing", "ServiceContext": "swift-service-context",
         "ServiceGroup": "swift-service-lifecycle", "FoundationNetworking": "Foundation",
@@ -169,7 +169,9 @@ import Testing
 
     @Test func `types and names of the log are found in a page`() {
         let page = Document(
-            "a.md", "`EventLog`, `LogReader.tail()`, `Age`\n```\nlog.append(1) of event-log.md, SELECT log.tail()\n```")
+            "a.md",
+            "`EventLog`, `LogReader.tail()`, `Age`\n```swift\nlog.run()\n```\n```sql\nlog.append(1) -- event-log.md, log.tail()\n```"
+        )
         #expect(page.types == ["EventLog", "LogReader"])
         #expect(page.namesInLog == ["append", "tail"])
     }
