@@ -61,7 +61,7 @@ import Testing
                 #expect(try await Self.send("GET", port, path) == unknown, "\(path)")
             }
             #expect(!server.output.contains("Map, for a browser") && !server.output.contains("humon demo"))
-            for arguments in [["projections", "verify"], ["log", "verify"], ["doctor"]] {
+            for arguments in [["projections", "verify", "--all"], ["log", "verify"], ["doctor"]] {
                 let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
                 #expect(result.status == 0, "\(arguments): \(result)")
             }
