@@ -16,7 +16,7 @@ public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
     private let counters = PostgresCounters()
     private let tracing: QueryTracing
-    private let pool: ConnectionPool
+    let pool: ConnectionPool
 
     /// - Parameter tracer: makes a span for every query, as a child of the current span; nil for no spans
     public init(_ configuration: PostgresConfiguration, tracer: (any Tracer)? = nil, logger: Logger) {

@@ -188,7 +188,7 @@ final class ConnectionPool: Sendable {
         for connection in connections { connection.close() }
     }
 
-    private var isClosing: Bool { state.withLock { $0.isClosing } }
+    var isClosing: Bool { state.withLock { $0.isClosing } }
 
     private func set(_ slot: Int, to new: PoolState.Slot) {
         let (isClosing, hasWork) = state.withLock { state in
