@@ -28,6 +28,12 @@ import Testing
         for wrong in ["Correct horse", "correct horse ", "", "\0"] { #expect(try !hash.matches(#require(Password(wrong)))) }
     }
 
+    /// A comparison that is wrong for one key in some hundreds shows here.
+    @Test func `of ten thousand wrong passwords none matches`() throws {
+        let hash = try #require(PasswordHash(stored: PasswordHash.text))
+        for number in 0..<10_000 { #expect(try !hash.matches(#require(Password("wrong \(number)"))), "\(number)") }
+    }
+
     @Test func `a password matches in every Unicode composition`() throws {
         let hash = try PasswordHash(
             #require(Password("caf\u{E9} au lait")), parameters: Self.weak, salt: Array(repeating: 1, count: 16))
