@@ -43,7 +43,7 @@ extension [UInt8] {
 }
 
 extension String {
-    /// Repairs what is not UTF-8.
+    /// Makes the text of bytes. U+FFFD takes the place of bytes that are not UTF-8.
     @inlinable
     public init(utf8 bytes: RawSpan) { self = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
 
