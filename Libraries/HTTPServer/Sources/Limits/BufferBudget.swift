@@ -44,8 +44,12 @@ public final class BufferBudget: Sendable {
 
     /// Counts bytes, if there is room for them. Counts a refusal if there is none.
     func take(_ bytes: Int) -> Bool {
-        guard used.add(bytes, ordering: .relaxed).newValue > limitBytes else { return true }
-        remove(bytes)
+        var present = usedBytes
+        while present + bytes <= limitBytes {
+            let (isTaken, other) = used.weakCompareExchange(expected: present, desired: present + bytes, ordering: .relaxed)
+            if isTaken { return true }
+            present = other
+        }
         refused.add(1, ordering: .relaxed)
         return false
     }
