@@ -32,14 +32,14 @@ CREATE TABLE plain.users (LIKE users);
 CREATE TABLE plain.events (LIKE events);
 CREATE TABLE plain.attendances (LIKE attendances);
 INSERT INTO plain.users
-SELECT split_part(stream, '-', 2)::bigint, version, decode(data->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
+SELECT split_part(stream, '-', 2)::bigint, version, decode(personal->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
 INSERT INTO plain.events (
     id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, x, y, z, is_cancelled, is_hidden)
-SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, d.name, d.address, d.lat, d.lon, d.started_at, d.ended_at,
-    floor(d.lat * 20)::smallint, cosd(d.lat) * cosd(d.lon), cosd(d.lat) * sind(d.lon), sind(d.lat), false, false
+SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, p.name, p.address, p.lat, p.lon, d.started_at, d.ended_at,
+    floor(p.lat * 20)::smallint, cosd(p.lat) * cosd(p.lon), cosd(p.lat) * sind(p.lon), sind(p.lat), false, false
 FROM log.recorded_events AS r
-CROSS JOIN LATERAL json_to_record(r.data) AS d (
-    owner bigint, name text, address text, lat float8, lon float8, started_at timestamptz, ended_at timestamptz)
+CROSS JOIN LATERAL json_to_record(r.data) AS d (owner bigint, started_at timestamptz, ended_at timestamptz)
+CROSS JOIN LATERAL json_to_record(r.personal) AS p (name text, address text, lat float8, lon float8)
 WHERE r.type = 'EventCreated';
 INSERT INTO plain.attendances
 SELECT d.event, d."user", r.version, r.recorded_at FROM log.recorded_events AS r

@@ -6,8 +6,9 @@
 
 -- Positions 1 to 10 are sign-ups, so that the first events have enough guests.
 CREATE OR REPLACE PROCEDURE benchmark.fill(first bigint, last bigint) LANGUAGE sql AS $$
-    INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
-    SELECT p, id::uuid, stream, version, type, 1, recorded_at, data::json, metadata::json
+    INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata, personal, personal_digest)
+    SELECT p, id::uuid, stream, version, type, 1, recorded_at, data::json, metadata::json, personal::json,
+        sha256(convert_to(personal, 'UTF8'))
     FROM generate_series(first, last) AS p
     CROSS JOIN LATERAL (
         SELECT greatest(p - 11, 0) / 10 AS block, CASE WHEN p <= 10 THEN 0 ELSE (p - 11) % 10 END AS step,
@@ -31,16 +32,20 @@ CREATE OR REPLACE PROCEDURE benchmark.fill(first bigint, last bigint) LANGUAGE s
             CASE step WHEN 0 THEN 'UserCreated' WHEN 1 THEN 'EventCreated' WHEN 2 THEN 'EventCreated' WHEN 3 THEN 'EventUpdated'
                 ELSE 'AttendanceAdded' END AS type,
             CASE
-            WHEN step = 0 THEN '{"device":"' || encode(sha256(('device-' || author)::bytea), 'hex') || '"}'
+            WHEN step = 0 THEN '{}'
             WHEN step <= 3 THEN CASE WHEN step < 3 THEN '{"owner":' || author || ',' ELSE '{' END
-                || '"name":"Neighbourhood dinner ' || event % 1000 || '","address":"' || event % 200 || ' Market Street, City ' || city.number
-                || '","lat":' || round((city.lat + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6
-                || ',"lon":' || round((city.lon + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6
-                || ',"started_at":"' || to_char(recorded_at AT TIME ZONE 'UTC' + interval '14 days', 'YYYY-MM-DD"T"HH24:00:00.000"Z"')
+                || '"started_at":"' || to_char(recorded_at AT TIME ZONE 'UTC' + interval '14 days', 'YYYY-MM-DD"T"HH24:00:00.000"Z"')
                 || '","ended_at":null}'
             ELSE '{"event":' || event || ',"user":' || guest || '}'
-            END AS data
-    ) AS facts
+            END AS data,
+            '{"salt":"' || md5('salt ' || p) || '",' || CASE
+            WHEN step = 0 THEN '"device":"' || encode(sha256(('device-' || author)::bytea), 'hex') || '"}'
+            WHEN step <= 3 THEN '"name":"Neighbourhood dinner ' || event % 1000 || '","address":"' || event % 200 || ' Market Street, City ' || city.number
+                || '","lat":' || round((city.lat + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6
+                || ',"lon":' || round((city.lon + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6
+                || '}'
+            END AS personal
+    ) AS contents
     CROSS JOIN LATERAL (
         SELECT '{"request_id":"' || request::uuid || '","actor":' || actor || ',"trace_id":null}' AS metadata
     ) AS envelope

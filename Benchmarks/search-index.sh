@@ -26,7 +26,8 @@ BEGIN
             array_agg(gen_random_uuid()), array_agg('event-' || (tail + n)), array_agg(1), array_agg('EventCreated'::text),
             array_agg(1::smallint), array_agg(now()),
             array_agg('{"owner":1,"name":"Party at the park","address":"85 2nd Street","lat":37.7612,"lon":-122.4312}'::text),
-            array_agg('{"request_id":"' || gen_random_uuid() || '","actor":1,"trace_id":null}'), '{}', '{}'
+            array_agg('{"request_id":"' || gen_random_uuid() || '","actor":1,"trace_id":null}'), array_agg(NULL::text),
+            array_agg(NULL::bytea), '{}', '{}'
         ) FROM generate_series(1, 64) AS n;
     END LOOP;
 END

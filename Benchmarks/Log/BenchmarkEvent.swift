@@ -5,7 +5,7 @@ internal import Foundation
 
 /// The appended domain events: all of the same size, at places in a part of the world.
 enum BenchmarkEvent {
-    /// The bytes of data and metadata together, as stored.
+    /// The bytes of facts, personal members and metadata together, without salt and digest.
     static let bytes = 272
 
     static let metadata = Metadata(requestID: "0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11", actor: 1, traceID: nil)
@@ -24,6 +24,16 @@ enum BenchmarkEvent {
     /// The stored text of an event, for benchmarks that write without the log.
     static var text: String { created().stored.data.text }
 
+    /// The stored facts of an event, and its personal members without the brace before them, where the salt stands.
+    static var separated: (facts: String, personalMembers: String) {
+        guard case .object(let object) = created().stored.data else { preconditionFailure("stored data is an object") }
+        func text(isPersonal: Bool) -> String {
+            let members = object.members.filter { EventDomainEvent.personalMembers.contains($0.name) == isPersonal }
+            return JSON.object(JSONObject(members: members)).text
+        }
+        return (text(isPersonal: false), String(text(isPersonal: true).dropFirst()))
+    }
+
     /// The same for pgbench, which reads a colon before a letter or digit as a variable: a blank after each colon, and no times.
     static var textForPgbench: String {
         let withoutTimes = text.replacing("T00:00:00.000Z", with: "")
@@ -39,7 +49,7 @@ enum BenchmarkEvent {
 
     private static func template(_ type: String, _ owner: String) -> EventDomainEvent {
         let text = #"{\#(owner)"name":"","address":null,"lat":0,"lon":0,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
-        do { return try EventDomainEvent.decode(type: type, format: 1, data: Array(text.utf8)) } catch {
+        do { return try EventDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) } catch {
             preconditionFailure("the benchmark's \(type) is not of the stored format: \(error)")
         }
     }
@@ -70,12 +80,12 @@ extension EventDomainEvent {
     fileprivate func with(_ details: EventDetails) -> EventDomainEvent {
         switch self {
         case .created(var created):
-            created.details = details
+            created.details = RecordedDetails(details)
             return .created(created)
         case .updated(var updated):
-            updated.details = details
+            updated.details = RecordedDetails(details)
             return .updated(updated)
-        case .cancelled, .hidden, .unhidden: return self
+        case .cancelled, .hidden, .unhidden, .erased: return self
         }
     }
 }

@@ -44,7 +44,7 @@ struct Reading: Sendable {
             try await LogReader(client: client).replay { page in
                 for event in page {
                     let stored = event.envelope.event
-                    _ = try EventDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
+                    _ = try EventDomainEvent.decode(stored)
                 }
                 count += Int64(page.count)
             }

@@ -103,7 +103,7 @@ def appends(cluster: Cluster):
 
     def log_append(every):
         """One call for all rows, with an array for each column of the log."""
-        columns = ["gen_random_uuid()", new, "1", "'EventCreated'::text", "1::smallint", "now()", f"{data}::text", f"{metadata}::text"]
+        columns = ["gen_random_uuid()", new, "1", "'EventCreated'::text", "1::smallint", "now()", f"{data}::text", f"{metadata}::text", "NULL::text", "NULL::bytea"]
         return f"log.append({', '.join(every.format(column) for column in columns)}, '{{}}', '{{}}')"
 
     return [

@@ -3,28 +3,54 @@ package import EventStore
 
 /// A person signed up, and with it a first token was issued.
 package struct AccountCreated: Sendable, Hashable {
-    package var name: String?
-    package var email: EmailAddress
-    package var password: PasswordHash
-    package var token: TokenDigest
+    package var person: Personal<Person>
+
+    package struct Person: Sendable, Hashable {
+        package var name: String?
+        package var email: EmailAddress
+        package var password: PasswordHash
+        package var token: TokenDigest
+    }
+
+    package init(name: String?, email: EmailAddress, password: PasswordHash, token: TokenDigest) {
+        self.init(person: .present(Person(name: name, email: email, password: password, token: token)))
+    }
+
+    fileprivate init(person: Personal<Person>) { self.person = person }
 }
 
 /// The account has another hash, of the same password or of a new one. A sign-in records it if the stored parameters are weaker than the
 /// current ones.
 package struct PasswordChanged: Sendable, Hashable {
-    package var password: PasswordHash
+    package var password: Personal<PasswordHash>
+
+    package init(password: PasswordHash) { self.init(password: .present(password)) }
+    fileprivate init(password: Personal<PasswordHash>) { self.password = password }
 }
 
 /// A client proved the password and got a token. The domain event is kept because it holds the token's digest.
 package struct SignedIn: Sendable, Hashable {
-    package var token: TokenDigest
-    /// The oldest token, which the new one replaces; `nil` if the account had room for one more.
-    package var replaced: TokenDigest?
+    package var tokens: Personal<Tokens>
+
+    package struct Tokens: Sendable, Hashable {
+        package var token: TokenDigest
+        /// The oldest token, which the new one replaces; `nil` if the account had room for one more.
+        package var replaced: TokenDigest?
+    }
+
+    package init(token: TokenDigest, replaced: TokenDigest?) {
+        self.init(tokens: .present(Tokens(token: token, replaced: replaced)))
+    }
+
+    fileprivate init(tokens: Personal<Tokens>) { self.tokens = tokens }
 }
 
 /// A token ended: its client gave it back, another client changed the password, or an operator revoked it.
 package struct SignedOut: Sendable, Hashable {
-    package var revoked: TokenDigest
+    package var revoked: Personal<TokenDigest>
+
+    package init(revoked: TokenDigest) { self.init(revoked: .present(revoked)) }
+    fileprivate init(revoked: Personal<TokenDigest>) { self.revoked = revoked }
 }
 
 /// The domain events of accounts.
@@ -33,32 +59,43 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
     case passwordChanged(PasswordChanged)
     case signedIn(SignedIn)
     case signedOut(SignedOut)
+    /// The person, or an operator for them, asked to be forgotten. It is the last domain event of the stream.
+    case erased
 
     package static let category = "account"
     package static let storedTypes = [
         StoredType("AccountCreated"), StoredType("PasswordChanged"), StoredType("SignedIn"), StoredType("SignedOut"),
+        StoredType("AccountErased"),
     ]
-    package static let personalFields: Set<String> = ["name", "email", "password", "token", "replaced", "revoked"]
+    package static let personalMembers: Set<String> = ["name", "email", "password", "token", "replaced", "revoked"]
     package static let uniqueMembers: Set<String> = ["email", "token"]
 
-    package init(type: String, data: JSON) throws {
+    package init(type: String, content: EventContent) throws {
         switch type {
         case "AccountCreated":
-            self = .created(
-                AccountCreated(
+            let person = try content.readPersonal { data in
+                AccountCreated.Person(
                     name: try data.stored("name") { $0.storedOptional { $0.storedString } },
                     email: try data.stored("email") { $0.storedString.flatMap(EmailAddress.init(stored:)) },
                     password: try data.stored("password") { $0.storedString.flatMap(PasswordHash.init(stored:)) },
-                    token: try data.stored("token") { $0.storedDigest }))
+                    token: try data.stored("token") { $0.storedDigest })
+            }
+            self = .created(AccountCreated(person: person))
         case "PasswordChanged":
-            let password = try data.stored("password") { $0.storedString.flatMap(PasswordHash.init(stored:)) }
+            let password = try content.readPersonal {
+                try $0.stored("password") { $0.storedString.flatMap(PasswordHash.init(stored:)) }
+            }
             self = .passwordChanged(PasswordChanged(password: password))
         case "SignedIn":
-            self = .signedIn(
-                SignedIn(
+            let tokens = try content.readPersonal { data in
+                SignedIn.Tokens(
                     token: try data.stored("token") { $0.storedDigest },
-                    replaced: try data.stored("replaced") { $0.storedOptional { $0.storedDigest } }))
-        case "SignedOut": self = .signedOut(SignedOut(revoked: try data.stored("revoked") { $0.storedDigest }))
+                    replaced: try data.stored("replaced") { $0.storedOptional { $0.storedDigest } })
+            }
+            self = .signedIn(SignedIn(tokens: tokens))
+        case "SignedOut":
+            self = .signedOut(SignedOut(revoked: try content.readPersonal { try $0.stored("revoked") { $0.storedDigest } }))
+        case "AccountErased": self = .erased
         default: throw FormatError("no stored type \(type)")
         }
     }
@@ -69,8 +106,10 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
         case .created(let created):
             guard version == 1 else { throw FormatError("an account is created at version 1 only") }
             // PostgreSQL's text cannot hold it.
-            guard created.name?.utf8.contains(0) != true else { throw FormatError("the name contains U+0000") }
-        case .passwordChanged, .signedIn, .signedOut:
+            if case .present(let person) = created.person, person.name?.utf8.contains(0) == true {
+                throw FormatError("the name contains U+0000")
+            }
+        case .passwordChanged, .signedIn, .signedOut, .erased:
             guard version > 1 else { throw FormatError("an account is created before it is changed") }
         }
     }
@@ -78,17 +117,36 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
     package var stored: (type: String, data: JSON) {
         switch self {
         case .created(let created):
-            (
-                "AccountCreated",
+            let person = Self.data(created.person) { person in
                 [
-                    "name": JSON(created.name), "email": .string(created.email.text),
-                    "password": .string(created.password.stored), "token": .string(created.token.text),
+                    "name": JSON(person.name), "email": .string(person.email.text),
+                    "password": .string(person.password.stored), "token": .string(person.token.text),
                 ]
-            )
-        case .passwordChanged(let changed): ("PasswordChanged", ["password": .string(changed.password.stored)])
+            }
+            return ("AccountCreated", person)
+        case .passwordChanged(let changed):
+            return ("PasswordChanged", Self.data(changed.password) { ["password": .string($0.stored)] })
         case .signedIn(let signedIn):
-            ("SignedIn", ["token": .string(signedIn.token.text), "replaced": JSON(signedIn.replaced?.text)])
-        case .signedOut(let signedOut): ("SignedOut", ["revoked": .string(signedOut.revoked.text)])
+            let tokens = Self.data(signedIn.tokens) { ["token": .string($0.token.text), "replaced": JSON($0.replaced?.text)] }
+            return ("SignedIn", tokens)
+        case .signedOut(let signedOut):
+            return ("SignedOut", Self.data(signedOut.revoked) { ["revoked": .string($0.text)] })
+        case .erased: return ("AccountErased", [:])
+        }
+    }
+
+    /// All members of an account's domain events are personal.
+    private static func data<Value>(_ personal: Personal<Value>, _ data: (Value) -> JSON) -> JSON {
+        switch personal {
+        case .present(let value): data(value)
+        case .erased: [:]
+        }
+    }
+
+    package var state: JSON {
+        switch self {
+        case .created, .passwordChanged, .signedIn, .signedOut: stored.data
+        case .erased: ["erased": .bool(true)]
         }
     }
 }

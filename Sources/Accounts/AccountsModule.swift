@@ -57,7 +57,7 @@ public struct AccountsModule: Sendable {
             let id = AccountID(rawValue: try await ids.next())
             new = id
             // The log decides who gets the address: it records an id once, and the id derives from the address.
-            return decision([.created(created)], on: id, after: 0, id: UUID(derivedFrom: "account \(created.email.text)"))
+            return decision([.created(created)], on: id, after: 0, id: UUID(derivedFrom: "account \(valid.email.text)"))
         }.place
         guard let new, place.stream == new.stream else { throw AccountRejection.taken }
         return IssuedToken(account: new, token: token, position: place.position)

@@ -15,6 +15,8 @@ struct AccountsProjection: Projection {
         var email: EmailAddress?
         /// `nil` leaves the hash as it is.
         var password: PasswordHash?
+        /// The account has no row any more. A rebuild reads erased members before it reads `AccountErased`.
+        var isErased = false
     }
 
     struct TokenRow: Sendable, Hashable {
@@ -31,6 +33,8 @@ struct AccountsProjection: Projection {
         var issued: [TokenRow] = []
         /// Tokens that earlier batches issued.
         var revoked: [TokenDigest] = []
+        /// Accounts that have no row and no token any more.
+        var erased: [AccountID] = []
     }
 
     static func tables(in schema: String) -> String {
@@ -72,21 +76,40 @@ struct AccountsProjection: Projection {
             row.version = envelope.version
             switch envelope.event {
             case .created(let created):
-                (row.name, row.email, row.password) = (created.name, created.email, created.password)
-                issue(created.token)
-            case .passwordChanged(let changed): row.password = changed.password
+                switch created.person {
+                case .present(let person):
+                    (row.name, row.email, row.password) = (person.name, person.email, person.password)
+                    issue(person.token)
+                case .erased: row.isErased = true
+                }
+            case .passwordChanged(let changed):
+                switch changed.password {
+                case .present(let password): row.password = password
+                case .erased: row.isErased = true
+                }
             case .signedIn(let signedIn):
-                if let replaced = signedIn.replaced { revoke(replaced) }
-                issue(signedIn.token)
-            case .signedOut(let signedOut): revoke(signedOut.revoked)
+                switch signedIn.tokens {
+                case .present(let tokens):
+                    if let replaced = tokens.replaced { revoke(replaced) }
+                    issue(tokens.token)
+                case .erased: row.isErased = true
+                }
+            case .signedOut(let signedOut):
+                switch signedOut.revoked {
+                case .present(let token): revoke(token)
+                case .erased: row.isErased = true
+                }
+            case .erased: row.isErased = true
             }
             rows[id] = row
         }
         let ordered = rows.values.sorted { $0.id.rawValue < $1.id.rawValue }
+        let present = ordered.filter { !$0.isErased }
         return Changes(
-            created: ordered.filter { $0.email != nil }, changed: ordered.filter { $0.email == nil },
-            issued: issued.values.sorted { ($0.account.rawValue, $0.issued) < ($1.account.rawValue, $1.issued) },
-            revoked: revoked.sorted { $0.text < $1.text })
+            created: present.filter { $0.email != nil }, changed: present.filter { $0.email == nil },
+            issued: issued.values.filter { rows[$0.account]?.isErased == false }
+                .sorted { ($0.account.rawValue, $0.issued) < ($1.account.rawValue, $1.issued) },
+            revoked: revoked.sorted { $0.text < $1.text }, erased: ordered.filter(\.isErased).map(\.id))
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
@@ -100,6 +123,11 @@ struct AccountsProjection: Projection {
         if !changes.revoked.isEmpty {
             writes.append(
                 .run("DELETE FROM \(identifier: schema).account_tokens WHERE token = ANY(\(changes.revoked.map(\.text)))"))
+        }
+        if !changes.erased.isEmpty {
+            let erased = changes.erased.map(\.rawValue)
+            writes.append(.run("DELETE FROM \(identifier: schema).account_tokens WHERE account_id = ANY(\(erased))"))
+            writes.append(.run("DELETE FROM \(identifier: schema).accounts WHERE id = ANY(\(erased))"))
         }
         return writes
     }

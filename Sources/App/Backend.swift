@@ -62,7 +62,8 @@ struct Backend: Sendable {
             logger: logger)
         // The notifier of a process without an index keeps nothing in memory in step.
         var context = ModuleContext(
-            log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier }, logger: logger)
+            log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier },
+            modules: Modules.registered, logger: logger)
         context.add(EventQuota(limit: eventsPerUser))
         if let index {
             context.add(index)

@@ -105,9 +105,9 @@ struct EventsCommands: ParsableCommand {
 struct UsersCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
-        abstract: "End the token of a user.",
+        abstract: "End the token of a user, or forget a user.",
         discussion: "EXAMPLE: humon users revoke 7 --dry-run",
-        subcommands: [UsersRevoke.self])
+        subcommands: [UsersErase.self, UsersRevoke.self])
 }
 
 struct AccountsCommands: ParsableCommand {

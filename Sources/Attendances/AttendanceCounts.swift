@@ -68,7 +68,7 @@ final class AttendanceCounts: InMemoryContent {
         state.withLock { state in
             for (_, envelope) in events {
                 // Added and removed alternate in each stream, so that no count falls below 0.
-                let count = state.counts[envelope.event.key.event, default: 0] + envelope.event.change
+                let count = state.counts[envelope.event.key.event, default: 0] + envelope.change
                 state.counts[envelope.event.key.event] = count > 0 ? count : nil
             }
             state.position = end.position
@@ -91,7 +91,7 @@ final class AttendanceCounts: InMemoryContent {
             var changes: [EventID: Int32] = [:]
             try await LogReader(client: connection).forEach(after: position, through: end) {
                 (envelope: EventEnvelope<AttendanceDomainEvent>) in
-                changes[envelope.event.key.event, default: 0] += envelope.event.change
+                changes[envelope.event.key.event, default: 0] += envelope.change
             }
             var rest = held.count + changes.count { held[$0.key] == nil && $0.value > 0 }
             rest -= changes.count { (held[$0.key] ?? 0) + $0.value == 0 && held[$0.key] != nil }
@@ -133,12 +133,14 @@ extension InMemoryReadModel<AttendanceCounts> {
     }
 }
 
-extension AttendanceDomainEvent {
+extension EventEnvelope<AttendanceDomainEvent> {
     /// The change of the event's count.
     fileprivate var change: Int32 {
-        switch self {
+        switch event {
         case .added: 1
         case .removed: -1
+        // The domain event before it had an odd version if the user attended: added and removed alternate.
+        case .erased: version % 2 == 0 ? -1 : 0
         }
     }
 }

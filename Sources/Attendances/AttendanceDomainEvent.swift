@@ -15,21 +15,31 @@ package struct AttendanceRemoved: Sendable, Hashable {
     package var user: UserID
 }
 
+/// The user was erased. It is the last domain event of the stream.
+package struct AttendanceErased: Sendable, Hashable {
+    package var event: EventID
+    package var user: UserID
+}
+
 /// The domain events of attendances. A stream has the attendance of one user at one event: added and removed in turn.
 package enum AttendanceDomainEvent: DomainEvent, Hashable {
     case added(AttendanceAdded)
     case removed(AttendanceRemoved)
+    case erased(AttendanceErased)
 
     package static let category = "attendance"
-    package static let storedTypes = [StoredType("AttendanceAdded"), StoredType("AttendanceRemoved")]
-    package static let personalFields: Set<String> = []
+    package static let storedTypes = [
+        StoredType("AttendanceAdded"), StoredType("AttendanceRemoved"), StoredType("AttendanceErased"),
+    ]
+    package static let personalMembers: Set<String> = []
 
-    package init(type: String, data: JSON) throws {
-        let event = EventID(rawValue: try data.stored("event") { $0.storedID })
-        let user = UserID(rawValue: try data.stored("user") { $0.storedID })
+    package init(type: String, content: EventContent) throws {
+        let event = EventID(rawValue: try content.facts.stored("event") { $0.storedID })
+        let user = UserID(rawValue: try content.facts.stored("user") { $0.storedID })
         switch type {
         case "AttendanceAdded": self = .added(AttendanceAdded(event: event, user: user))
         case "AttendanceRemoved": self = .removed(AttendanceRemoved(event: event, user: user))
+        case "AttendanceErased": self = .erased(AttendanceErased(event: event, user: user))
         default: throw FormatError("no stored type \(type)")
         }
     }
@@ -39,6 +49,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
         switch self {
         case .added: guard version % 2 == 1 else { throw FormatError("an attendance is added at odd versions only") }
         case .removed: guard version % 2 == 0 else { throw FormatError("an attendance is removed at even versions only") }
+        case .erased: guard version > 1 else { throw FormatError("an attendance is added before it is erased") }
         }
     }
 
@@ -47,6 +58,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
         return switch self {
         case .added: ("AttendanceAdded", data)
         case .removed: ("AttendanceRemoved", data)
+        case .erased: ("AttendanceErased", data)
         }
     }
 
@@ -54,7 +66,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
         let isAttending =
             switch self {
             case .added: true
-            case .removed: false
+            case .removed, .erased: false
             }
         return ["event": JSON(key.event.rawValue), "user": JSON(key.user.rawValue), "attending": .bool(isAttending)]
     }
@@ -63,6 +75,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
         switch self {
         case .added(let added): AttendanceKey(event: added.event, user: added.user)
         case .removed(let removed): AttendanceKey(event: removed.event, user: removed.user)
+        case .erased(let erased): AttendanceKey(event: erased.event, user: erased.user)
         }
     }
 }

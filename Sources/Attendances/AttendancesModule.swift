@@ -9,11 +9,26 @@ internal import Users
 extension Module {
     /// Users who attend events.
     package static let attendances = Module(
-        "attendances", domainEvents: [AttendanceDomainEvent.self], projections: [AttendancesProjection()])
+        "attendances", domainEvents: [AttendanceDomainEvent.self], projections: [AttendancesProjection()],
+        personalStreams: [AttendancesModule.ofUser])
 }
 
 /// Records who attends which event.
 public struct AttendancesModule: Sendable {
+    /// All attendances that count. Those that ended have facts only.
+    static let ofUser = PersonalStreams(of: UserDomainEvent.category) { user, database in
+        try await StateReader(of: AttendancesProjection(), client: database).rows(
+            """
+            SELECT event_id FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE user_id = \(user) AND attended_at IS NOT NULL ORDER BY event_id
+            """
+        ).decode(Int64.self).map { event in
+            let key = AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))
+            let erased = AttendanceErased(event: key.event, user: key.user)
+            return PersonalStream(key.stream, endsWith: AttendanceDomainEvent.erased(erased))
+        }
+    }
+
     let database: PostgresClient
     let events: EventsModule
     let counts: InMemoryReadModel<AttendanceCounts>?

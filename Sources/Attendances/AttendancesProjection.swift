@@ -46,7 +46,7 @@ struct AttendancesProjection: Projection {
             let attendedAt: Timestamp? =
                 switch envelope.event {
                 case .added: envelope.recordedAt
-                case .removed: nil
+                case .removed, .erased: nil
                 }
             let before = attendances.updateValue(
                 Attendance(key: key, version: envelope.version, attendedAt: attendedAt), forKey: key)

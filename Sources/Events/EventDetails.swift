@@ -41,31 +41,7 @@ extension EventDetails {
     }
 }
 
-/// The details as the log stores them.
 extension EventDetails {
-    var stored: [JSONObject.Member] {
-        [
-            .init(name: "name", value: .string(name)),
-            .init(name: "address", value: JSON(address)),
-            .init(name: "lat", value: JSON(coordinates.lat)),
-            .init(name: "lon", value: JSON(coordinates.lon)),
-            .init(name: "started_at", value: .string(startedAt.description)),
-            .init(name: "ended_at", value: JSON(endedAt?.description)),
-        ]
-    }
-
-    init(stored data: JSON) throws {
-        try self.init(
-            name: data.stored("name") { $0.storedString },
-            address: data.stored("address") { $0.storedOptional { $0.storedString } },
-            coordinates: Coordinates(
-                lat: data.stored("lat") { $0.storedDouble }, lon: data.stored("lon") { $0.storedDouble }),
-            startedAt: data.stored("started_at") { $0.storedTimestamp },
-            endedAt: data.stored("ended_at") { $0.storedOptional { $0.storedTimestamp } }
-        )
-        try check()
-    }
-
     /// The longest stored name and the longest stored address, in bytes. The rules for new events are stricter and may change. This
     /// limit bounds the memory of a leaf with 64 events.
     static let storedTextLimitBytes = 1_048_576
@@ -78,8 +54,13 @@ extension EventDetails {
         // A range contains no NaN.
         guard EventFields.latitudes.contains(coordinates.lat) else { throw FormatError("lat is not a number from -90 to 90") }
         guard EventFields.longitudes.contains(coordinates.lon) else { throw FormatError("lon is not a number from -180 to 180") }
-        try Self.check(time: startedAt, "started_at")
-        if let endedAt { try Self.check(time: endedAt, "ended_at") }
+        try Self.check(startedAt: startedAt, endedAt: endedAt)
+    }
+
+    /// The same for the times alone.
+    static func check(startedAt: Timestamp, endedAt: Timestamp?) throws(FormatError) {
+        try check(time: startedAt, "started_at")
+        if let endedAt { try check(time: endedAt, "ended_at") }
     }
 
     private static func check(text: String, _ field: String) throws(FormatError) {

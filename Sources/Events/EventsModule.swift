@@ -7,12 +7,20 @@ public import Users
 extension Module {
     /// The gatherings that people attend.
     package static let events = Module(
-        "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids])
+        "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids],
+        personalStreams: [EventsModule.ofOwner])
 }
 
 /// Creates, changes and finds events. A class, so that each ``EventsView`` holds a reference and not a copy.
 public final class EventsModule: Sendable {
     static let ids = IDSequence(category: EventDomainEvent.category, name: "log.event_ids")
+
+    /// All events of an owner, cancelled and hidden ones too.
+    static let ofOwner = PersonalStreams(of: UserDomainEvent.category) { owner, database in
+        try await StateReader(of: EventsProjection(), client: database).rows(
+            "SELECT id FROM \(identifier: EventsProjection.schema).events WHERE owner_id = \(owner) ORDER BY id"
+        ).decode(Int64.self).map { PersonalStream(EventID(rawValue: $0).stream, endsWith: EventDomainEvent.erased) }
+    }
 
     let database: PostgresClient
     let index: InMemoryReadModel<IndexedEvents>?

@@ -15,6 +15,8 @@ struct EventsProjection: Projection {
         var created: [EventRow] = []
         /// The changed parts of each other event, by id.
         var changed: [EventRow] = []
+        /// The events that have no row any more.
+        var erased: [EventID] = []
     }
 
     static func tables(in schema: String) -> String {
@@ -54,7 +56,10 @@ struct EventsProjection: Projection {
             rows[id, default: EventRow(id: id, version: 0)].apply(envelope.event, version: envelope.version)
         }
         let ordered = rows.values.sorted { $0.id.rawValue < $1.id.rawValue }
-        return Changes(created: ordered.filter { $0.owner != nil }, changed: ordered.filter { $0.owner == nil })
+        let present = ordered.filter { !$0.isErased }
+        return Changes(
+            created: present.filter { $0.owner != nil }, changed: present.filter { $0.owner == nil },
+            erased: ordered.filter(\.isErased).map(\.id))
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
@@ -69,6 +74,9 @@ struct EventsProjection: Projection {
         update(changes.changed.filter { $0.details != nil }.map(EventRow.Written.init), EventRow.details)
         update(changes.changed.filter { $0.isCancelled != nil }, EventRow.cancellation)
         update(changes.changed.filter { $0.isHidden != nil }, EventRow.hiding)
+        if !changes.erased.isEmpty {
+            writes.append(.run("DELETE FROM \(identifier: schema).events WHERE id = ANY(\(changes.erased.map(\.rawValue)))"))
+        }
         return writes
     }
 }
@@ -84,16 +92,28 @@ struct EventRow: Sendable, Hashable {
     var details: EventDetails?
     var isCancelled: Bool?
     var isHidden: Bool?
+    /// The event has no row any more. A rebuild reads erased details before it reads `EventErased`.
+    var isErased = false
 
     /// Applies a later domain event of this event.
     mutating func apply(_ event: EventDomainEvent, version: Int32) {
         self.version = version
         switch event {
-        case .created(let created): (owner, details) = (created.owner, created.details)
-        case .updated(let updated): details = updated.details
+        case .created(let created):
+            owner = created.owner
+            apply(created.details)
+        case .updated(let updated): apply(updated.details)
         case .cancelled: isCancelled = true
         case .hidden: isHidden = true
         case .unhidden: isHidden = false
+        case .erased: isErased = true
+        }
+    }
+
+    private mutating func apply(_ recorded: RecordedDetails) {
+        switch recorded.details {
+        case .present(let details): self.details = details
+        case .erased: isErased = true
         }
     }
 }

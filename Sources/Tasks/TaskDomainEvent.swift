@@ -5,12 +5,22 @@ package import EventStore
 /// A person wrote a task down.
 package struct TaskCreated: Sendable, Hashable {
     package var account: AccountID
-    package var title: String
+    package var title: Personal<String>
+
+    package init(account: AccountID, title: String) { self.init(account: account, title: .present(title)) }
+
+    fileprivate init(account: AccountID, title: Personal<String>) {
+        self.account = account
+        self.title = title
+    }
 }
 
 /// The task has another title.
 package struct TaskRenamed: Sendable, Hashable {
-    package var title: String
+    package var title: Personal<String>
+
+    package init(title: String) { self.title = .present(title) }
+    fileprivate init(title: Personal<String>) { self.title = title }
 }
 
 /// The domain events of tasks.
@@ -20,32 +30,39 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
     case completed
     case reopened
     case deleted
+    /// The account was erased. It is the last domain event of the stream.
+    case erased
 
     package static let category = "task"
     package static let storedTypes = [
         StoredType("TaskCreated"), StoredType("TaskRenamed"), StoredType("TaskCompleted"), StoredType("TaskReopened"),
-        StoredType("TaskDeleted"),
+        StoredType("TaskDeleted"), StoredType("TaskErased"),
     ]
-    package static let personalFields: Set<String> = ["title"]
+    package static let personalMembers: Set<String> = ["title"]
 
-    package init(type: String, data: JSON) throws {
+    package init(type: String, content: EventContent) throws {
         switch type {
         case "TaskCreated":
-            let account = AccountID(rawValue: try data.stored("account") { $0.storedID })
-            self = .created(TaskCreated(account: account, title: try data.stored("title") { $0.storedTitle }))
-        case "TaskRenamed": self = .renamed(TaskRenamed(title: try data.stored("title") { $0.storedTitle }))
+            let account = AccountID(rawValue: try content.facts.stored("account") { $0.storedID })
+            self = .created(TaskCreated(account: account, title: try Self.title(content)))
+        case "TaskRenamed": self = .renamed(TaskRenamed(title: try Self.title(content)))
         case "TaskCompleted": self = .completed
         case "TaskReopened": self = .reopened
         case "TaskDeleted": self = .deleted
+        case "TaskErased": self = .erased
         default: throw FormatError("no stored type \(type)")
         }
+    }
+
+    private static func title(_ content: EventContent) throws -> Personal<String> {
+        try content.readPersonal { try $0.stored("title") { $0.storedTitle } }
     }
 
     package func check(in stream: StreamName, version: Int32) throws {
         guard TaskID(stream: stream) != nil else { throw FormatError("the stream is not named after a task's id") }
         switch self {
         case .created: guard version == 1 else { throw FormatError("a task is created at version 1 only") }
-        case .renamed, .completed, .reopened, .deleted:
+        case .renamed, .completed, .reopened, .deleted, .erased:
             guard version > 1 else { throw FormatError("a task is created before it is changed") }
         }
     }
@@ -53,11 +70,19 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
     package var stored: (type: String, data: JSON) {
         switch self {
         case .created(let created):
-            ("TaskCreated", ["account": JSON(created.account.rawValue), "title": .string(created.title)])
-        case .renamed(let renamed): ("TaskRenamed", ["title": .string(renamed.title)])
+            ("TaskCreated", Self.data([.init(name: "account", value: JSON(created.account.rawValue))], created.title))
+        case .renamed(let renamed): ("TaskRenamed", Self.data([], renamed.title))
         case .completed: ("TaskCompleted", [:])
         case .reopened: ("TaskReopened", [:])
         case .deleted: ("TaskDeleted", [:])
+        case .erased: ("TaskErased", [:])
+        }
+    }
+
+    private static func data(_ facts: [JSONObject.Member], _ title: Personal<String>) -> JSON {
+        switch title {
+        case .present(let title): .object(JSONObject(members: facts + [.init(name: "title", value: .string(title))]))
+        case .erased: .object(JSONObject(members: facts))
         }
     }
 
@@ -67,6 +92,7 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
         case .completed: ["completed": .bool(true)]
         case .reopened: ["completed": .bool(false)]
         case .deleted: ["deleted": .bool(true)]
+        case .erased: ["erased": .bool(true)]
         }
     }
 }

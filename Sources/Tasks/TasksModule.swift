@@ -85,13 +85,19 @@ public struct TasksModule: Sendable {
 
     private func tasks(_ condition: SQL) async throws -> [AccountTask] {
         try await database.query(
-            "SELECT \(TasksProjection.columns) FROM \(identifier: TasksProjection.schema).tasks WHERE \(condition)"
+            """
+            SELECT \(TasksProjection.columns) FROM \(identifier: TasksProjection.schema).tasks
+            WHERE title IS NOT NULL AND \(condition)
+            """
         ).map { try AccountTask($0) }
     }
 
     private func count(_ account: AccountID) async throws -> Int64 {
         try await database.query(
-            "SELECT count(*) FROM \(identifier: TasksProjection.schema).tasks WHERE account_id = \(account.rawValue)"
+            """
+            SELECT count(*) FROM \(identifier: TasksProjection.schema).tasks
+            WHERE account_id = \(account.rawValue) AND title IS NOT NULL
+            """
         ).decode(Int64.self)[0]
     }
 }

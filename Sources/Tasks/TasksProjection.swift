@@ -3,10 +3,10 @@ internal import Encoding
 internal import EventStore
 internal import Postgres
 
-/// The read model of tasks, without the deleted ones.
+/// The read model of tasks. The row of a deleted task stays without its title, so that an erasure of the account finds its stream.
 struct TasksProjection: Projection {
     static let name = "tasks"
-    static let version: Int32 = 1
+    static let version: Int32 = 2
     static let personalColumns: Set<String> = ["title"]
 
     struct Row: Sendable, Hashable {
@@ -20,18 +20,27 @@ struct TasksProjection: Projection {
         /// `nil` leaves the state as it is.
         var isCompleted: Bool?
         var isDeleted = false
+        var isErased = false
 
         /// Applies a later domain event of this task. It is the only fold of tasks.
         mutating func apply(_ event: TaskDomainEvent, version: Int32, recordedAt: Timestamp? = nil) {
             self.version = version
             switch event {
             case .created(let created):
-                (account, createdAt) = (created.account, recordedAt)
-                (title, isCompleted) = (created.title, false)
-            case .renamed(let renamed): title = renamed.title
+                (account, createdAt, isCompleted) = (created.account, recordedAt, false)
+                apply(created.title)
+            case .renamed(let renamed): apply(renamed.title)
             case .completed: isCompleted = true
             case .reopened: isCompleted = false
             case .deleted: isDeleted = true
+            case .erased: isErased = true
+            }
+        }
+
+        private mutating func apply(_ title: Personal<String>) {
+            switch title {
+            case .present(let title): self.title = title
+            case .erased: isErased = true
             }
         }
     }
@@ -40,8 +49,8 @@ struct TasksProjection: Projection {
         /// One row for each task, by id.
         var created: [Row] = []
         var changed: [Row] = []
-        /// Tasks that earlier batches created.
-        var deleted: [TaskID] = []
+        /// Tasks that have no row any more.
+        var erased: [TaskID] = []
     }
 
     static func tables(in schema: String) -> String {
@@ -51,7 +60,8 @@ struct TasksProjection: Projection {
             version integer NOT NULL,
             account_id bigint NOT NULL,
             created_at timestamptz NOT NULL,
-            title text NOT NULL,
+            -- NULL after the deletion.
+            title text,
             is_completed boolean NOT NULL
         );
         """
@@ -69,22 +79,21 @@ struct TasksProjection: Projection {
                 envelope.event, version: envelope.version, recordedAt: envelope.recordedAt)
         }
         let ordered = rows.values.sorted { $0.id.rawValue < $1.id.rawValue }
-        let present = ordered.filter { !$0.isDeleted }
-        // A deleted task that this batch created has no row yet.
+        let present = ordered.filter { !$0.isErased }
         return Changes(
             created: present.filter { $0.account != nil }, changed: present.filter { $0.account == nil },
-            deleted: ordered.filter { $0.isDeleted && $0.account == nil }.map(\.id))
+            erased: ordered.filter(\.isErased).map(\.id))
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
-        let renamed = changes.changed.filter { $0.title != nil }
+        let renamed = changes.changed.filter { $0.title != nil || $0.isDeleted }
         let marked = changes.changed.filter { $0.isCompleted != nil }
         var writes: [Write] = []
         if !changes.created.isEmpty { writes.append(.insert(Self.layout.insertion(of: changes.created, in: schema))) }
         if !renamed.isEmpty { writes.append(.run(Self.titles.update(renamed, by: "id", in: schema))) }
         if !marked.isEmpty { writes.append(.run(Self.marks.update(marked, by: "id", in: schema))) }
-        if !changes.deleted.isEmpty {
-            writes.append(.run("DELETE FROM \(identifier: schema).tasks WHERE id = ANY(\(changes.deleted.map(\.rawValue)))"))
+        if !changes.erased.isEmpty {
+            writes.append(.run("DELETE FROM \(identifier: schema).tasks WHERE id = ANY(\(changes.erased.map(\.rawValue)))"))
         }
         return writes
     }
@@ -93,9 +102,10 @@ struct TasksProjection: Projection {
         table: "tasks",
         [
             .init("id") { $0.id.rawValue }, .init("version") { $0.version }, .init("account_id") { $0.account?.rawValue },
-            .init("created_at") { $0.createdAt }, .init("title") { $0.title }, .init("is_completed") { $0.isCompleted },
+            .init("created_at") { $0.createdAt }, .init("title") { $0.isDeleted ? nil : $0.title },
+            .init("is_completed") { $0.isCompleted },
         ])
-    /// The columns that ``AccountTask/init(_:)`` reads.
+    /// The columns that ``AccountTask/init(_:)`` reads. It reads no deleted task.
     static let columns = layout.without("created_at").names
     private static let changeable = layout.without("account_id").without("created_at")
     private static let titles = changeable.without("is_completed")
@@ -115,7 +125,7 @@ extension AccountTask {
     func applying(_ event: TaskDomainEvent) -> AccountTask? {
         var row = TasksProjection.Row(id: id, version: version)
         row.apply(event, version: version + 1)
-        guard !row.isDeleted else { return nil }
+        guard !row.isDeleted, !row.isErased else { return nil }
         return AccountTask(
             id: id, version: row.version, account: account, title: row.title ?? title,
             isCompleted: row.isCompleted ?? isCompleted)

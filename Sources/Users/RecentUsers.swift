@@ -33,11 +33,14 @@ final class RecentUsers: Sendable {
     }
 
     /// Remembers what a lookup found.
-    func found(_ user: UserID, of device: DeviceDigest) {
-        entries.withLock { entries in
-            guard entries[device] == nil else { return }
+    /// - Returns: `nil` if the condition of the token failed before, although the user has the token
+    func found(_ user: UserID, of device: DeviceDigest) -> User? {
+        let found = User(id: user, condition: device.condition(for: user))
+        return entries.withLock { entries in
+            if case .unsuitable? = entries[device] { return nil }
             if entries.count >= limit { entries.removeAll(keepingCapacity: true) }
-            entries[device] = .user(User(id: user, condition: device.condition(for: user)))
+            entries[device] = .user(found)
+            return found
         }
     }
 

@@ -3,13 +3,19 @@ package import EventStore
 
 /// A device signed up, and with it a new user.
 package struct UserCreated: Sendable, Hashable {
-    package var device: DeviceDigest
+    package var device: Personal<DeviceDigest>
+
+    package init(device: DeviceDigest) { self.device = .present(device) }
+    fileprivate init(device: Personal<DeviceDigest>) { self.device = device }
 }
 
 /// A user got a new token in place of the present one.
 package struct TokenRotated: Sendable, Hashable {
     /// The digest of the new token.
-    package var device: DeviceDigest
+    package var device: Personal<DeviceDigest>
+
+    package init(device: DeviceDigest) { self.device = .present(device) }
+    fileprivate init(device: Personal<DeviceDigest>) { self.device = device }
 }
 
 /// The domain events of users.
@@ -18,24 +24,29 @@ package enum UserDomainEvent: DomainEvent, Hashable {
     case rotated(TokenRotated)
     /// The user or an operator ended the token. The user has no token from then on.
     case revoked
+    /// The user, or an operator for them, asked to be forgotten. It is the last domain event of the stream.
+    case erased
 
     package static let category = "user"
-    package static let storedTypes = [StoredType("UserCreated"), StoredType("TokenRotated"), StoredType("TokenRevoked")]
-    package static let personalFields: Set<String> = ["device"]
+    package static let storedTypes = [
+        StoredType("UserCreated"), StoredType("TokenRotated"), StoredType("TokenRevoked"), StoredType("UserErased"),
+    ]
+    package static let personalMembers: Set<String> = ["device"]
     /// A token belongs to one user, once: a token that was replaced never comes back.
     package static let uniqueMembers: Set<String> = ["device"]
 
-    package init(type: String, data: JSON) throws {
+    package init(type: String, content: EventContent) throws {
         switch type {
-        case "UserCreated": self = .created(UserCreated(device: try Self.device(data)))
-        case "TokenRotated": self = .rotated(TokenRotated(device: try Self.device(data)))
+        case "UserCreated": self = .created(UserCreated(device: try Self.device(content)))
+        case "TokenRotated": self = .rotated(TokenRotated(device: try Self.device(content)))
         case "TokenRevoked": self = .revoked
+        case "UserErased": self = .erased
         default: throw FormatError("no stored type \(type)")
         }
     }
 
-    private static func device(_ data: JSON) throws -> DeviceDigest {
-        try data.stored("device") { $0.storedString.flatMap(DeviceDigest.init(stored:)) }
+    private static func device(_ content: EventContent) throws -> Personal<DeviceDigest> {
+        try content.readPersonal { try $0.stored("device") { $0.storedString.flatMap(DeviceDigest.init(stored:)) } }
     }
 
     package func check(in stream: StreamName, version: Int32) throws {
@@ -44,14 +55,23 @@ package enum UserDomainEvent: DomainEvent, Hashable {
         case .created: guard version == 1 else { throw FormatError("a user is created at version 1 only") }
         case .rotated: guard version > 1 else { throw FormatError("a user is created before its token is rotated") }
         case .revoked: guard version > 1 else { throw FormatError("a user is created before its token is revoked") }
+        case .erased: guard version > 1 else { throw FormatError("a user is created before it is erased") }
         }
     }
 
     package var stored: (type: String, data: JSON) {
         switch self {
-        case .created(let created): ("UserCreated", ["device": .string(created.device.hexadecimal)])
-        case .rotated(let rotated): ("TokenRotated", ["device": .string(rotated.device.hexadecimal)])
+        case .created(let created): ("UserCreated", Self.data(created.device))
+        case .rotated(let rotated): ("TokenRotated", Self.data(rotated.device))
         case .revoked: ("TokenRevoked", [:])
+        case .erased: ("UserErased", [:])
+        }
+    }
+
+    private static func data(_ device: Personal<DeviceDigest>) -> JSON {
+        switch device {
+        case .present(let device): ["device": .string(device.hexadecimal)]
+        case .erased: [:]
         }
     }
 
@@ -59,6 +79,7 @@ package enum UserDomainEvent: DomainEvent, Hashable {
         switch self {
         case .created, .rotated: stored.data
         case .revoked: ["device": .null]
+        case .erased: ["device": .null, "erased": .bool(true)]
         }
     }
 }

@@ -15,6 +15,7 @@ public struct UsersModule: Sendable {
 
     let database: PostgresClient
     let commands: CommandHandler
+    let erasure: PersonalErasure
     let table: UsersTable
     private let dependencies: Dependencies
     private let ids: IDAllocator
@@ -26,6 +27,7 @@ public struct UsersModule: Sendable {
     package init(_ context: ModuleContext) {
         database = context.database
         commands = CommandHandler(context)
+        erasure = PersonalErasure(of: UserDomainEvent.category, context)
         dependencies = context.dependencies
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         let table = UsersTable(client: context.database)
@@ -81,29 +83,55 @@ public struct UsersModule: Sendable {
 
     /// Carries out a command for the user of a token.
     ///
-    /// If this process has looked the token up before, the command needs no query for the user: its context requires that the token is
-    /// still the user's. If it is not, nothing was recorded. The token is looked up, and its present user carries the command out.
+    /// The command's context requires that the token is still the user's when the command is recorded. If it is not, nothing was
+    /// recorded: the token is looked up, and its present user carries the command out. A process that has looked the token up before
+    /// needs no query for the user.
     /// - Returns: `nil` if no user has the token
-    /// - Throws: what ``user(of:)`` and the command throw
+    /// - Throws: what ``user(of:)`` and the command throw, `ReadModelError.behind` if the token's user changes all the time
     public func withUser<Result>(
         of token: DeviceToken, _ context: CommandContext, _ command: (UserID, CommandContext) async throws -> Result
     ) async throws -> Result? {
         guard token.isWellFormed else { return nil }
         let device = token.digest
-        if let remembered = recent[device] {
-            var conditional = context
-            conditional.conditions.append(remembered.condition)
-            do { return try await command(remembered.id, conditional) } catch let error as FailedConditionError
-                where error.condition == remembered.condition
-            {
-                let user = try await lookup.user(of: device)
-                recent.failed(device, now: user)
-                return if let user { try await command(user, context) } else { nil }
-            }
+        if let remembered = recent[device],
+            case .some(let result) = try await run(command, for: remembered.id, context, if: remembered.condition)
+        {
+            return result
         }
-        guard let user = try await lookup.user(of: device) else { return nil }
-        recent.found(user, of: device)
-        return try await command(user, context)
+        for _ in 1...Self.attempts {
+            guard let user = try await lookup.user(of: device) else {
+                recent.failed(device, now: nil)
+                return nil
+            }
+            let condition: AppendCondition
+            if let known = recent.found(user, of: device) {
+                condition = known.condition
+            } else {
+                condition = try await table.condition(for: user)
+                // The token may have ended before the condition was made.
+                guard try await lookup.user(of: device) == user else { continue }
+            }
+            if case .some(let result) = try await run(command, for: user, context, if: condition) { return result }
+            recent.failed(device, now: user)
+        }
+        throw ReadModelError.behind(UsersProjection.schema)
+    }
+
+    /// Lookups of a token whose user changes meanwhile.
+    private static let attempts = 4
+
+    /// - Returns: `nil` if the condition failed
+    private func run<Result>(
+        _ command: (UserID, CommandContext) async throws -> Result, for user: UserID, _ context: CommandContext,
+        if condition: AppendCondition
+    ) async throws -> Result? {
+        var conditional = context
+        conditional.conditions.append(condition)
+        do { return try await command(user, conditional) } catch let error as FailedConditionError
+            where error.condition == condition
+        {
+            return nil
+        }
     }
 
     /// A random token, which cannot be guessed.

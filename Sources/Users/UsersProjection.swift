@@ -66,10 +66,15 @@ extension User {
 extension UserDomainEvent {
     /// The user's token after this domain event; `nil` if the user has none.
     fileprivate var device: DeviceDigest? {
+        let device: Personal<DeviceDigest>
         switch self {
-        case .created(let created): created.device
-        case .rotated(let rotated): rotated.device
-        case .revoked: nil
+        case .created(let created): device = created.device
+        case .rotated(let rotated): device = rotated.device
+        case .revoked, .erased: return nil
+        }
+        return switch device {
+        case .present(let device): device
+        case .erased: nil
         }
     }
 }

@@ -6,7 +6,19 @@ internal import Postgres
 struct UsersTable: Sendable {
     private let state: StateReader
 
-    init(client: PostgresClient) { state = StateReader(of: UsersProjection(), client: client) }
+    private let log: LogReader
+
+    init(client: PostgresClient) {
+        state = StateReader(of: UsersProjection(), client: client)
+        log = LogReader(client: client)
+    }
+
+    /// Holds while the user's stream ends as now. A user of an imported log may have another last event than the token's.
+    /// - Throws: `PostgresError`, `FormatError`, `CancellationError`
+    func condition(for user: UserID) async throws -> AppendCondition {
+        guard let last = try await log.newest(of: user.stream) else { throw ReadModelError.behind(UsersProjection.schema) }
+        return AppendCondition(stream: user.stream, lastID: last.envelope.id)
+    }
 
     /// The users of these tokens, by digest. Unknown, replaced and revoked tokens have no entry.
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`

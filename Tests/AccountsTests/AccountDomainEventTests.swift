@@ -25,6 +25,7 @@ private let key43 = String(repeating: "A", count: 43)
                 #"{"token":"\#(secondDigest)","replaced":"\#(firstDigest)"}"#
             ),
             (.signedOut(SignedOut(revoked: digest)), "SignedOut", #"{"revoked":"\#(secondDigest)"}"#),
+            (.erased, "AccountErased", "{}"),
         ]
     }
 
@@ -32,28 +33,50 @@ private let key43 = String(repeating: "A", count: 43)
         for (event, type, text) in try Self.events() {
             #expect(event.stored.type == type)
             #expect(event.stored.data.text == text)
-            #expect(try AccountDomainEvent.decode(type: type, format: 1, data: Array(text.utf8)) == event)
+            #expect(try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) == event)
         }
     }
 
     @Test func `an account without a name is stored with null`() throws {
-        var created = try AccountCreated.ann()
-        created.name = nil
+        let created = try AccountCreated.ann(name: nil)
         let stored = AccountDomainEvent.created(created).stored
         #expect(stored.data["name"] == .null)
-        #expect(try AccountDomainEvent.decode(type: stored.type, format: 1, data: stored.data.utf8) == .created(created))
+        #expect(
+            try AccountDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8)) == .created(created)
+        )
+    }
+
+    @Test func `personal members beside the facts are read, and erased ones are read as erased`() throws {
+        for (event, type, text) in try Self.events() where type != "AccountErased" {
+            let apart = StoredEvent(
+                type: type, format: 1, facts: Array("{}".utf8),
+                personal: .present(Array(#"{"salt":"00",\#(text.dropFirst())"#.utf8)))
+            #expect(try AccountDomainEvent.decode(apart) == event)
+            let erased = try AccountDomainEvent.decode(
+                StoredEvent(type: type, format: 1, facts: Array("{}".utf8), personal: .erased))
+            #expect(erased != event)
+            #expect(erased.stored.type == type)
+            #expect(erased.stored.data == [:])
+            #expect(throws: FormatError("\(type), format 1: no personal members in the stored data")) {
+                try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array("{}".utf8)))
+            }
+        }
+        #expect(AccountDomainEvent.erased.state == ["erased": .bool(true)])
     }
 
     @Test func `every member is personal, and addresses and tokens are unique`() {
-        #expect(AccountDomainEvent.personalFields == ["name", "email", "password", "token", "replaced", "revoked"])
+        #expect(AccountDomainEvent.personalMembers == ["name", "email", "password", "token", "replaced", "revoked"])
         #expect(AccountDomainEvent.uniqueMembers == ["email", "token"])
-        #expect(AccountDomainEvent.storedTypes.map(\.name) == ["AccountCreated", "PasswordChanged", "SignedIn", "SignedOut"])
+        #expect(
+            AccountDomainEvent.storedTypes.map(\.name) == [
+                "AccountCreated", "PasswordChanged", "SignedIn", "SignedOut", "AccountErased",
+            ])
     }
 
     @Test func `an error about a stored account does not show its values`() throws {
         let data = #"{"name":"Ann","email":"Ann@Example.org","password":"correct horse","token":"x"}"#
         #expect(throws: FormatError("AccountCreated, format 1: no usable email in the stored data")) {
-            try AccountDomainEvent.decode(type: "AccountCreated", format: 1, data: Array(data.utf8))
+            try AccountDomainEvent.decode(StoredEvent(type: "AccountCreated", format: 1, facts: Array(data.utf8)))
         }
     }
 
@@ -67,7 +90,7 @@ private let key43 = String(repeating: "A", count: 43)
         let stored = AccountDomainEvent.created(try .ann()).stored
         #expect(throws: FormatError("AccountCreated, format 1: \(reason)")) {
             try AccountDomainEvent.decode(
-                StoredEvent(type: stored.type, format: 1, data: stored.data.utf8), in: StreamName(stream), version: version)
+                StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8), in: StreamName(stream), version: version)
         }
     }
 
@@ -77,8 +100,7 @@ private let key43 = String(repeating: "A", count: 43)
                 try event.check(in: StreamName("account-7"), version: 1)
             }
         }
-        var created = try AccountCreated.ann()
-        created.name = "A\0"
+        let created = try AccountCreated.ann(name: "A\0")
         let event = AccountDomainEvent.created(created)
         #expect(throws: FormatError("the name contains U+0000")) { try event.check(in: StreamName("account-7"), version: 1) }
     }
@@ -91,8 +113,9 @@ private let key43 = String(repeating: "A", count: 43)
             let (_, type, text) = events[number % events.count]
             let data = mutations.next(of: [text])
             do {
-                let event = try AccountDomainEvent.decode(type: type, format: 1, data: data)
-                try #require(try AccountDomainEvent.decode(type: type, format: 1, data: event.stored.data.utf8) == event)
+                let event = try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: data))
+                try #require(
+                    try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: event.stored.data.utf8)) == event)
             } catch is FormatError {
                 // The error is a sentence that names the violation.
             }

@@ -28,11 +28,17 @@ extension PasswordHash {
     }
 }
 
-extension AccountCreated {
-    static func ann(token: String = "token-1") throws -> AccountCreated {
+extension EmailAddress {
+    static func ann() throws -> EmailAddress {
         guard let email = EmailAddress("ann@example.org") else { throw FormatError("no address") }
-        return AccountCreated(
-            name: "Ann", email: email, password: try .numbered(4), token: AccountToken(secret: token).digest)
+        return email
+    }
+}
+
+extension AccountCreated {
+    static func ann(name: String? = "Ann", token: String = "token-1") throws -> AccountCreated {
+        AccountCreated(
+            name: name, email: try .ann(), password: try .numbered(4), token: AccountToken(secret: token).digest)
     }
 }
 

@@ -60,7 +60,7 @@ extension TestNode where Module == AccountsModule {
             """
             SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['account-1'], ARRAY[\(version)], ARRAY[\(stored.type)],
                 ARRAY[1::smallint], ARRAY[now()], ARRAY[\(stored.data.text)],
-                ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], '{}'::text[], '{}'::integer[])
+                ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}'::text[], '{}'::integer[])
             """)
     }
 

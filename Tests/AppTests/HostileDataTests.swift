@@ -202,14 +202,14 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
             try await database.withClient { client in
                 try await Self.insert(Hostile.lines, client)
                 try await client.run([
-                    "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change",
+                    "ALTER TABLE log.recorded_events DISABLE TRIGGER guard_personal",
                     "UPDATE log.recorded_events SET recorded_at = 'infinity' WHERE position = 2",
                     "UPDATE log.recorded_events SET recorded_at = '0044-03-15 12:00:00 BC' WHERE position = 4",
                 ])
                 let reader = LogReader(client: client)
                 let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents)
                 #expect(
-                    verification.violations.map(\.reason) == [
+                    verification.violations.filter { $0.check == .events }.map(\.reason) == [
                         "position 2: recorded_at is a time outside the years 0000 to 9999",
                         "position 4: recorded_at is a time outside the years 0000 to 9999",
                     ])

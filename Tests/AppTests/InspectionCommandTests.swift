@@ -70,7 +70,8 @@ private struct Tool: Sendable {
             #expect(hidden.map { $0["version"] } == [JSON(1), JSON(2)])
             #expect(hidden[1]["data"]?["address"] == "(hidden)")
             #expect(hidden[1]["data"]?["lat"] == "(hidden)")
-            #expect(hidden[1]["data"]?["name"] == "Tea\u{1B}[2J")
+            #expect(hidden[1]["data"]?["name"] == "(hidden)")
+            #expect(hidden[1]["data"]?["started_at"] == "2030-01-01T00:00:00.000Z")
             #expect(hidden[1]["request_id"] == "tea-time")
             let shown = try await tool.run("streams", "show", "event-12", "--reveal")
             #expect(shown.output.contains("data.address     Secret Street 1\n"))
@@ -88,7 +89,8 @@ private struct Tool: Sendable {
             #expect(
                 differences.first { $0["member"] == "address" }?.text
                     == #"{"member":"address","old":"(hidden)","new":"(hidden)"}"#)
-            #expect(differences.first { $0["member"] == "name" }?["new"] == "Tea\u{1B}[2J")
+            let revealed = try await tool.objects("streams", "diff", "event-12", "1", "2", "--reveal")
+            #expect(revealed.first { $0["member"] == "name" }?["new"] == "Tea\u{1B}[2J")
             #expect(!differences.contains { $0["member"] == "owner" })
 
             for nothing in [
@@ -162,7 +164,8 @@ private struct Tool: Sendable {
                 _ = try await client.query(
                     """
                     INSERT INTO log.recorded_events
-                    SELECT log.tail() + 1, gen_random_uuid(), 'user-99', 1, type, 1, now(), data, metadata
+                    SELECT log.tail() + 1, gen_random_uuid(), 'user-99', 1, type, 1, now(), data, metadata,
+                        personal, personal_digest
                     FROM log.recorded_events WHERE stream = 'user-1'
                     """
                 )

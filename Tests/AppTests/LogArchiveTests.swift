@@ -10,7 +10,8 @@ import Testing
     /// A digest of all data that must survive.
     private static let contents: SQL = """
         SELECT md5(string_agg(row, ';' ORDER BY row)) FROM (
-            SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text) AS row
+            SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text,
+                personal::text, personal_digest) AS row
             FROM log.recorded_events
             UNION ALL SELECT concat_ws('|', 'command', id, fingerprint, stream, version) FROM log.commands
         ) AS rows

@@ -143,8 +143,8 @@ private enum CreatedAnew: DomainEvent {
 
     static let category = "event"
     static let storedTypes = [StoredType("EventCreated", upcasters: [{ $0 }])]
-    static let personalFields: Set<String> = []
-    init(type: String, data: JSON) throws { self = .created }
+    static let personalMembers: Set<String> = []
+    init(type: String, content: EventContent) throws { self = .created }
     var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
 }
 

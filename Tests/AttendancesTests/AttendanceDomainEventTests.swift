@@ -14,7 +14,8 @@ import Users
     @Test func `AttendanceAdded is stored as these bytes and read from them`() throws {
         #expect(event.stored.type == "AttendanceAdded")
         #expect(event.stored.data.text == text)
-        #expect(try AttendanceDomainEvent.decode(type: "AttendanceAdded", format: 1, data: Array(text.utf8)) == event)
+        #expect(
+            try AttendanceDomainEvent.decode(StoredEvent(type: "AttendanceAdded", format: 1, facts: Array(text.utf8))) == event)
     }
 
     @Test func `AttendanceRemoved is stored as these bytes and read from them`() throws {
@@ -22,24 +23,36 @@ import Users
             AttendanceRemoved(event: EventID(rawValue: 12), user: UserID(rawValue: 1)))
         #expect(removed.stored.type == "AttendanceRemoved")
         #expect(removed.stored.data.text == text)
-        #expect(try AttendanceDomainEvent.decode(type: "AttendanceRemoved", format: 1, data: Array(text.utf8)) == removed)
+        #expect(
+            try AttendanceDomainEvent.decode(StoredEvent(type: "AttendanceRemoved", format: 1, facts: Array(text.utf8)))
+                == removed)
     }
 
-    @Test func `the domain events of attendances have two stored names, both in format 1`() {
+    @Test func `AttendanceErased is stored as these bytes, read from them, and stands at any later version`() throws {
+        let erased = AttendanceDomainEvent.erased(AttendanceErased(event: EventID(rawValue: 12), user: UserID(rawValue: 1)))
+        #expect((erased.stored.type, erased.stored.data.text) == ("AttendanceErased", text))
+        #expect(
+            try AttendanceDomainEvent.decode(StoredEvent(type: "AttendanceErased", format: 1, facts: Array(text.utf8)))
+                == erased)
+        for version: Int32 in [2, 3] { try erased.check(in: StreamName("attendance-12-1"), version: version) }
+    }
+
+    @Test func `the domain events of attendances have three stored names, all in format 1`() {
         #expect(AttendanceDomainEvent.category == "attendance")
-        #expect(AttendanceDomainEvent.storedTypes.map(\.name) == ["AttendanceAdded", "AttendanceRemoved"])
-        #expect(AttendanceDomainEvent.storedTypes.map(\.currentFormat) == [1, 1])
+        #expect(AttendanceDomainEvent.storedTypes.map(\.name) == ["AttendanceAdded", "AttendanceRemoved", "AttendanceErased"])
+        #expect(AttendanceDomainEvent.storedTypes.map(\.currentFormat) == [1, 1, 1])
+        #expect(AttendanceDomainEvent.personalMembers == [])
     }
 
     @Test func `an attendance event in a newer format is refused`() {
         #expect(throws: FormatError("AttendanceAdded has formats 1 to 1, not 2: written by a newer humon")) {
-            try AttendanceDomainEvent.decode(type: "AttendanceAdded", format: 2, data: Array(text.utf8))
+            try AttendanceDomainEvent.decode(StoredEvent(type: "AttendanceAdded", format: 2, facts: Array(text.utf8)))
         }
     }
 
     @Test func `an attendance event under an unknown name is refused`() {
         #expect(throws: FormatError("no stored type AttendanceDoubted in category attendance")) {
-            try AttendanceDomainEvent.decode(type: "AttendanceDoubted", format: 1, data: Array(text.utf8))
+            try AttendanceDomainEvent.decode(StoredEvent(type: "AttendanceDoubted", format: 1, facts: Array(text.utf8)))
         }
     }
 
@@ -49,9 +62,9 @@ import Users
         (#"{"event":12,"user":-1}"#, "user"), (#"{"event":9223372036854775808,"user":1}"#, "event"),
     ])
     func `an unusable field of an attendance event is named in the error, without its value`(text: String, field: String) {
-        for type in ["AttendanceAdded", "AttendanceRemoved"] {
+        for type in ["AttendanceAdded", "AttendanceRemoved", "AttendanceErased"] {
             #expect(throws: FormatError("\(type), format 1: no usable \(field) in the stored data")) {
-                try AttendanceDomainEvent.decode(type: type, format: 1, data: Array(text.utf8))
+                try AttendanceDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8)))
             }
         }
     }
@@ -65,11 +78,13 @@ import Users
             ("AttendanceRemoved", "attendance-12-2", 2, "the stream is not named after event and user"),
             ("AttendanceAdded", "attendance-12-1", 2, "an attendance is added at odd versions only"),
             ("AttendanceRemoved", "attendance-12-1", 1, "an attendance is removed at even versions only"),
+            ("AttendanceErased", "attendance-12-2", 2, "the stream is not named after event and user"),
+            ("AttendanceErased", "attendance-12-1", 1, "an attendance is added before it is erased"),
         ] as [(String, String, Int32, String)])
     func `an attendance event in a wrong stream or at a wrong version is refused`(
         type: String, stream: String, version: Int32, reason: String
     ) {
-        let stored = StoredEvent(type: type, format: 1, data: Array(#"{"event":12,"user":1}"#.utf8))
+        let stored = StoredEvent(type: type, format: 1, facts: Array(#"{"event":12,"user":1}"#.utf8))
         #expect(throws: FormatError("\(type), format 1: \(reason)")) {
             try AttendanceDomainEvent.decode(stored, in: StreamName(stream), version: version)
         }
@@ -77,7 +92,7 @@ import Users
 
     @Test(arguments: [1, 2, 3, 4] as [Int32]) func `an attendance is added and removed in turn`(version: Int32) {
         let type = version.isMultiple(of: 2) ? "AttendanceRemoved" : "AttendanceAdded"
-        let stored = StoredEvent(type: type, format: 1, data: Array(#"{"event":12,"user":1}"#.utf8))
+        let stored = StoredEvent(type: type, format: 1, facts: Array(#"{"event":12,"user":1}"#.utf8))
         #expect(throws: Never.self) {
             try AttendanceDomainEvent.decode(stored, in: StreamName("attendance-12-1"), version: version)
         }
@@ -89,6 +104,7 @@ import Users
         let removed = AttendanceDomainEvent.removed(AttendanceRemoved(event: event, user: user))
         #expect(added.state == ["event": JSON(12), "user": JSON(1), "attending": .bool(true)])
         #expect(removed.state == ["event": JSON(12), "user": JSON(1), "attending": .bool(false)])
+        #expect(AttendanceDomainEvent.erased(AttendanceErased(event: event, user: user)).state == removed.state)
     }
 
     @Test func `the key of an attendance stream is the event number, then the user number`() {

@@ -16,9 +16,9 @@ import Testing
             let data = mutations.next(of: [#"{"event":12,"user":1}"#, #"{"event":9223372036854775807,"user":2147483648}"#])
             let stream = StreamName(mutations.text(of: ["attendance-12-1", "attendance-9223372036854775807-2147483648"]))
             do {
-                let event = try AttendanceDomainEvent.decode(type: type, format: 1, data: data)
+                let event = try AttendanceDomainEvent.decode(StoredEvent(type: type, format: 1, facts: data))
                 try #require(
-                    try AttendanceDomainEvent.decode(type: type, format: 1, data: event.stored.data.utf8) == event)
+                    try AttendanceDomainEvent.decode(StoredEvent(type: type, format: 1, facts: event.stored.data.utf8)) == event)
                 try event.check(in: stream, version: Int32(number % types.count + 1))
             } catch is FormatError {
                 // The error is a sentence that names the violation.

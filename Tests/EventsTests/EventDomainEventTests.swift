@@ -1,5 +1,6 @@
 import Encoding
 import EventStore
+import Foundation
 import Testing
 import Users
 
@@ -34,14 +35,14 @@ import Users
             ),
             ("EventCancelled", "{}", .cancelled),
             ("EventHidden", #"{"reason":"Sells tickets that do not exist"}"#, .hidden(.fraud)),
-            ("EventUnhidden", "{}", .unhidden),
+            ("EventUnhidden", "{}", .unhidden), ("EventErased", "{}", .erased),
         ] as [(String, String, EventDomainEvent)])
     func `each event's domain event is stored as these bytes and read from them`(
         type: String, text: String, event: EventDomainEvent
     ) throws {
         #expect(event.stored.type == type)
         #expect(event.stored.data.text == text)
-        #expect(try EventDomainEvent.decode(type: type, format: 1, data: Array(text.utf8)) == event)
+        #expect(try EventDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) == event)
     }
 
     @Test func `a stored coordinate keeps its last digit`() throws {
@@ -51,7 +52,7 @@ import Users
         #expect(stored.data["lat"] == .number("37.760000000000005"))
         #expect(stored.data["lon"] == .number("-122.42999999999999"))
         #expect(
-            try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data.utf8)
+            try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8))
                 == .updated(EventUpdated(details: details))
         )
     }
@@ -60,21 +61,21 @@ import Users
         #expect(EventDomainEvent.category == "event")
         #expect(
             EventDomainEvent.storedTypes.map(\.name) == [
-                "EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden",
+                "EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden", "EventErased",
             ])
         #expect(EventDomainEvent.storedTypes.allSatisfy { $0.currentFormat == 1 && $0.writtenFormat == 1 })
     }
 
-    @Test(arguments: ["EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden"])
+    @Test(arguments: ["EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden", "EventErased"])
     func `an event's domain event in a newer format is refused`(type: String) {
         #expect(throws: FormatError("\(type) has formats 1 to 1, not 2: written by a newer humon")) {
-            try EventDomainEvent.decode(type: type, format: 2, data: Array("{}".utf8))
+            try EventDomainEvent.decode(StoredEvent(type: type, format: 2, facts: Array("{}".utf8)))
         }
     }
 
     @Test func `an event's domain event under an unknown name is refused`() {
         #expect(throws: FormatError("no stored type EventPostponed in category event")) {
-            try EventDomainEvent.decode(type: "EventPostponed", format: 1, data: Array("{}".utf8))
+            try EventDomainEvent.decode(StoredEvent(type: "EventPostponed", format: 1, facts: Array("{}".utf8)))
         }
     }
 
@@ -92,19 +93,19 @@ import Users
         }
         object[name] = value
         #expect(throws: FormatError("EventCreated, format 1: no usable \(name) in the stored data")) {
-            try EventDomainEvent.decode(type: "EventCreated", format: 1, data: JSON.object(object).utf8)
+            try EventDomainEvent.decode(StoredEvent(type: "EventCreated", format: 1, facts: JSON.object(object).utf8))
         }
     }
 
-    @Test(arguments: [#"{}"#, #"{"reason":null}"#, #"{"reason":1}"#])
+    @Test(arguments: [#"{"reason":null}"#, #"{"reason":1}"#])
     func `a stored EventHidden without a text as its reason is refused`(data: String) {
         #expect(throws: FormatError("EventHidden, format 1: no usable reason in the stored data")) {
-            try EventDomainEvent.decode(type: "EventHidden", format: 1, data: Array(data.utf8))
+            try EventDomainEvent.decode(StoredEvent(type: "EventHidden", format: 1, facts: Array(data.utf8)))
         }
     }
 
-    @Test func `tools hide the place of an event and the reason of its hiding`() {
-        #expect(EventDomainEvent.personalFields == ["address", "lat", "lon", "reason"])
+    @Test func `the name and the place of an event and the reason of its hiding are personal`() {
+        #expect(EventDomainEvent.personalMembers == ["name", "address", "lat", "lon", "reason"])
     }
 
     @Test(
@@ -132,7 +133,7 @@ import Users
             }
             object[name] = value
             #expect(throws: FormatError("\(stored.type), format 1: \(reason)")) {
-                try EventDomainEvent.decode(type: stored.type, format: 1, data: JSON.object(object).utf8)
+                try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: JSON.object(object).utf8))
             }
         }
     }
@@ -142,7 +143,7 @@ import Users
         var details = EventDetails.concert
         details.coordinates = Coordinates(lat: lat, lon: lon)
         let event = EventDomainEvent.updated(EventUpdated(details: details))
-        #expect(try EventDomainEvent.decode(type: "EventUpdated", format: 1, data: event.stored.data.utf8) == event)
+        #expect(try EventDomainEvent.decode(StoredEvent(type: "EventUpdated", format: 1, facts: event.stored.data.utf8)) == event)
     }
 
     @Test(arguments: ["owner", "name", "address", "lat", "lon", "started_at", "ended_at"])
@@ -153,7 +154,80 @@ import Users
         }
         object[name] = nil
         #expect(throws: FormatError("EventCreated, format 1: no usable \(name) in the stored data")) {
-            try EventDomainEvent.decode(type: "EventCreated", format: 1, data: JSON.object(object).utf8)
+            try EventDomainEvent.decode(StoredEvent(type: "EventCreated", format: 1, facts: JSON.object(object).utf8))
+        }
+    }
+}
+
+@Suite struct `Erased domain events of events` {
+    private static let times = #""started_at":"2013-09-16T00:00:00.000Z","ended_at":"2013-09-16T03:30:00.000Z""#
+
+    private static func decode(_ type: String, _ facts: String, _ personal: Personal<String>?) throws -> EventDomainEvent {
+        try EventDomainEvent.decode(
+            StoredEvent(type: type, format: 1, facts: Array(facts.utf8), personal: personal?.map { Array($0.utf8) }))
+    }
+
+    @Test func `personal members beside the facts are read`() throws {
+        let personal = Personal.present(#"{"salt":"00","name":"Picnic","address":"85 2nd Street","lat":37.76,"lon":-122.43}"#)
+        #expect(
+            try Self.decode("EventCreated", #"{"owner":1,\#(Self.times)}"#, personal)
+                == .created(EventCreated(owner: .ann, details: .picnic)))
+        #expect(
+            try Self.decode("EventUpdated", "{\(Self.times)}", personal) == .updated(EventUpdated(details: .picnic)))
+        #expect(
+            try Self.decode("EventHidden", "{}", .present(#"{"salt":"00","reason":"Spam"}"#))
+                == .hidden(EventHidden(reason: "Spam")))
+    }
+
+    @Test func `an erased event keeps its owner and its times`() throws {
+        let facts = #"{"owner":1,\#(Self.times)}"#
+        let created = try Self.decode("EventCreated", facts, .erased)
+        guard case .created(let recorded) = created else {
+            Issue.record("\(created)")
+            return
+        }
+        #expect(recorded.owner == .ann)
+        #expect(
+            (recorded.details.startedAt, recorded.details.endedAt) == (EventDetails.picnic.startedAt, EventDetails.picnic.endedAt)
+        )
+        #expect(recorded.details.details == .erased)
+        #expect(created.stored.data.text == facts)
+        let updated = try Self.decode("EventUpdated", "{\(Self.times)}", .erased)
+        #expect(updated.stored.data.text == "{\(Self.times)}")
+        let hidden = try Self.decode("EventHidden", "{}", .erased)
+        #expect(hidden.stored.data.text == "{}")
+        #expect(hidden != .hidden(.fraud))
+    }
+
+    @Test func `the times of an erased event are checked`() {
+        #expect(throws: FormatError("EventUpdated, format 1: no usable started_at in the stored data")) {
+            try Self.decode("EventUpdated", #"{"started_at":"soon","ended_at":null}"#, .erased)
+        }
+    }
+
+    @Test func `an event that never had personal members is refused`() {
+        for (type, facts) in [
+            ("EventCreated", #"{"owner":1,\#(Self.times)}"#), ("EventUpdated", "{\(Self.times)}"), ("EventHidden", "{}"),
+        ] {
+            #expect(throws: FormatError("\(type), format 1: no personal members in the stored data")) {
+                try Self.decode(type, facts, nil)
+            }
+        }
+    }
+
+    @Test func `a rebuild that reads erased details leaves no row`() throws {
+        let created = try Self.decode("EventCreated", #"{"owner":1,\#(Self.times)}"#, .erased)
+        func envelope(_ event: EventDomainEvent, _ version: Int32) -> EventEnvelope<EventDomainEvent> {
+            EventEnvelope(
+                id: UUID(), stream: EventID(rawValue: 12).stream, version: version, recordedAt: .startOfPicnic,
+                metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
+        }
+        let twelve = EventID(rawValue: 12)
+        for events in [
+            [created], [created, .erased], [EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)), .erased],
+        ] {
+            let changes = EventsProjection().fold(events.enumerated().map { envelope($1, Int32($0 + 1)) })
+            #expect((changes.created.map(\.id), changes.changed.map(\.id), changes.erased) == ([], [], [twelve]))
         }
     }
 }
@@ -179,13 +253,14 @@ import Users
             (.cancelled, "event-1", 1, "an event is created before it is cancelled"),
             (.hidden(.fraud), "event-1", 1, "an event is created before it is hidden"),
             (.unhidden, "event-1", 1, "an event is created before it is hidden"),
+            (.erased, "event-1", 1, "an event is created before it is erased"),
             (.updated(EventUpdated(details: .picnic)), "event-+1", 2, "the stream is not named after an event's id"),
             (.created(EventCreated(owner: .ann, details: .picnic)), "user-1", 1, "the stream is not named after an event's id"),
         ] as [(EventDomainEvent, String, Int32, String)])
     func `an event stream begins with EventCreated and goes on with other domain events`(
         event: EventDomainEvent, stream: String, version: Int32, reason: String
     ) {
-        let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)
+        let stored = StoredEvent(type: event.stored.type, format: 1, facts: event.stored.data.utf8)
         #expect(throws: FormatError("\(stored.type), format 1: \(reason)")) {
             try EventDomainEvent.decode(stored, in: StreamName(stream), version: version)
         }

@@ -61,13 +61,26 @@ extension [EventID: Event] {
     mutating func apply(_ envelope: EventEnvelope<EventDomainEvent>) {
         guard let id = EventID(stream: envelope.stream) else { return }
         switch envelope.event {
-        case .created(let created): self[id] = Event(id: id, owner: created.owner, version: 1, details: created.details)
-        case .updated(let updated): self[id]?.details = updated.details
+        case .created(let created):
+            if case .present(let details) = created.details.details {
+                self[id] = Event(id: id, owner: created.owner, version: 1, details: details)
+            }
+        case .updated(let updated):
+            if case .present(let details) = updated.details.details { self[id]?.details = details }
         case .cancelled: self[id]?.isCancelled = true
         case .hidden: self[id]?.isHidden = true
         case .unhidden: self[id]?.isHidden = false
+        case .erased: self[id] = nil
         }
         self[id]?.version = envelope.version
+    }
+}
+
+extension EventUpdated {
+    /// All details, which a test expects not to be erased.
+    var present: EventDetails? {
+        guard case .present(let details) = details.details else { return nil }
+        return details
     }
 }
 

@@ -23,12 +23,14 @@ import Users
         var accepted = 0
         for offset in 0..<Self.count {
             let original = events[offset % events.count].stored
-            let stored = StoredEvent(type: original.type, format: 1, data: mutations.next(of: [original.data.utf8]))
+            let stored = StoredEvent(type: original.type, format: 1, facts: mutations.next(of: [original.data.utf8]))
             let stream = StreamName(mutations.text(of: ["event-12", "event-9223372036854775807"]))
             let version = mutations.number(Int32.self)
             do {
-                let event = try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data)
-                try #require(try EventDomainEvent.decode(type: stored.type, format: 1, data: event.stored.data.utf8) == event)
+                let event = try EventDomainEvent.decode(stored)
+                try #require(
+                    try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: event.stored.data.utf8)) == event
+                )
                 // The decoded event fits every projection, index and search.
                 let envelope = EventEnvelope(
                     id: UUID(), stream: EventID(rawValue: Int64(offset + 1)).stream, version: 1, recordedAt: .startOfPicnic,
@@ -72,7 +74,7 @@ import Users
                     // Details that may be recorded can also be read.
                     let stored = EventDomainEvent.created(EventCreated(owner: .ann, details: details)).stored
                     #expect(throws: Never.self) {
-                        try EventDomainEvent.decode(type: stored.type, format: 1, data: stored.data.utf8)
+                        try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8))
                     }
                     _ = try EventPatch(json).applied(to: details)
                 } catch {

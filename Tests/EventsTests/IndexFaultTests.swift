@@ -15,8 +15,8 @@ private enum CreatedAnew: DomainEvent {
 
     static let category = "event"
     static let storedTypes = [StoredType("EventCreated", upcasters: [{ $0 }])]
-    static let personalFields: Set<String> = []
-    init(type: String, data: JSON) throws { self = .created }
+    static let personalMembers: Set<String> = []
+    init(type: String, content: EventContent) throws { self = .created }
     var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
 }
 
@@ -36,7 +36,7 @@ private enum CreatedAnew: DomainEvent {
                         try await connection.query(
                             """
                             INSERT INTO log.recorded_events SELECT position, gen_random_uuid(), 'event-' || (1000 + position), 1, type,
-                            format, recorded_at, data, metadata FROM gone
+                            format, recorded_at, data, metadata, personal, personal_digest FROM gone
                             """)
                         try await connection.query("UPDATE events_v2.events SET id = 1000 + id WHERE id > 15")
                         try await connection.query("ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change")

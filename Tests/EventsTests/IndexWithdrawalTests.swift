@@ -117,7 +117,7 @@ private let away = NearbySearch.everywhere
                         """
                         SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(id.stream.description)], ARRAY[\(version)],
                             ARRAY[\(type)], ARRAY[1::smallint], ARRAY[now()], ARRAY[\(data)],
-                            ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], '{}'::text[], '{}'::integer[])
+                            ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}'::text[], '{}'::integer[])
                         """)
                 }
                 try await eventually { recorder.now.through == 5 }

@@ -40,7 +40,7 @@ import Users
             """
             SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(id.stream.description)], ARRAY[2], ARRAY['EventUpdated'],
                 ARRAY[1::smallint], ARRAY[now()], ARRAY[\(data)], ARRAY['{"request_id":"x","actor":1,"trace_id":null}'],
-                '{}'::text[], '{}'::integer[])
+                ARRAY[NULL], ARRAY[NULL::bytea], '{}'::text[], '{}'::integer[])
             """)
     }
 

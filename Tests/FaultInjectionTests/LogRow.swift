@@ -15,8 +15,8 @@ struct LogRow: Sendable, Hashable {
     static func all(_ client: PostgresClient) async throws -> [LogRow] {
         try await client.query(
             """
-            SELECT position, stream, version, type, coalesce(data->>'device', ''), coalesce(
-                (SELECT string_agg(m[1], ' ') FROM regexp_matches(data::text || metadata::text, \("(\(Mark.pattern))"), 'g') AS m),
+            SELECT position, stream, version, type, coalesce(personal->>'device', ''), coalesce(
+                (SELECT string_agg(m[1], ' ') FROM regexp_matches(data::text || coalesce(personal::text, '') || metadata::text, \("(\(Mark.pattern))"), 'g') AS m),
                 ''
             )
             FROM log.recorded_events ORDER BY position

@@ -101,7 +101,7 @@ struct TestAPI: Sendable {
                 compose: { context in
                     var own = ModuleContext(
                         log: context.log, database: context.database, dependencies: .system,
-                        notifier: hasIndex ? context.notifier : nil, logger: .quiet)
+                        notifier: hasIndex ? context.notifier : nil, modules: Modules.registered, logger: .quiet)
                     var services: [any Service] = []
                     if hasIndex {
                         // Without heartbeats, so that tests can compare whole streams.

@@ -10,6 +10,7 @@ import Testing
         (.created(TaskCreated(account: ann, title: "Buy milk")), "TaskCreated", #"{"account":7,"title":"Buy milk"}"#),
         (.renamed(TaskRenamed(title: "Buy tea")), "TaskRenamed", #"{"title":"Buy tea"}"#),
         (.completed, "TaskCompleted", "{}"), (.reopened, "TaskReopened", "{}"), (.deleted, "TaskDeleted", "{}"),
+        (.erased, "TaskErased", "{}"),
     ]
 
     @Test func `each domain event is stored as these bytes and read from them`() throws {
@@ -17,20 +18,37 @@ import Testing
         for (event, type, text) in Self.events {
             #expect(event.stored.type == type)
             #expect(event.stored.data.text == text)
-            #expect(try TaskDomainEvent.decode(type: type, format: 1, data: Array(text.utf8)) == event)
+            #expect(try TaskDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) == event)
         }
     }
 
     @Test func `the title is personal`() {
         #expect(TaskDomainEvent.category == "task")
-        #expect(TaskDomainEvent.personalFields == ["title"])
+        #expect(TaskDomainEvent.personalMembers == ["title"])
     }
 
-    @Test(arguments: [#"{"account":7}"#, #"{"account":7,"title":"\u0000"}"#, #"{"account":7,"title":7}"#])
+    @Test(arguments: [#"{"account":7,"title":"\u0000"}"#, #"{"account":7,"title":7}"#])
     func `a task without a title that PostgreSQL can hold is refused`(text: String) {
         #expect(throws: FormatError("TaskCreated, format 1: no usable title in the stored data")) {
-            try TaskDomainEvent.decode(type: "TaskCreated", format: 1, data: Array(text.utf8))
+            try TaskDomainEvent.decode(StoredEvent(type: "TaskCreated", format: 1, facts: Array(text.utf8)))
         }
+    }
+
+    @Test func `a title beside the facts is read, and an erased one is read as erased`() throws {
+        for (event, type, facts) in [
+            (Self.events[0].event, "TaskCreated", #"{"account":7}"#),
+            (.renamed(TaskRenamed(title: "Buy milk")), "TaskRenamed", "{}"),
+        ] {
+            func decode(_ personal: Personal<[UInt8]>?) throws -> TaskDomainEvent {
+                try TaskDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(facts.utf8), personal: personal))
+            }
+            #expect(try decode(.present(Array(#"{"salt":"00","title":"Buy milk"}"#.utf8))) == event)
+            let erased = try decode(.erased)
+            #expect(erased != event)
+            #expect((erased.stored.type, erased.stored.data.text) == (type, facts))
+            #expect(throws: FormatError("\(type), format 1: no personal members in the stored data")) { try decode(nil) }
+        }
+        #expect(TaskDomainEvent.erased.state == ["erased": .bool(true)])
     }
 
     @Test func `TaskCreated stands at version 1 of a task's stream, and the others behind it`() throws {
@@ -58,8 +76,9 @@ import Testing
             let (_, type, text) = Self.events[number % Self.events.count]
             let data = mutations.next(of: [text])
             do {
-                let event = try TaskDomainEvent.decode(type: type, format: 1, data: data)
-                try #require(try TaskDomainEvent.decode(type: type, format: 1, data: event.stored.data.utf8) == event)
+                let event = try TaskDomainEvent.decode(StoredEvent(type: type, format: 1, facts: data))
+                try #require(
+                    try TaskDomainEvent.decode(StoredEvent(type: type, format: 1, facts: event.stored.data.utf8)) == event)
             } catch is FormatError {
                 // The error is a sentence that names the violation.
             }

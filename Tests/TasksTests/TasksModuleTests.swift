@@ -1,6 +1,7 @@
 import Accounts
 import Encoding
 import EventStore
+import Foundation
 import Postgres
 import TestDatabase
 import Testing
@@ -44,7 +45,7 @@ import Testing
                     try await database.withClient { client in
                         _ = try await client.query(
                             """
-                            INSERT INTO tasks_v1.tasks SELECT id, 1, \(ann.rawValue), now(), 'Old', false
+                            INSERT INTO tasks_v2.tasks SELECT id, 1, \(ann.rawValue), now(), 'Old', false
                             FROM generate_series(1000001, 1000999) AS id
                             """)
                     }
@@ -112,6 +113,29 @@ import Testing
             #expect(try await node.titles() == [])
             await #expect(throws: TaskRejection.notFound) { _ = try await node.delete(id) }
             await #expect(throws: TaskRejection.notFound) { try await node.update(id, ["completed": "1"]) }
+            // An erasure of the account must find it.
+            let rows: SQL = "SELECT account_id FROM \(identifier: TasksProjection.schema).tasks WHERE title IS NULL"
+            #expect(try await node.client.query(rows).decode(Int64.self) == [ann.rawValue])
+        }
+    }
+
+    @Test func `an erased task has no row, also after a rebuild`() async throws {
+        try await TestNode.with { node in
+            let id = try await node.create("Buy milk").id
+            _ = try await node.create("Wash the car")
+            try await node.update(id, ["title": "Buy tea"])
+            let append = AppendRequest(
+                id: UUID(),
+                streams: [StreamAppend([TaskDomainEvent.erased], to: id.stream, after: 2)],
+                recordedAt: Timestamp(milliseconds: 1_379_289_600_000),
+                metadata: Metadata(requestID: "test", actor: nil, traceID: nil))
+            #expect(try await node.log.append(append).place?.version == 3)
+            #expect(try await node.titles() == ["Wash the car"])
+            let models = ReadModels(projections: [TasksProjection()], client: node.client, logger: .quiet)
+            #expect(try await models.verify { _ in }.allSatisfy { $0.differences.isEmpty })
+            _ = try await models.rebuild { _ in }
+            #expect(try await node.titles() == ["Wash the car"])
+            #expect(try await models.verify { _ in }.allSatisfy { $0.differences.isEmpty })
         }
     }
 

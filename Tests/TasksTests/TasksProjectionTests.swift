@@ -39,8 +39,18 @@ import Testing
             Self.fold([(.completed, 2), (.reopened, 3)]) == .init(changed: [.init(id: Self.id, version: 3, isCompleted: false)]))
     }
 
-    @Test func `a deleted task leaves no row`() {
-        #expect(Self.fold([(Self.created, 1), (.completed, 2), (.deleted, 3)]) == TasksProjection.Changes())
-        #expect(Self.fold([(.completed, 2), (.deleted, 3)]) == .init(deleted: [Self.id]))
+    @Test func `a deleted task keeps its row, for the erasure of its account`() {
+        var row = Self.row(version: 3, title: "Buy milk", isCompleted: true)
+        row.isDeleted = true
+        #expect(Self.fold([(Self.created, 1), (.completed, 2), (.deleted, 3)]) == .init(created: [row]))
+        #expect(
+            Self.fold([(.completed, 2), (.deleted, 3)])
+                == .init(changed: [.init(id: Self.id, version: 3, isCompleted: true, isDeleted: true)]))
+    }
+
+    @Test func `an erased task leaves no row`() {
+        let erased = TasksProjection.Changes(erased: [Self.id])
+        #expect(Self.fold([(Self.created, 1), (.completed, 2), (.erased, 3)]) == erased)
+        #expect(Self.fold([(.deleted, 2), (.erased, 3)]) == erased)
     }
 }

@@ -14,11 +14,12 @@ import Testing
         let types = UserDomainEvent.storedTypes.map(\.name)
         for number in 0..<5_000 {
             let type = types[number % types.count]
-            let stored = StoredEvent(type: type, format: 1, data: mutations.next(of: inputs))
+            let stored = StoredEvent(type: type, format: 1, facts: mutations.next(of: inputs))
             let stream = StreamName(mutations.text(of: ["user-1", "user-9223372036854775807"]))
             do {
-                let event = try UserDomainEvent.decode(type: stored.type, format: 1, data: stored.data)
-                try #require(try UserDomainEvent.decode(type: stored.type, format: 1, data: event.stored.data.utf8) == event)
+                let event = try UserDomainEvent.decode(stored)
+                try #require(
+                    try UserDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: event.stored.data.utf8)) == event)
                 try event.check(in: stream, version: event.stored.type == "UserCreated" ? 1 : 2)
                 try #require(try #require(UserID(stream: stream)).stream == stream)
             } catch is FormatError {

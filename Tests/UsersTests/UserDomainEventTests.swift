@@ -11,50 +11,97 @@ import Testing
     @Test func `UserCreated is stored as these bytes and read from them`() throws {
         #expect(event.stored.type == "UserCreated")
         #expect(event.stored.data.text == text)
-        #expect(try UserDomainEvent.decode(type: "UserCreated", format: 1, data: Array(text.utf8)) == event)
+        #expect(try UserDomainEvent.decode(StoredEvent(type: "UserCreated", format: 1, facts: Array(text.utf8))) == event)
     }
 
     @Test func `TokenRotated is stored as these bytes and read from them`() throws {
         let rotated = UserDomainEvent.rotated(TokenRotated(device: DeviceToken(secret: "device-1").digest))
         #expect(rotated.stored.type == "TokenRotated")
         #expect(rotated.stored.data.text == text)
-        #expect(try UserDomainEvent.decode(type: "TokenRotated", format: 1, data: Array(text.utf8)) == rotated)
+        #expect(try UserDomainEvent.decode(StoredEvent(type: "TokenRotated", format: 1, facts: Array(text.utf8))) == rotated)
     }
 
     @Test func `TokenRevoked is stored as these bytes and read from them`() throws {
         #expect(UserDomainEvent.revoked.stored.type == "TokenRevoked")
         #expect(UserDomainEvent.revoked.stored.data.text == "{}")
-        #expect(try UserDomainEvent.decode(type: "TokenRevoked", format: 1, data: Array("{}".utf8)) == .revoked)
+        #expect(try UserDomainEvent.decode(StoredEvent(type: "TokenRevoked", format: 1, facts: Array("{}".utf8))) == .revoked)
     }
 
-    @Test func `the domain events of users have three stored names, all in format 1`() {
+    @Test func `the domain events of users have four stored names, all in format 1`() {
         #expect(UserDomainEvent.category == "user")
-        #expect(UserDomainEvent.storedTypes.map(\.name) == ["UserCreated", "TokenRotated", "TokenRevoked"])
-        #expect(UserDomainEvent.storedTypes.map(\.currentFormat) == [1, 1, 1])
+        #expect(UserDomainEvent.storedTypes.map(\.name) == ["UserCreated", "TokenRotated", "TokenRevoked", "UserErased"])
+        #expect(UserDomainEvent.storedTypes.map(\.currentFormat) == [1, 1, 1, 1])
     }
 
     @Test func `a user event in a newer format is refused`() {
         #expect(throws: FormatError("UserCreated has formats 1 to 1, not 2: written by a newer humon")) {
-            try UserDomainEvent.decode(type: "UserCreated", format: 2, data: Array(text.utf8))
+            try UserDomainEvent.decode(StoredEvent(type: "UserCreated", format: 2, facts: Array(text.utf8)))
         }
     }
 
     @Test func `a user event under an unknown name is refused`() {
         #expect(throws: FormatError("no stored type UserDeleted in category user")) {
-            try UserDomainEvent.decode(type: "UserDeleted", format: 1, data: Array(text.utf8))
+            try UserDomainEvent.decode(StoredEvent(type: "UserDeleted", format: 1, facts: Array(text.utf8)))
         }
     }
 
     @Test(arguments: [
-        #"{}"#, #"{"device":null}"#, #"{"device":7}"#, #"{"device":"03204de9"}"#, #"[]"#,
+        #"{"device":null}"#, #"{"device":7}"#, #"{"device":"03204de9"}"#,
         #"{"device":"03204DE92E11FC8C528139BE419065920EB83DBFF1A4663BBEA455AA6E9702BD"}"#,
     ])
     func `a user event without a valid digest is refused, and the error does not show the value`(text: String) {
         for type in ["UserCreated", "TokenRotated"] {
             #expect(throws: FormatError("\(type), format 1: no usable device in the stored data")) {
-                try UserDomainEvent.decode(type: type, format: 1, data: Array(text.utf8))
+                try UserDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8)))
             }
         }
+    }
+}
+
+@Suite struct `Erased domain events of users` {
+    private static let text = #"{"salt":"00","device":"03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"}"#
+
+    private func decode(_ type: String, _ personal: Personal<[UInt8]>?) throws -> UserDomainEvent {
+        try UserDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array("{}".utf8), personal: personal))
+    }
+
+    @Test func `a digest beside the facts is read, and an erased one is read as erased`() throws {
+        let digest = DeviceToken(secret: "device-1").digest
+        for type in ["UserCreated", "TokenRotated"] {
+            let present = try decode(type, .present(Array(Self.text.utf8)))
+            let erased = try decode(type, .erased)
+            #expect(present.stored.type == type)
+            #expect(present.stored.data == ["device": .string(digest.hexadecimal)])
+            #expect(erased.stored.type == type)
+            #expect(erased.stored.data == [:])
+            #expect(present != erased)
+        }
+    }
+
+    @Test(arguments: ["{}", "[]"]) func `a user event that never had a digest is refused`(facts: String) {
+        for type in ["UserCreated", "TokenRotated"] {
+            #expect(throws: FormatError("\(type), format 1: no personal members in the stored data")) {
+                try UserDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(facts.utf8)))
+            }
+        }
+        #expect(throws: FormatError("UserCreated, format 1: no usable device in the stored data")) {
+            try decode("UserCreated", .present(Array(#"{"salt":"00"}"#.utf8)))
+        }
+    }
+
+    @Test func `UserErased is stored without members, behind UserCreated`() throws {
+        #expect(UserDomainEvent.erased.stored.type == "UserErased")
+        #expect(UserDomainEvent.erased.stored.data.text == "{}")
+        #expect(try decode("UserErased", nil) == .erased)
+        #expect(throws: FormatError("a user is created before it is erased")) {
+            try UserDomainEvent.erased.check(in: StreamName("user-7"), version: 1)
+        }
+        try UserDomainEvent.erased.check(in: StreamName("user-7"), version: 2)
+    }
+
+    @Test func `the device is personal, and operators see in the state that a user is erased`() {
+        #expect(UserDomainEvent.personalMembers == ["device"])
+        #expect(UserDomainEvent.erased.state == ["device": .null, "erased": .bool(true)])
     }
 }
 
@@ -67,7 +114,7 @@ import Testing
         ] as [(String, Int32, String)])
     func `a user stream contains UserCreated at version 1 only`(stream: String, version: Int32, reason: String) {
         let event = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
-        let stored = StoredEvent(type: event.stored.type, format: 1, data: event.stored.data.utf8)
+        let stored = StoredEvent(type: event.stored.type, format: 1, facts: event.stored.data.utf8)
         #expect(throws: FormatError("UserCreated, format 1: \(reason)")) {
             try UserDomainEvent.decode(stored, in: StreamName(stream), version: version)
         }
@@ -79,7 +126,7 @@ import Testing
         ("TokenRevoked", "{}", "revoked"),
     ])
     func `a token changes after its user was created only`(type: String, data: String, word: String) {
-        let stored = StoredEvent(type: type, format: 1, data: Array(data.utf8))
+        let stored = StoredEvent(type: type, format: 1, facts: Array(data.utf8))
         #expect(throws: FormatError("\(type), format 1: a user is created before its token is \(word)")) {
             try UserDomainEvent.decode(stored, in: StreamName("user-7"), version: 1)
         }

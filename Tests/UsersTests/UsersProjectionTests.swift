@@ -44,6 +44,17 @@ import Testing
         #expect(changes.changed.isEmpty)
     }
 
+    @Test func `an erased user has a row without a token`() throws {
+        let erased = try UserDomainEvent.decode(
+            StoredEvent(type: "UserCreated", format: 1, facts: Array("{}".utf8), personal: .erased))
+        let changes = UsersProjection().fold([
+            envelope("user-1", 1, erased), envelope("user-1", 2, .erased), envelope("user-2", 3, .erased),
+            envelope("user-3", 1, erased),
+        ])
+        #expect(changes.created == [user(1, 2, nil), user(3, 1, nil)])
+        #expect(changes.changed == [user(2, 3, nil)])
+    }
+
     private func user(_ id: Int64, _ version: Int32, _ device: DeviceDigest?) -> User {
         User(id: UserID(rawValue: id), version: version, device: device)
     }

@@ -5,7 +5,7 @@ import collections, json, time
 from sandbox import Failed
 
 RECORDED = """
-SELECT type, stream, coalesce(data->>'name', ''), count(*) FROM log.recorded_events
+SELECT type, stream, coalesce(personal->>'name', ''), count(*) FROM log.recorded_events
 WHERE type IN ('EventCreated', 'EventUpdated', 'AttendanceAdded', 'UserCreated') GROUP BY 1, 2, 3
 """
 

@@ -35,14 +35,19 @@ public struct Dependencies: Sendable {
     public var newDomainEventID: UUID { UUID(at: now(), random: randomUUID()) }
 }
 
+/// Bytes that nobody can guess, from the system's generator. All at once: Swift's generator asks the system for each eight bytes.
+/// - Parameter count: at most 256
+func randomBytes(count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let isRandom = unsafe getentropy(&bytes, bytes.count) == 0
+    precondition(isRandom, "the system gives no random numbers")
+    return bytes
+}
+
 extension UUID {
     /// Version 4 (RFC 9562). Foundation's own opens a file for each, which was felt in every command.
     static func random() -> UUID {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        // All at once: Swift's generator asks the system for each half.
-        let isRandom = unsafe getentropy(&bytes, bytes.count) == 0
-        precondition(isRandom, "the system gives no random numbers")
-        return UUID(randomBytes: bytes)
+        UUID(randomBytes: EventStore.randomBytes(count: 16))
     }
 
     /// Version 4 (RFC 9562) from 16 bytes.

@@ -12,25 +12,27 @@ public protocol DomainEvent: Sendable {
     /// All stored types, each with its current format.
     static var storedTypes: [StoredType] { get }
 
-    /// The members of stored data, of any format, with personal data. Tools hide them unless `--reveal` is given. The protocol
-    /// has no default, so every module must name them.
-    static var personalFields: Set<String> { get }
+    /// The members, of any format, that tell about a person: every word that a person wrote, every place, every address and digest of a
+    /// secret. They are stored beside the facts, and an erasure ends them. Tools hide them unless `--reveal` is given. The protocol has
+    /// no default, so every module must name them.
+    static var personalMembers: Set<String> { get }
 
     /// The members of stored data with unique values: the log holds each value in one recorded event of the category, under one name.
     /// Domain events without the member have no value.
     static var uniqueMembers: Set<String> { get }
 
-    /// Reads the data of a type in its current format. The one place that checks stored values: arithmetic on the result
+    /// Reads the content of a type in its current format. The one place that checks stored values: arithmetic on the result
     /// cannot overflow.
-    /// - Throws: ``FormatError`` where the data is not of that format, or a value is outside its range.
-    init(type: String, data: JSON) throws
+    /// - Throws: ``FormatError`` where the content is not of that format, or a value is outside its range.
+    init(type: String, content: EventContent) throws
 
     /// Checks what the data alone does not tell: whether this domain event may stand in this stream, at this version. Accepts all by
     /// default.
     /// - Throws: ``FormatError`` where it may not.
     func check(in stream: StreamName, version: Int32) throws
 
-    /// The type's name and the data in the format that the type is written in.
+    /// The type's name, and facts and personal members together in the format that the type is written in. The log stores the
+    /// ``personalMembers`` apart.
     var stored: (type: String, data: JSON) { get }
 
     /// The members that this domain event gives to the state of its stream, as operators see it: an object. By default the data. A
@@ -41,8 +43,8 @@ public protocol DomainEvent: Sendable {
 /// A name under which domain events are stored, and the way from its old formats to the current one.
 public struct StoredType: Sendable {
     public var name: String
-    /// The first lifts format 1 to 2, and so on: pure functions, one step a format.
-    public var upcasters: [@Sendable (JSON) throws -> JSON]
+    /// The first lifts format 1 to 2, and so on: pure functions, one step a format. After an erasure they get the facts alone.
+    public var upcasters: [@Sendable (EventContent) throws -> EventContent]
 
     /// The format in which a program writes a type. A release must not write a format while servers run that cannot read it. So one
     /// release reads a new format, or a new type, and the next release writes it.
@@ -58,12 +60,16 @@ public struct StoredType: Sendable {
     public var writing: Writing
 
     public init(
-        _ name: String, upcasters: [@Sendable (JSON) throws -> JSON] = [], writing: Writing = .currentFormat
+        _ name: String, upcasters: [@Sendable (EventContent) throws -> EventContent] = [], writing: Writing = .currentFormat
     ) {
         self.name = name
         self.upcasters = upcasters
         self.writing = writing
     }
+
+    /// Whether a domain event of this type ends the personal members of its stream. The database knows such a type by the end of its
+    /// name, as in `UserErased`.
+    static func isErasure(_ name: String) -> Bool { name.hasSuffix("Erased") }
 
     /// The highest that is read.
     public var currentFormat: Int16 { Int16(upcasters.count + 1) }
@@ -95,16 +101,17 @@ extension DomainEvent {
     /// Reads a domain event where the log has it.
     /// - Throws: ``FormatError`` with type, format and field
     public static func decode(_ stored: StoredEvent, in stream: StreamName, version: Int32) throws -> Self {
-        let event = try decode(type: stored.type, format: stored.format, data: stored.data)
+        let event = try decode(stored)
         do { try event.check(in: stream, version: version) } catch {
             throw FormatError("\(stored.type), format \(stored.format): \(error)")
         }
         return event
     }
 
-    /// Reads data of any format that was ever stored.
+    /// Reads content of any format that was ever stored.
     /// - Throws: ``FormatError`` with type, format and field
-    public static func decode(type: String, format: Int16, data: [UInt8]) throws -> Self {
+    public static func decode(_ event: StoredEvent) throws -> Self {
+        let (type, format) = (event.type, event.format)
         guard let stored = storedTypes.first(where: { $0.name == type }) else {
             throw FormatError("no stored type \(type) in category \(category)")
         }
@@ -112,8 +119,8 @@ extension DomainEvent {
             throw FormatError("\(type) has formats 1 to \(stored.currentFormat), not \(format): written by a newer humon")
         }
         do {
-            let json = try JSON(utf8: data)
-            return try Self(type: type, data: stored.upcasters[Int(format - 1)...].reduce(json) { try $1($0) })
+            let content = try EventContent(event, personalMembers: personalMembers)
+            return try Self(type: type, content: stored.upcasters[Int(format - 1)...].reduce(content) { try $1($0) })
         } catch {
             throw FormatError("\(type), format \(format): \(error)")
         }

@@ -10,17 +10,20 @@ public struct Module: Sendable {
     public let projections: [any Projection]
     /// The sequences that number streams; empty if the module derives its keys from other values.
     public let idSequences: [IDSequence]
+    /// The streams that tell about persons of other modules.
+    public let personalStreams: [PersonalStreams]
     /// The module's own reports for operators.
     public let operatorReports: [OperatorReport]
 
     public init(
         _ name: String, domainEvents: [any DomainEvent.Type], projections: [any Projection], idSequences: [IDSequence] = [],
-        operatorReports: [OperatorReport] = []
+        personalStreams: [PersonalStreams] = [], operatorReports: [OperatorReport] = []
     ) {
         self.name = name
         self.domainEvents = domainEvents
         self.projections = projections
         self.idSequences = idSequences
+        self.personalStreams = personalStreams
         self.operatorReports = operatorReports
     }
 }
@@ -64,7 +67,10 @@ extension Module {
             + idSequences.filter { !categories.contains($0.category) }.map {
                 "The sequence \($0.name) numbers the category \($0.category), which the module \(name) does not have."
             }
-        return unusable + foreign + domainEvents.flatMap { Self.violations(of: $0.storedTypes, in: $0.category) }
+        let salted = domainEvents.filter { $0.personalMembers.contains(PersonalText.salt) }.map {
+            "The category \($0.category) has a personal member \(PersonalText.salt), which the log adds by itself."
+        }
+        return unusable + foreign + salted + domainEvents.flatMap { Self.violations(of: $0.storedTypes, in: $0.category) }
     }
 
     private static func violations(of storedTypes: [StoredType], in category: String) -> [String] {

@@ -10,17 +10,22 @@ public struct ModuleContext: Sendable {
     public let logger: Logger
     /// Wakes what a module keeps in memory; `nil` in a process that keeps nothing in memory, such as a tool.
     public let notifier: LogNotifier?
+    /// All modules of the process, which an erasure of a person asks for their streams.
+    let modules: [Module]
     private var parts: [ObjectIdentifier: any Sendable] = [:]
 
-    /// - Parameter notifier: must run; `nil` if the modules are to keep nothing in memory
+    /// - Parameters:
+    ///   - notifier: must run; `nil` if the modules are to keep nothing in memory
+    ///   - modules: all modules of the process
     public init(
-        log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil,
+        log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil, modules: [Module] = [],
         logger: Logger = Logger(label: "humon.modules")
     ) {
         self.log = log
         self.database = database
         self.dependencies = dependencies
         self.notifier = notifier
+        self.modules = modules
         self.logger = logger
     }
 

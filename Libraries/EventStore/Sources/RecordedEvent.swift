@@ -108,12 +108,15 @@ public struct StoredEvent: Sendable, Hashable {
     public var type: String
     public var format: Int16
     /// JSON, the exact bytes that were written.
-    public var data: [UInt8]
+    public var facts: [UInt8]
+    /// JSON, the exact bytes that were written; `nil` if there never were personal members.
+    public var personal: Personal<[UInt8]>?
 
-    package init(type: String, format: Int16, data: [UInt8]) {
+    package init(type: String, format: Int16, facts: [UInt8], personal: Personal<[UInt8]>? = nil) {
         self.type = type
         self.format = format
-        self.data = data
+        self.facts = facts
+        self.personal = personal
     }
 }
 
@@ -129,7 +132,7 @@ public struct RecordedEvent: Sendable {
     }
 
     private static let columnNames = [
-        "position", "id", "stream", "version", "type", "format", "recorded_at", "data", "metadata",
+        "position", "id", "stream", "version", "type", "format", "recorded_at", "data", "metadata", "personal", "personal_digest",
     ]
 
     /// Of ``LogReader/columns``.
@@ -144,7 +147,8 @@ public struct RecordedEvent: Sendable {
                 version: try row.value(3),
                 recordedAt: try row.value(6),
                 metadata: Metadata(stored: try row.utf8(8)),
-                event: StoredEvent(type: try row.value(4), format: try row.value(5), data: try row.utf8(7))
+                event: StoredEvent(
+                    type: try row.value(4), format: try row.value(5), facts: try row.utf8(7), personal: try row.personal(9))
             )
         } catch .decoding(let column, let cause) {
             throw FormatError("position \(position): \(Self.columnNames[column]) \(cause)")
@@ -172,6 +176,12 @@ extension Row {
 
     fileprivate func utf8(_ column: Int) throws(PostgresError) -> [UInt8] {
         do { return try cell(column).utf8() } catch { throw .decoding(column: column, cause: error) }
+    }
+
+    /// Reads the personal members, and whether they have a digest in the column behind them.
+    fileprivate func personal(_ column: Int) throws(PostgresError) -> Personal<[UInt8]>? {
+        if cell(column).isNull { return try value(column + 1) ? .erased : nil }
+        return .present(try utf8(column))
     }
 }
 

@@ -30,18 +30,21 @@ extension Migration {
         Migration(
             name: "0017_tighter_guards", bytes: PackageResources._017_tighter_guards_sql,
             oldestProgram: "0008_inline_read_models"),
+        Migration(
+            name: "0018_personal_members", bytes: PackageResources._018_personal_members_sql,
+            oldestProgram: "0018_personal_members"),
     ]
 
     /// The functions of the log (`db/functions`) and the rights of the roles (`db/grants.sql`). Raise the number when a release changes
     /// them. A program with a lower number, down to the oldest program, must work with them.
     public static let functions = Migration(
-        name: "functions_0001",
+        name: "functions_0002",
         bytes: [
-            PackageResources.append_sql, PackageResources.lookups_sql, PackageResources.guards_sql,
+            PackageResources.append_sql, PackageResources.erasure_sql, PackageResources.lookups_sql, PackageResources.guards_sql,
             PackageResources.read_models_sql, PackageResources.leases_sql, PackageResources.subscriptions_sql,
             PackageResources.grants_sql,
         ].flatMap(\.self),
-        oldestProgram: "0008_inline_read_models")
+        oldestProgram: "0018_personal_members")
 
     private init(name: String, bytes: [UInt8], preparation: String? = nil, oldestProgram: String? = nil) {
         self.init(

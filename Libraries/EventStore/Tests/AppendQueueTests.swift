@@ -13,8 +13,8 @@ private enum Written: DomainEvent {
 
     static let category = "text"
     static let storedTypes = [StoredType("Written")]
-    static let personalFields: Set<String> = []
-    init(type: String, data: JSON) throws { self = .written(try data.stored("text") { $0.storedString }) }
+    static let personalMembers: Set<String> = []
+    init(type: String, content: EventContent) throws { self = .written(try content.facts.stored("text") { $0.storedString }) }
 
     var stored: (type: String, data: JSON) {
         switch self {

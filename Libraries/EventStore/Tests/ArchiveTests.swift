@@ -14,7 +14,8 @@ import Testing
 
     /// The log's contents that an import must restore byte by byte.
     private static let contents: SQL = """
-        SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text)
+        SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text, personal::text,
+            personal_digest)
         FROM log.recorded_events
         UNION ALL SELECT concat_ws('|', 'command', id, fingerprint, stream, version) FROM log.commands
         ORDER BY 1
@@ -114,8 +115,8 @@ import Testing
             lines[0].replace(/"migrations":\[[^\]]*\]/, with: #""migrations":[…]"#)
             #expect(
                 lines == [
-                    #"{"humon_log":1,"created_at":"2013-09-16T00:00:00.000Z","migrations":[…],"first_position":1,"last_position":1,"recorded_events":1,"commands":0}"#,
-                    #"{"position":1,"id":"00000000-0000-4000-8000-000000000001","stream":"counter-1","version":1,"type":"Counted","format":1,"recorded_at":"2013-09-16T00:00:00.123000Z","data":"{\"number\":1}","metadata":"{\"request_id\":\"test\",\"actor\":7,\"trace_id\":null}"}"#,
+                    #"{"humon_log":2,"created_at":"2013-09-16T00:00:00.000Z","migrations":[…],"first_position":1,"last_position":1,"recorded_events":1,"commands":0}"#,
+                    #"{"position":1,"id":"00000000-0000-4000-8000-000000000001","stream":"counter-1","version":1,"type":"Counted","format":1,"recorded_at":"2013-09-16T00:00:00.123000Z","data":"{\"number\":1}","metadata":"{\"request_id\":\"test\",\"actor\":7,\"trace_id\":null}","personal":null,"personal_sha256":null}"#,
                     lines[2],
                 ])
             let footer = /\{"recorded_events":1,"commands":0,"sha256":"[0-9a-f]{64}"\}/
@@ -151,7 +152,8 @@ import Testing
         Tampering(name: "a byte", line: 14, reason: "checksum", change: { $0[3].replace("test", with: "tset") }, isSealed: false),
         Tampering(name: "no header", line: 1, reason: "no log", change: { $0.removeFirst() }),
         Tampering(
-            name: "a later format", line: 1, reason: "format 1, not 2", change: { $0[0].replace(#"log":1"#, with: #"log":2"#) }),
+            name: "a later format", line: 1, reason: "formats 1 to 2, not 3",
+            change: { $0[0].replace(#"log":2"#, with: #"log":3"#) }),
         Tampering(
             name: "other counts", line: 14, reason: "the first line says 11", change: { $0[0].replace(":10,", with: ":11,") }),
         Tampering(name: "a line dropped", line: 6, reason: "position 6 stands behind position 4", change: { $0.remove(at: 5) }),
@@ -210,7 +212,7 @@ import Testing
     private static func id(_ line: String) -> String { (line.firstMatch(of: /"id":"([^"]*)"/)?.1).map(String.init) ?? "" }
 
     private static func bytes(_ lines: [String], isSealed: Bool) -> [UInt8] {
-        guard isSealed, let end = lines.firstIndex(where: { $0.contains("sha256") }) else {
+        guard isSealed, let end = lines.firstIndex(where: { $0.contains(#""sha256""#) }) else {
             return Array((lines.joined(separator: "\n") + (lines.isEmpty ? "" : "\n")).utf8)
         }
         var lines = lines

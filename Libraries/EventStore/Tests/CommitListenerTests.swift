@@ -81,9 +81,9 @@ import Testing
                 try await client.withConnection { connection in
                     try await connection.execute(
                         script: """
-                            ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
+                            ALTER TABLE log.recorded_events DISABLE TRIGGER guard_personal;
                             UPDATE log.recorded_events SET id = '00000000-0000-0000-0000-000000000001' WHERE position = 3;
-                            ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
+                            ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER guard_personal;
                             """)
                 }
             }

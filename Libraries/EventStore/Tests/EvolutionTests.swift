@@ -40,7 +40,7 @@ import Testing
         try await Self.withLog(Self.lines) { reader, _ in
             let read = try await reader.read(after: 0, limit: 10).map { recorded in
                 let stored = recorded.envelope.event
-                return try TeaDomainEvent.decode(type: stored.type, format: stored.format, data: stored.data)
+                return try TeaDomainEvent.decode(stored)
             }
             #expect(
                 read == [

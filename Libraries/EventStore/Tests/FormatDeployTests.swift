@@ -12,8 +12,10 @@ private enum Soup {
         case cooked(litres: Int64)
         static let category = "soup"
         static let storedTypes = [StoredType("SoupCooked")]
-        static let personalFields: Set<String> = []
-        init(type: String, data: JSON) throws { self = .cooked(litres: try data.stored("litres", \.storedInteger)) }
+        static let personalMembers: Set<String> = []
+        init(type: String, content: EventContent) throws {
+            self = .cooked(litres: try content.facts.stored("litres", \.storedInteger))
+        }
         var stored: (type: String, data: JSON) {
             switch self {
             case .cooked(let litres): ("SoupCooked", ["litres": JSON(litres)])
@@ -21,8 +23,8 @@ private enum Soup {
         }
     }
 
-    static let upcasters: [@Sendable (JSON) throws -> JSON] = [
-        { data in ["millilitres": JSON(try data.stored("litres", \.storedInteger) * 1_000)] }
+    static let upcasters: [@Sendable (EventContent) throws -> EventContent] = [
+        { EventContent(["millilitres": JSON(try $0.facts.stored("litres", \.storedInteger) * 1_000)]) }
     ]
 
     enum Reading: DomainEvent {
@@ -31,8 +33,10 @@ private enum Soup {
         static let storedTypes = [
             StoredType("SoupCooked", upcasters: upcasters, writing: .format(1)), StoredType("SoupEaten", writing: .nothing),
         ]
-        static let personalFields: Set<String> = []
-        init(type: String, data: JSON) throws { self = .cooked(millilitres: try data.stored("millilitres", \.storedInteger)) }
+        static let personalMembers: Set<String> = []
+        init(type: String, content: EventContent) throws {
+            self = .cooked(millilitres: try content.facts.stored("millilitres", \.storedInteger))
+        }
         var stored: (type: String, data: JSON) {
             switch self {
             case .cooked(let millilitres): ("SoupCooked", ["litres": JSON(millilitres / 1_000)])
@@ -44,8 +48,10 @@ private enum Soup {
         case cooked(millilitres: Int64)
         static let category = "soup"
         static let storedTypes = [StoredType("SoupCooked", upcasters: upcasters), StoredType("SoupEaten")]
-        static let personalFields: Set<String> = []
-        init(type: String, data: JSON) throws { self = .cooked(millilitres: try data.stored("millilitres", \.storedInteger)) }
+        static let personalMembers: Set<String> = []
+        init(type: String, content: EventContent) throws {
+            self = .cooked(millilitres: try content.facts.stored("millilitres", \.storedInteger))
+        }
         var stored: (type: String, data: JSON) {
             switch self {
             case .cooked(let millilitres): ("SoupCooked", ["millilitres": JSON(millilitres)])

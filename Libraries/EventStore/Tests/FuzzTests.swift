@@ -34,10 +34,11 @@ import Testing
             for (type, format) in [(type, 1), ("TeaBrewed", format), ("TeaBrewed", 2), ("TeaBrewed", 3)] as [(String, Int16)] {
                 do {
                     let data = mutations.next(of: [#"{"seconds":200,"sort":"Assam"}"#, #"{"seconds":200}"#])
-                    let event = try TeaDomainEvent.decode(type: type, format: format, data: data)
+                    let event = try TeaDomainEvent.decode(StoredEvent(type: type, format: format, facts: data))
                     let current = TeaDomainEvent.writtenFormat(of: type)
                     try #require(
-                        try TeaDomainEvent.decode(type: type, format: current, data: event.stored.data.utf8) == event)
+                        try TeaDomainEvent.decode(StoredEvent(type: type, format: current, facts: event.stored.data.utf8))
+                            == event)
                 } catch is FormatError {
                     // The error is a sentence that names the violation.
                 }

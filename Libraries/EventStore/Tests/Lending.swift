@@ -4,20 +4,24 @@ import Postgres
 
 /// What happened to a book. The names of types and fields are stored for ever.
 enum BookEvent: DomainEvent {
-    case lent(reader: String)
+    case lent(reader: Personal<String>)
     case returned
 
     static let category = "book"
     static let storedTypes = [StoredType("BookLent"), StoredType("BookReturned")]
-    static let personalFields: Set = ["reader"]
+    static let personalMembers: Set = ["reader"]
 
-    init(type: String, data: JSON) throws {
-        self = type == "BookLent" ? .lent(reader: try data.stored("reader", \.storedString)) : .returned
+    init(type: String, content: EventContent) throws {
+        switch type {
+        case "BookLent": self = .lent(reader: try content.readPersonal { try $0.stored("reader", \.storedString) })
+        default: self = .returned
+        }
     }
 
     var stored: (type: String, data: JSON) {
         switch self {
-        case .lent(let reader): ("BookLent", ["reader": .string(reader)])
+        case .lent(.present(let reader)): ("BookLent", ["reader": .string(reader)])
+        case .lent(.erased): ("BookLent", [:])
         case .returned: ("BookReturned", [:])
         }
     }
@@ -35,8 +39,8 @@ struct LoansProjection: Projection {
     func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: String?] {
         envelopes.reduce(into: [:]) { readers, envelope in
             switch envelope.event {
-            case .lent(let reader): readers.updateValue(reader, forKey: envelope.stream.key)
-            case .returned: readers.updateValue(nil, forKey: envelope.stream.key)
+            case .lent(.present(let reader)): readers.updateValue(reader, forKey: envelope.stream.key)
+            case .lent(.erased), .returned: readers.updateValue(nil, forKey: envelope.stream.key)
             }
         }
     }
@@ -66,7 +70,7 @@ struct Lending: Sendable {
         let result = try await log.append(
             AppendRequest(
                 id: dependencies.newDomainEventID,
-                streams: [StreamAppend([BookEvent.lent(reader: reader)], to: stream, after: Int32(history.count))],
+                streams: [StreamAppend([BookEvent.lent(reader: .present(reader))], to: stream, after: Int32(history.count))],
                 recordedAt: dependencies.now(), metadata: Metadata(requestID: "desk-1", actor: nil, traceID: nil)))
         switch result {
         case .appended, .repeated: return true

@@ -9,7 +9,8 @@ import Testing
     private static func append(_ stream: String) -> SQL {
         """
         SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(stream)], ARRAY[1], ARRAY['Counted'], ARRAY[1::smallint], ARRAY[now()],
-            ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], ARRAY['sums_v1'], ARRAY[1])
+            ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea],
+            ARRAY['sums_v1'], ARRAY[1])
         """
     }
 
@@ -34,7 +35,7 @@ import Testing
                 """
                 SELECT log.append('[9000000:9000000]={00000000-0000-4000-8000-000000000001}', ARRAY['counter-a'], ARRAY[1], ARRAY['Counted'],
                     ARRAY[1::smallint], ARRAY[now()], ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'],
-                    ARRAY['sums_v1'], ARRAY[1])
+                    ARRAY[NULL], ARRAY[NULL::bytea], ARRAY['sums_v1'], ARRAY[1])
                 """
             ).decode(Int64.self)
             #expect(positions == [1])

@@ -39,7 +39,7 @@ import Testing
             try await Self.fill(store)
             _ = try await store.database.withClient { client in
                 try await client.run([
-                    "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change",
+                    "ALTER TABLE log.recorded_events DISABLE TRIGGER USER",
                     // Gaps at position 2 and at positions 4 to 5 leave gaps in both streams.
                     "DELETE FROM log.recorded_events WHERE position IN (2, 4, 5)",
                     "UPDATE log.recorded_events SET stream = 'counter-9' WHERE position = 7",

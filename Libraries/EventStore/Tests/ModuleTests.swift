@@ -75,8 +75,8 @@ import Testing
         case ordered
         static let category = "order-line"
         static let storedTypes = [StoredType("Ordered")]
-        static let personalFields: Set<String> = []
-        init(type: String, data: JSON) { self = .ordered }
+        static let personalMembers: Set<String> = []
+        init(type: String, content: EventContent) { self = .ordered }
         var stored: (type: String, data: JSON) { ("Ordered", [:]) }
     }
 
@@ -84,8 +84,8 @@ import Testing
         case told
         static let category = "untold"
         static let storedTypes: [StoredType] = []
-        static let personalFields: Set<String> = []
-        init(type: String, data: JSON) { self = .told }
+        static let personalMembers: Set<String> = []
+        init(type: String, content: EventContent) { self = .told }
         var stored: (type: String, data: JSON) { ("Told", [:]) }
     }
 
@@ -93,8 +93,8 @@ import Testing
         case told
         static let category = "twice"
         static let storedTypes = [StoredType("Told"), StoredType("Told", writing: .format(2))]
-        static let personalFields: Set<String> = []
-        init(type: String, data: JSON) { self = .told }
+        static let personalMembers: Set<String> = []
+        init(type: String, content: EventContent) { self = .told }
         var stored: (type: String, data: JSON) { ("Told", [:]) }
     }
 }

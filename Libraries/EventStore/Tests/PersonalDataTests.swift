@@ -9,34 +9,58 @@ import Testing
 
         static let category = "person"
         static let storedTypes = [StoredType("Moved")]
-        static let personalFields: Set<String> = ["street"]
+        static let personalMembers: Set<String> = ["street"]
 
-        init(type: String, data: JSON) throws { self = .moved }
+        init(type: String, content: EventContent) throws { self = .moved }
         var stored: (type: String, data: JSON) { ("Moved", [:]) }
     }
 
     private static let data: JSON = ["year": 2_013.json, "street": "Mission Street"]
 
-    @Test func `personal fields are hidden, and no other field of a known event`() {
+    /// What is shown of a recorded event, before its personal members were separated.
+    private static func shown(
+        _ personalData: PersonalData, _ facts: JSON, type: String = "Moved", personal: Personal<JSON>? = nil, category: String
+    ) -> JSON {
+        let event = StoredEvent(type: type, format: 1, facts: facts.utf8, personal: personal?.map(\.utf8))
+        return personalData.shown(event, category: category)
+    }
+
+    @Test func `personal members are hidden, and no other member of a known event`() {
         let hiding = PersonalData(of: [Moved.self], isRevealed: false)
         let shown: JSON = ["year": 2_013.json, "street": "(hidden)"]
-        #expect(hiding.shown(Self.data, type: "Moved", category: "person") == shown)
+        #expect(Self.shown(hiding, Self.data, category: "person") == shown)
         #expect(hiding.shown(Self.data, category: "person") == shown)
-        #expect(hiding.shown(["street": .null], type: "Moved", category: "person") == ["street": .null])
+        #expect(Self.shown(hiding, ["street": .null], category: "person") == ["street": .null])
     }
 
     @Test func `every field of an unknown event type is hidden`() {
         let hiding = PersonalData(of: [Moved.self], isRevealed: false)
         let nothing: JSON = ["year": "(hidden)", "street": "(hidden)"]
-        #expect(hiding.shown(Self.data, type: "Teleported", category: "person") == nothing)
-        #expect(hiding.shown(Self.data, type: "Moved", category: "robot") == nothing)
+        #expect(Self.shown(hiding, Self.data, type: "Teleported", category: "person") == nothing)
+        #expect(Self.shown(hiding, Self.data, category: "robot") == nothing)
         #expect(hiding.shown(Self.data, category: "robot") == nothing)
-        #expect(hiding.shown("Mission Street", type: "Moved", category: "person") == "(hidden)")
+        #expect(Self.shown(hiding, "Mission Street", category: "person") == "(hidden)")
+    }
+
+    @Test func `personal members that stand apart are shown among the facts, hidden and without their salt`() {
+        let hiding = PersonalData(of: [Moved.self], isRevealed: false)
+        let revealing = PersonalData(of: [Moved.self], isRevealed: true)
+        let facts: JSON = ["year": 2_013.json]
+        let personal: Personal<JSON> = .present(["salt": "00", "street": "Mission Street"])
+        #expect(
+            Self.shown(hiding, facts, personal: personal, category: "person") == ["year": 2_013.json, "street": "(hidden)"])
+        #expect(Self.shown(revealing, facts, personal: personal, category: "person") == Self.data)
+    }
+
+    @Test(arguments: [false, true]) func `after an erasure one member says so`(isRevealed: Bool) {
+        let personalData = PersonalData(of: [Moved.self], isRevealed: isRevealed)
+        let shown = Self.shown(personalData, ["year": 2_013.json], personal: .erased, category: "person")
+        #expect(shown == ["year": 2_013.json, "personal": "(erased)"])
     }
 
     @Test func `a caller that asks for personal data gets it`() {
         let revealing = PersonalData(of: [Moved.self], isRevealed: true)
-        #expect(revealing.shown(Self.data, type: "Teleported", category: "robot") == Self.data)
+        #expect(Self.shown(revealing, Self.data, type: "Teleported", category: "robot") == Self.data)
         #expect(revealing.shown(Self.data, category: "person") == Self.data)
     }
 }

@@ -24,8 +24,9 @@ import Testing
                     "DELETE FROM log.follower_leaders",
                     "SELECT nextval('log.event_ids')", "CREATE SCHEMA mine", "DELETE FROM humon.migrations",
                     // These append, or take a lock that appends or servers need.
-                    "SELECT log.lock()", "SELECT log.require('{}', '{}')", "SELECT log.leave_inline('{sums_v1}')",
-                    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+                    "SELECT log.lock()", "SELECT log.require('{}', '{}', '{}', '{}')", "SELECT log.leave_inline('{sums_v1}')",
+                    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+                    "SELECT log.erase('{counter-a}')", "SELECT log.separate('{}', '{}', '{}', '{}')",
                     "SELECT log.hold_served('sums_v1')", "SELECT log.lock_read_models('{sums_v1}')",
                 ]
                 for statement in writing {

@@ -17,7 +17,7 @@ import Testing
             """
             SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\("counter-\(counter)")], ARRAY[\(version)], ARRAY['Counted'],
                 ARRAY[1::smallint], ARRAY[now()], ARRAY[\(data)], ARRAY['{"request_id":"x","actor":1,"trace_id":null}'],
-                '{}'::text[], '{}'::integer[])
+                ARRAY[NULL], ARRAY[NULL::bytea], '{}'::text[], '{}'::integer[])
             """)
     }
 

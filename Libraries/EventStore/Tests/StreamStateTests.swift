@@ -13,12 +13,12 @@ import Testing
         static let storedTypes = [
             StoredType(
                 "Built",
-                upcasters: [{ data in ["name": data["label"] ?? .null, "owner": data["owner"] ?? .null] }]),
+                upcasters: [{ EventContent(["name": $0.facts["label"] ?? .null, "owner": $0.facts["owner"] ?? .null]) }]),
             StoredType("Changed"),
         ]
 
-        static let personalFields: Set<String> = []
-        init(type: String, data: JSON) throws { self = .said(type: type, data) }
+        static let personalMembers: Set<String> = []
+        init(type: String, content: EventContent) throws { self = .said(type: type, content.facts) }
         var stored: (type: String, data: JSON) {
             switch self {
             case .said(let type, let data): (type, data)
@@ -41,7 +41,7 @@ import Testing
             envelope: EventEnvelope(
                 id: UUID(), stream: StreamName("hut-1"), version: version, recordedAt: Timestamp(milliseconds: milliseconds),
                 metadata: Metadata(requestID: "r", actor: nil, traceID: nil),
-                event: StoredEvent(type: type, format: format, data: Array(data.utf8))))
+                event: StoredEvent(type: type, format: format, facts: Array(data.utf8))))
     }
 
     private func state(_ recorded: [RecordedEvent]) throws -> StreamState? {

@@ -27,7 +27,7 @@ struct Diary: Subscription {
         try await pause()
         for event in events where isSuperstitious() {
             let stored = event.envelope.event
-            if try Counted.decode(type: stored.type, format: stored.format, data: stored.data) == .counted(13) { throw Unlucky() }
+            if try Counted.decode(stored) == .counted(13) { throw Unlucky() }
         }
     }
 }

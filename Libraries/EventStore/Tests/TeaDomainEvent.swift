@@ -12,22 +12,22 @@ enum TeaDomainEvent: DomainEvent, Hashable {
             "TeaBrewed",
             upcasters: [
                 // Format 1 had the time in minutes.
-                { data in ["seconds": JSON(try data.stored("minutes", \.storedInteger) * 60)] },
+                { EventContent(["seconds": JSON(try $0.facts.stored("minutes", \.storedInteger) * 60)]) },
                 // Format 2 did not have the sort.
-                { data in ["seconds": JSON(try data.stored("seconds", \.storedInteger)), "sort": .null] },
+                { EventContent(["seconds": JSON(try $0.facts.stored("seconds", \.storedInteger)), "sort": .null]) },
             ]
         ),
         StoredType("TeaDrunk"),
     ]
 
-    static let personalFields: Set<String> = []
+    static let personalMembers: Set<String> = []
 
-    init(type: String, data: JSON) throws {
+    init(type: String, content: EventContent) throws {
         switch type {
         case "TeaBrewed":
             self = .brewed(
-                seconds: try data.stored("seconds", \.storedInteger),
-                sort: try data.stored("sort") { $0.storedOptional(\.storedString) }
+                seconds: try content.facts.stored("seconds", \.storedInteger),
+                sort: try content.facts.stored("sort") { $0.storedOptional(\.storedString) }
             )
         case "TeaDrunk": self = .drunk
         default: throw FormatError("no stored type \(type)")

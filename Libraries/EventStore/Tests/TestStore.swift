@@ -13,8 +13,8 @@ enum Counted: DomainEvent, Hashable {
     static let category = "counter"
     static let storedTypes = [StoredType("Counted")]
 
-    static let personalFields: Set<String> = []
-    init(type: String, data: JSON) throws { self = .counted(try data.stored("number", \.storedInteger)) }
+    static let personalMembers: Set<String> = []
+    init(type: String, content: EventContent) throws { self = .counted(try content.facts.stored("number", \.storedInteger)) }
 
     var stored: (type: String, data: JSON) {
         switch self {

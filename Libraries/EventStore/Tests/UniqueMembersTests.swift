@@ -12,12 +12,12 @@ private enum Label: DomainEvent, Hashable {
 
     static let category = "label"
     static let storedTypes = [StoredType("LabelPut"), StoredType("LabelRead")]
-    static let personalFields: Set<String> = []
+    static let personalMembers: Set<String> = []
     static let uniqueMembers: Set<String> = ["label"]
 
-    init(type: String, data: JSON) throws {
+    init(type: String, content: EventContent) throws {
         switch type {
-        case "LabelPut": self = .put(try data.stored("label", \.storedString))
+        case "LabelPut": self = .put(try content.facts.stored("label", \.storedString))
         case "LabelRead": self = .read
         default: throw FormatError("no stored type \(type)")
         }

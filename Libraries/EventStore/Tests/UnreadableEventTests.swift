@@ -14,8 +14,8 @@ private enum CountedAnew: DomainEvent {
 
     static let category = "counter"
     static let storedTypes = [StoredType("Counted", upcasters: [{ $0 }])]
-    static let personalFields: Set<String> = []
-    init(type: String, data: JSON) throws { self = .counted }
+    static let personalMembers: Set<String> = []
+    init(type: String, content: EventContent) throws { self = .counted }
     var stored: (type: String, data: JSON) { ("Counted", ["numbers": .null]) }
 }
 

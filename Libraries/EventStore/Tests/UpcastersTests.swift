@@ -13,18 +13,18 @@ import Testing
     func `data of an old format are upcast step by step to the current one`(format: Int16, text: String, event: TeaDomainEvent)
         throws
     {
-        #expect(try TeaDomainEvent.decode(type: "TeaBrewed", format: format, data: Array(text.utf8)) == event)
+        #expect(try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: format, facts: Array(text.utf8))) == event)
     }
 
     @Test func `data of an old format are not decoded as the current format`() {
         #expect(throws: FormatError("TeaBrewed, format 3: no usable sort in the stored data")) {
-            try TeaDomainEvent.decode(type: "TeaBrewed", format: 3, data: Array(#"{"seconds":200}"#.utf8))
+            try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: 3, facts: Array(#"{"seconds":200}"#.utf8)))
         }
     }
 
     @Test func `data that do not fit their format are refused, and the error does not show the values`() {
         #expect(throws: FormatError("TeaBrewed, format 1: no usable minutes in the stored data")) {
-            try TeaDomainEvent.decode(type: "TeaBrewed", format: 1, data: Array(#"{"minutes":"s3cret"}"#.utf8))
+            try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: 1, facts: Array(#"{"minutes":"s3cret"}"#.utf8)))
         }
     }
 }
@@ -41,19 +41,19 @@ import Testing
     @Test(arguments: [4, 99, 0, -1, .max, .min] as [Int16])
     func `data in an unknown format are refused`(format: Int16) {
         #expect(throws: FormatError("TeaBrewed has formats 1 to 3, not \(format): written by a newer humon")) {
-            try TeaDomainEvent.decode(type: "TeaBrewed", format: format, data: Array(#"{"minutes":3}"#.utf8))
+            try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: format, facts: Array(#"{"minutes":3}"#.utf8)))
         }
     }
 
     @Test func `data under an unknown name are refused`() {
         #expect(throws: FormatError("no stored type TeaSpilt in category tea")) {
-            try TeaDomainEvent.decode(type: "TeaSpilt", format: 1, data: Array("{}".utf8))
+            try TeaDomainEvent.decode(StoredEvent(type: "TeaSpilt", format: 1, facts: Array("{}".utf8)))
         }
     }
 
     @Test func `data that are not JSON are refused`() {
         #expect(throws: FormatError("TeaDrunk, format 1: a value should stand here, at line 1, column 1")) {
-            try TeaDomainEvent.decode(type: "TeaDrunk", format: 1, data: Array("s3cret".utf8))
+            try TeaDomainEvent.decode(StoredEvent(type: "TeaDrunk", format: 1, facts: Array("s3cret".utf8)))
         }
     }
 }

@@ -25,7 +25,7 @@ struct IndexChanges: Sendable {
 
     struct Outcome: Sendable, Hashable {
         var version: Int32
-        /// `nil` for a cancelled event.
+        /// `nil` for a cancelled or erased event.
         var event: HeldEvent?
     }
 
@@ -52,9 +52,9 @@ struct IndexChanges: Sendable {
 }
 
 extension EventRow {
-    /// The event as the index keeps it; `nil` for a cancelled event, and for one that was not there.
+    /// The event as the index keeps it; `nil` for a cancelled or erased event, and for one that was not there.
     fileprivate func applied(to old: HeldEvent?, _ render: EventRendering) -> HeldEvent? {
-        guard isCancelled != true, let owner = owner ?? old?.owner else { return nil }
+        guard isCancelled != true, !isErased, let owner = owner ?? old?.owner else { return nil }
         var new = old
         if let details {
             var json: [UInt8] = []

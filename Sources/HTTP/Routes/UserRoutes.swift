@@ -26,6 +26,7 @@ private struct UserRoutes: Sendable {
         [
             Route(.post, "/v1/users", "createUser", limit: .authenticating, createUser),
             Route(.get, "/v1/users/me", "getUser", getUser),
+            Route(.delete, "/v1/users/me", "eraseUser", eraseUser),
             Route(.post, "/v1/users/me/token", "rotateToken", rotateToken),
         ]
     }
@@ -43,6 +44,15 @@ private struct UserRoutes: Sendable {
 
     private func getUser(_ request: Request, _ context: RequestContext) async throws -> Response {
         Response(json: ["id": JSON(try await api.caller(request, context).rawValue)])
+    }
+
+    /// Takes no idempotency key: a repetition gets 401, because the token is dead.
+    private func eraseUser(_ request: Request, _ context: RequestContext) async throws -> Response {
+        var device = try api.requireDevice(request, context)
+        let (position, _) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
+            try await users.erase(user, by: user, context: context)
+        }
+        return Response(json: [:], recordedAt: position, device.allowance)
     }
 
     /// Takes no idempotency key: the new token is one.

@@ -21,7 +21,9 @@ enum ReadingRelease: SoupRelease {
     static func millilitres(in data: JSON) throws -> Int64 { try data.stored("millilitres", \.storedInteger) }
     static func data(millilitres: Int64) -> JSON { OldRelease.data(millilitres: millilitres) }
 
-    @Sendable static func lift(_ data: JSON) throws -> JSON { ["millilitres": JSON(try OldRelease.millilitres(in: data))] }
+    @Sendable static func lift(_ content: EventContent) throws -> EventContent {
+        EventContent(["millilitres": JSON(try OldRelease.millilitres(in: content.facts))])
+    }
 }
 
 /// Reads and writes format 2.
@@ -37,11 +39,11 @@ struct SoupCooked<Release: SoupRelease>: DomainEvent {
 
     static var category: String { "soup" }
     static var storedTypes: [StoredType] { [Release.storedType] }
-    static var personalFields: Set<String> { [] }
+    static var personalMembers: Set<String> { [] }
 
     init(millilitres: Int64) { self.millilitres = millilitres }
 
-    init(type: String, data: JSON) throws { millilitres = try Release.millilitres(in: data) }
+    init(type: String, content: EventContent) throws { millilitres = try Release.millilitres(in: content.facts) }
 
     var stored: (type: String, data: JSON) { ("SoupCooked", Release.data(millilitres: millilitres)) }
 }

@@ -100,18 +100,44 @@ struct LogArchiveReader {
         guard let domainEvent = domainEvents[category] else {
             throw FormatError("no module has streams of category \(category)")
         }
-        let stored = StoredEvent(type: type, format: format, data: Array(data.utf8))
+        let (stored, digest) = try Self.separated(
+            StoredEvent(type: type, format: format, facts: Array(data.utf8)), line, personalMembers: domainEvent.personalMembers)
         _ = try domainEvent.decode(stored, in: StreamName(stream), version: version)
         _ = try Metadata(stored: Array(metadata.utf8)).values()
         let recordedAt: String = try line.stored("recorded_at") { value in
             // PostgreSQL would take "now" for a time as well.
             value.storedTimestamp == nil ? nil : value.storedString
         }
+        var personal: String?
+        if case .present(let utf8) = stored.personal { personal = String(decoding: utf8, as: UTF8.self) }
         return copyLine([
             String(position), try line.stored("id", \.storedUUID), stream, String(version), type, String(format), recordedAt,
-            data,
-            metadata,
+            String(decoding: stored.facts, as: UTF8.self), metadata, personal, digest.map { #"\x"# + $0 },
         ])
+    }
+
+    /// Takes the personal members of a line, and the hexadecimal digits of their digest. In format 1 they stand among the facts.
+    private static func separated(
+        _ event: StoredEvent, _ line: JSON, personalMembers: Set<String>
+    ) throws -> (event: StoredEvent, digest: String?) {
+        var event = event
+        guard line["personal_sha256"] != nil else {
+            let content = try EventContent(event, personalMembers: personalMembers)
+            guard case .present(let members) = content.personal else { return (event, nil) }
+            let personal = PersonalText(members)
+            (event.facts, event.personal) = (content.facts.utf8, .present(Array(personal.text.utf8)))
+            return (event, personal.digest.hexadecimal)
+        }
+        let digest = try line.stored("personal_sha256") { value in
+            value.storedOptional { $0.storedString.flatMap { $0.isHexadecimal(digits: 64) ? $0 : nil } }
+        }
+        guard let digest else { return (event, nil) }
+        event.personal = .erased
+        if let text = try line.stored("personal", { $0.storedOptional(\.storedString) }) {
+            guard SHA256.hash(text.utf8).hexadecimal == digest else { throw FormatError("personal differs from personal_sha256") }
+            event.personal = .present(Array(text.utf8))
+        }
+        return (event, digest)
     }
 
     private mutating func command(_ line: JSON) throws -> [UInt8] {
@@ -161,11 +187,15 @@ private func object(_ bytes: [UInt8]) throws -> JSON {
     return json
 }
 
-/// A row in the text format of COPY. Source: PostgreSQL, *COPY*, "Text Format".
-private func copyLine(_ columns: [String]) -> [UInt8] {
+/// A row in the text format of COPY; `nil` is NULL. Source: PostgreSQL, *COPY*, "Text Format".
+private func copyLine(_ columns: [String?]) -> [UInt8] {
     var line: [UInt8] = []
     for (index, column) in columns.enumerated() {
         if index > 0 { line.append(UInt8(ascii: "\t")) }
+        guard let column else {
+            line += [UInt8(ascii: "\\"), UInt8(ascii: "N")]
+            continue
+        }
         for byte in column.utf8 {
             switch byte {
             case UInt8(ascii: "\\"): line += [byte, byte]

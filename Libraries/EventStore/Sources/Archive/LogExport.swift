@@ -51,9 +51,11 @@ public struct LogExport: Sendable {
     /// PostgreSQL writes the lines: data and metadata are its own bytes, as a JSON string, and times have their microseconds.
     private static let recordedEvents = #"""
         SELECT format(
-            '{"position":%s,"id":"%s","stream":%s,"version":%s,"type":%s,"format":%s,"recorded_at":"%s","data":%s,"metadata":%s}',
+            '{"position":%s,"id":"%s","stream":%s,"version":%s,"type":%s,"format":%s,"recorded_at":"%s","data":%s,"metadata":%s,'
+                '"personal":%s,"personal_sha256":%s}',
             position, id, to_json(stream), version, to_json(type), format,
-            to_char(recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), to_json(data::text), to_json(metadata::text)
+            to_char(recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), to_json(data::text), to_json(metadata::text),
+            coalesce(to_json(personal::text)::text, 'null'), coalesce(to_json(encode(personal_digest, 'hex'))::text, 'null')
         ) FROM log.recorded_events ORDER BY position
         """#
 

@@ -48,8 +48,9 @@ public struct LogImport: Sendable {
             try await naming(firstLine: 2) {
                 try await connection.copyIn(
                     """
-                    COPY log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
-                    FROM STDIN
+                    COPY log.recorded_events (
+                        position, id, stream, version, type, format, recorded_at, data, metadata, personal, personal_digest
+                    ) FROM STDIN
                     """
                 ) {
                     try archive.with { reader in
@@ -99,6 +100,9 @@ public struct LogImport: Sendable {
         }
         for domainEvent in domainEvents {
             guard let violation = try await tables.repeatedMembers(of: domainEvent, limit: 1).first else { continue }
+            throw LogArchiveError(line: violation.position.map { $0 + 1 }, violation.reason)
+        }
+        if let violation = try await tables.faultyPersonalMembers(limit: 1).first {
             throw LogArchiveError(line: violation.position.map { $0 + 1 }, violation.reason)
         }
         if let violation = try await tables.unansweredCommands(limit: 1).first {

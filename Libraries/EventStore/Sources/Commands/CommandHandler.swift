@@ -60,11 +60,16 @@ public struct CommandHandler: Sendable {
     public func append(
         _ decision: CommandDecision, _ context: CommandContext, key: IdempotencyRecordKey? = nil
     ) async throws -> AppendResult {
-        try await log.append(
+        let result = try await log.append(
             AppendRequest(
                 id: key?.id ?? decision.id ?? dependencies.newDomainEventID, requestHash: key?.requestHash,
-                streams: [decision.append], conditions: context.conditions, recordedAt: dependencies.now(),
-                metadata: context.metadata(actor: decision.actor)))
+                streams: decision.others + [decision.append], conditions: context.conditions + decision.conditions,
+                recordedAt: dependencies.now(), metadata: context.metadata(actor: decision.actor)))
+        if case .failedCondition(let failed) = result, decision.conditions.contains(failed) {
+            let (stream, version) = (decision.append.stream, decision.append.expectedVersion)
+            return .conflict(VersionConflict(stream: stream, expected: version, actual: version))
+        }
+        return result
     }
 
     /// The result of an earlier attempt of a refused command, or the condition that fails; `nil` if there is neither.
@@ -83,6 +88,10 @@ public struct CommandDecision: Sendable {
     var append: StreamAppend
     var actor: Int64?
     var id: UUID?
+    /// What is recorded together with the append, before it.
+    public var others: [StreamAppend] = []
+    /// What the decision relies on, besides the versions of its streams. If a condition fails, the rule decides again.
+    public var conditions: [AppendCondition] = []
 
     /// - Parameters:
     ///   - events: empty if the stream is as the command wants it

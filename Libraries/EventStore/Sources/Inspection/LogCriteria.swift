@@ -86,7 +86,10 @@ extension LogCriteria {
         if let since { conditions.append("recorded_at >= \(since)") }
         if let until { conditions.append("recorded_at < \(until)") }
         // Stored data is JSON, where quotation marks and line ends are escaped.
-        if let text { conditions.append("strpos(data::text, \(String(JSON.string(text).text.dropFirst().dropLast()))) > 0") }
+        if let text {
+            let escaped = String(JSON.string(text).text.dropFirst().dropLast())
+            conditions.append("(strpos(data::text, \(escaped)) > 0 OR strpos(personal::text, \(escaped)) > 0)")
+        }
         return conditions
     }
 

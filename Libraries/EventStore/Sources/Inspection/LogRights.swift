@@ -23,7 +23,8 @@ public struct LogRights: Sendable {
     ]
     /// The triggers that must be on for all roles, by table.
     private static let triggers = [
-        ("log.recorded_events", "refuse_change"), ("log.commands", "refuse_change"), ("log.commands", "refuse_unanswered"),
+        ("log.recorded_events", "refuse_change"), ("log.recorded_events", "guard_personal"), ("log.commands", "refuse_change"),
+        ("log.commands", "guard_command"), ("log.commands", "refuse_unanswered"),
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [

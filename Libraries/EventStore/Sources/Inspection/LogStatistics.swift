@@ -49,7 +49,7 @@ public struct LogStatistics: Sendable, Hashable {
             let rows = try await reader.client.query(
                 """
                 SELECT split_part(stream, '-', 1), type, count(*),
-                    sum(octet_length(data::text) + octet_length(metadata::text))::bigint, min(recorded_at), max(recorded_at)
+                    sum(octet_length(data::text) + octet_length(metadata::text) + coalesce(octet_length(personal::text), 0))::bigint, min(recorded_at), max(recorded_at)
                 FROM log.recorded_events WHERE position > \(position) AND position <= \(last) GROUP BY 1, 2
                 """
             )

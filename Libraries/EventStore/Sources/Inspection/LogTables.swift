@@ -79,10 +79,14 @@ struct LogTables: Sendable {
             tableViolations += try await connection.query(
                 """
                 SELECT position, stream, count(*) OVER () FROM (
-                    SELECT position, stream, row_number() OVER (PARTITION BY data ->> \(member) ORDER BY position) AS number
-                    FROM log.recorded_events WHERE position <= \(head) AND split_part(stream, '-', 1) = \(domainEvent.category)
-                        -- CASE keeps the order: the data of other categories may hold U+0000, which ->> refuses.
-                        AND CASE WHEN split_part(stream, '-', 1) = \(domainEvent.category) THEN data ->> \(member) END IS NOT NULL
+                    SELECT position, stream, row_number() OVER (PARTITION BY value ORDER BY position) AS number
+                    FROM (
+                        SELECT position, stream,
+                            -- CASE keeps the order: the data of other categories may hold U+0000, which ->> refuses.
+                            CASE WHEN split_part(stream, '-', 1) = \(domainEvent.category)
+                                THEN coalesce(personal ->> \(member), data ->> \(member)) END AS value
+                        FROM log.recorded_events WHERE position <= \(head)
+                    ) AS valued WHERE value IS NOT NULL
                 ) AS numbered WHERE number = 2 ORDER BY position LIMIT \(Int64(limit))
                 """
             ).decode((Int64, String, Int64).self).map { position, stream, total in
@@ -91,6 +95,30 @@ struct LogTables: Sendable {
             }
         }
         return tableViolations
+    }
+
+    /// Finds personal members that differ from their digest, that are missing without an erasure, or that are there after one.
+    func faultyPersonalMembers(limit: Int) async throws -> [Violation] {
+        try await connection.query(
+            """
+            SELECT e.position, e.stream, e.personal IS NULL, s.stream IS NULL, count(*) OVER ()
+            FROM log.recorded_events AS e
+            LEFT JOIN (SELECT DISTINCT stream FROM log.recorded_events WHERE type LIKE '%Erased') AS s ON s.stream = e.stream
+            WHERE e.position <= \(head) AND e.personal_digest IS NOT NULL AND (
+                (e.personal IS NULL) = (s.stream IS NULL)
+                OR e.personal IS NOT NULL AND e.personal_digest <> sha256(convert_to(e.personal::text, 'UTF8'))
+            )
+            ORDER BY e.position LIMIT \(Int64(limit))
+            """
+        ).decode((Int64, String, Bool, Bool, Int64).self).map { position, stream, isMissing, isLasting, total in
+            let reason =
+                switch (isMissing, isLasting) {
+                case (true, _): "the personal members of \(stream) are missing, and no erasure ended them"
+                case (false, false): "the personal members of \(stream) are there after their erasure"
+                case (false, true): "the personal members of \(stream) differ from their digest"
+                }
+            return Violation(reason: reason, position: position, total: total)
+        }
     }
 
     /// Finds commands without their recorded event. A command commits with its event or later, so the query has no upper
@@ -134,8 +162,11 @@ extension LogVerification {
             progress(.ids)
             var ids = [(Check.ids, try await tables.repeatedIDs(limit: limit))]
             for domainEvent in decoded { ids.append((.ids, try await tables.repeatedMembers(of: domainEvent, limit: limit))) }
+            progress(.personal)
+            let personal = try await tables.faultyPersonalMembers(limit: limit)
             progress(.commands)
-            return (count, [(.versions, versions)] + ids + [(.commands, try await tables.unansweredCommands(limit: limit))])
+            let commands = try await tables.unansweredCommands(limit: limit)
+            return (count, [(.versions, versions)] + ids + [(.personal, personal), (.commands, commands)])
         }
         if count != read {
             note(.head, "the table has \(count) rows up to position \(head), its primary key leads to \(read)")

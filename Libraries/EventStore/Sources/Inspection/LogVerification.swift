@@ -14,6 +14,8 @@ public struct LogVerification: Sendable {
         /// The versions of every stream are contiguous from 1, in the order of positions.
         case versions
         case ids
+        /// Personal members stand apart from the facts, have their digest, and are missing after an erasure only.
+        case personal
         /// Every stored command has its recorded event.
         case commands
         /// No sequence can hand out a number that is in use.
@@ -121,6 +123,11 @@ public struct LogVerification: Sendable {
             guard let domainEvent else { throw FormatError("no module has streams of category \(kind.category)") }
             _ = try domainEvent.decode(stored, in: recorded.envelope.stream, version: recorded.envelope.version)
             _ = try recorded.envelope.metadata.values()
+            guard stored.personal == nil, !domainEvent.personalMembers.isEmpty else { return }
+            if try EventContent(stored, personalMembers: domainEvent.personalMembers).personal != nil {
+                let reason = "the personal members stand among the facts; humon migrate separates them"
+                note(.personal, reason, of: kind, at: recorded.position)
+            }
         } catch {
             note(.events, "\(error)", of: kind, at: recorded.position)
         }

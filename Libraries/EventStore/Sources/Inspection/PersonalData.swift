@@ -13,19 +13,36 @@ public struct PersonalData: Sendable {
     ///   - domainEvents: the domain events of all modules
     ///   - isRevealed: whether the operator asked to see personal data
     public init(of domainEvents: [any DomainEvent.Type], isRevealed: Bool) {
-        members = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0.personalFields) })
+        members = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0.personalMembers) })
         types = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, Set($0.storedTypes.map(\.name))) })
         self.isRevealed = isRevealed
     }
 
-    /// Returns the data with its personal fields hidden. If the type is unknown, all fields are hidden.
-    public func shown(_ data: JSON, type: String, category: String) -> JSON {
+    /// The value that replaces all personal members after an erasure.
+    static let erased: JSON = "(erased)"
+
+    /// Returns facts and personal members together, the personal ones hidden. If the type is unknown, all members are hidden. After an
+    /// erasure, one member says so.
+    func shown(_ event: StoredEvent, category: String) -> JSON {
+        let facts = JSON(readable: event.facts)
+        switch event.personal {
+        case nil: return shown(facts, type: event.type, category: category)
+        case .present(let personal):
+            let content = EventContent(facts, personal: .present(JSON(readable: personal)))
+            return shown(content.all, type: event.type, category: category)
+        case .erased:
+            guard case .object(let object) = shown(facts, type: event.type, category: category) else { return Self.erased }
+            return .object(JSONObject(members: object.members + [.init(name: "personal", value: Self.erased)]))
+        }
+    }
+
+    private func shown(_ data: JSON, type: String, category: String) -> JSON {
         guard !isRevealed else { return data }
         let isKnown = types[category]?.contains(type) == true
         return shown(data) { isKnown && members[category]?.contains($0) == false }
     }
 
-    /// Returns a state, made of several domain events of a category, with its personal fields hidden.
+    /// Returns a state, made of several domain events of a category, with its personal members hidden.
     public func shown(_ state: JSON, category: String) -> JSON {
         guard !isRevealed else { return state }
         return shown(state) { members[category]?.contains($0) == false }

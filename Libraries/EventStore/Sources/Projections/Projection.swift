@@ -14,8 +14,8 @@ public import Postgres
 ///     func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: String?] {
 ///         envelopes.reduce(into: [:]) { readers, envelope in
 ///             switch envelope.event {
-///             case .lent(let reader): readers.updateValue(reader, forKey: envelope.stream.key)
-///             case .returned: readers.updateValue(nil, forKey: envelope.stream.key)
+///             case .lent(.present(let reader)): readers.updateValue(reader, forKey: envelope.stream.key)
+///             case .lent(.erased), .returned: readers.updateValue(nil, forKey: envelope.stream.key)
 ///             }
 ///         }
 ///     }

@@ -160,7 +160,7 @@ extension OperatorReport.EventRow {
         let event = recorded.envelope.event
         self.recorded = recorded
         metadata = try? recorded.envelope.metadata.values()
-        data = personalData.shown(JSON(readable: event.data), type: event.type, category: recorded.envelope.stream.category)
+        data = personalData.shown(event, category: recorded.envelope.stream.category)
     }
 }
 

@@ -18,6 +18,9 @@ public struct Cell: ~Escapable {
         self.bytes = bytes
     }
 
+    /// Whether the column holds NULL.
+    public var isNull: Bool { if bytes == nil { true } else { false } }
+
     /// The bytes of a value that must be of one of these types.
     @_lifetime(copy self)
     func bytes(of types: UInt32...) throws(CellError) -> RawSpan {

@@ -18,18 +18,28 @@ public struct AppendRequest: Sendable {
     public var metadata: Metadata
     /// The domain events as they are stored. The caller's task encodes them, and not the one writer.
     let stored: [Stored]
+    /// The streams that get an erasure. All their personal members and idempotency records end in the same transaction.
+    let erasedStreams: [StreamName]
 
     struct Stored: Sendable {
         var type: String
         var format: Int16
-        var data: String
+        var facts: String
+        var personal: PersonalText?
 
         init(_ event: some DomainEvent) {
+            let domainEvent = Swift.type(of: event)
             let (type, data) = event.stored
+            let content = EventContent(all: data, personalMembers: domainEvent.personalMembers)
             self.type = type
-            self.data = data.text
-            format = Swift.type(of: event).writtenFormat(of: type)
+            facts = content.facts.text
+            if case .present(let members) = content.personal { personal = PersonalText(members) }
+            format = domainEvent.writtenFormat(of: type)
         }
+
+        var isErasure: Bool { StoredType.isErasure(type) }
+
+        var bytes: Int { facts.utf8.count + (personal?.text.utf8.count ?? 0) }
     }
 
     /// - Parameter streams: one or more. If there are several, each one gets at least one domain event
@@ -49,11 +59,17 @@ public struct AppendRequest: Sendable {
         self.conditions = conditions
         self.recordedAt = recordedAt
         self.metadata = metadata
-        stored = streams.flatMap { $0.events.map { Stored($0) } }
+        let stored = streams.flatMap { $0.events.map { Stored($0) } }
+        self.stored = stored
+        var number = 0
+        erasedStreams = streams.compactMap { part in
+            defer { number += part.events.count }
+            return stored[number..<number + part.events.count].contains(where: \.isErasure) ? part.stream : nil
+        }
     }
 
     /// About the size of all parameters of the statements that record it: the log and the read models get the data.
-    var bytes: Int { stored.reduce(Self.otherBytes) { $0 + 2 * $1.data.utf8.count + Self.otherBytes } }
+    var bytes: Int { stored.reduce(Self.otherBytes) { $0 + 2 * $1.bytes + Self.otherBytes } }
     private static let otherBytes = 512
 
     /// The envelopes of the recorded events, if the append is accepted.
@@ -71,6 +87,9 @@ public struct AppendRequest: Sendable {
         }
         return envelopes
     }
+
+    /// The actor in the metadata.
+    var actor: Int64? { try? metadata.values().actor }
 
     /// The stream and the version that answer the append.
     var last: StreamAppend { streams[streams.count - 1] }
@@ -100,19 +119,6 @@ public struct StreamAppend: Sendable {
     var version: Int32 { expectedVersion + Int32(events.count) }
 }
 
-/// A stream must end with a certain recorded event while an append is recorded. So the append relies on what its caller knows of the
-/// stream, without a query before it.
-public struct AppendCondition: Sendable, Hashable {
-    public var stream: StreamName
-    /// The id of the last recorded event of the stream.
-    public var lastID: UUID
-
-    public init(stream: StreamName, lastID: UUID) {
-        self.stream = stream
-        self.lastID = lastID
-    }
-}
-
 extension [AppendRequest] {
     /// Whether no two appends share an id or change the same stream, and no append changes a stream on which another one depends, so that
     /// each one can be decided without the others.
@@ -125,9 +131,15 @@ extension [AppendRequest] {
                 guard changed.insert(part.stream).inserted else { return false }
             }
         }
-        return !contains { append in
-            append.conditions.contains { changed.contains($0.stream) }
-                || append.stored.isEmpty && changed.contains(append.last.stream)
+        return !enumerated().contains { index, append in
+            append.stored.isEmpty && changed.contains(append.last.stream)
+                || append.conditions.contains { condition in
+                    switch condition {
+                    case .ends(let stream, _): changed.contains(stream)
+                    case .noEvents(let actor, _):
+                        enumerated().contains { $0 != index && !$1.stored.isEmpty && $1.actor == actor }
+                    }
+                }
         }
     }
 

@@ -69,11 +69,21 @@ func decisions(
 ) -> [AppendDecision] {
     var versions = versions
     var changed = Set<StreamName>()
+    // The actors of the accepted appends, if a condition asks for them.
+    let asksForActors = batch.conditions.contains { if case .noEvents = $0 { true } else { false } }
+    var actors = Set<Int64>()
+    func fails(_ condition: AppendCondition) -> Bool {
+        guard !failing.contains(condition) else { return true }
+        return switch condition {
+        case .ends(let stream, _): changed.contains(stream)
+        case .noEvents(let actor, _): actors.contains(actor)
+        }
+    }
     var accepted: [UUID: Int] = [:]
     return batch.enumerated().map { index, append in
         let known = records[append.id].map { $0.result(for: append.requestHash) } ?? recorded[append.id].map { .repeated($0) }
         if mayBeRecorded, let known { return .ended(known) }
-        if let failed = append.conditions.first(where: { failing.contains($0) || changed.contains($0.stream) }) {
+        if let failed = append.conditions.first(where: fails) {
             return .ended(.failedCondition(failed))
         }
         if let known { return .ended(known) }
@@ -91,6 +101,7 @@ func decisions(
             versions[part.stream] = part.version
             changed.insert(part.stream)
         }
+        if asksForActors, !append.stored.isEmpty, let actor = append.actor { actors.insert(actor) }
         accepted[append.id] = index
         return .accepted
     }

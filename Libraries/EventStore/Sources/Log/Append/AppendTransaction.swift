@@ -135,7 +135,7 @@ struct AppendTransaction: Sendable {
         return batch.allSatisfy(\.stored.isEmpty) ? ["SELECT log.lock()"] : []
     }
 
-    /// ``results(of:_:)`` reads their rows. At most three statements stand before those of the projections.
+    /// ``results(of:_:)`` reads their rows. At most four statements stand before those of the projections.
     private func statements(for batch: [AppendRequest]) -> [SQL] {
         let (changes, endings) = batch.separated
         let envelopes = changes.flatMap(\.envelopes)
@@ -147,7 +147,8 @@ struct AppendTransaction: Sendable {
                 SELECT log.append(
                     \(envelopes.map(\.id)), \(envelopes.map(\.stream.description)), \(envelopes.map(\.version)),
                     \(stored.map(\.type)), \(stored.map(\.format)),
-                    \(envelopes.map(\.recordedAt)), \(stored.map(\.data)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
+                    \(envelopes.map(\.recordedAt)), \(stored.map(\.facts)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
+                    \(stored.map(\.personal?.text)), \(stored.map { $0.personal.map { Bytea(bytes: Array($0.digest)) } }),
                     \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
                 )
                 """)
@@ -163,6 +164,8 @@ struct AppendTransaction: Sendable {
                 )
                 """)
         }
+        let erased = changes.flatMap(\.erasedStreams)
+        if !erased.isEmpty { statements.append("SELECT log.erase(\(erased.map(\.description)))") }
         return statements + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
@@ -238,21 +241,6 @@ extension SQLState {
     fileprivate static let versionGap = SQLState(rawValue: "HU002")
     /// Raised by `log.require`.
     fileprivate static let conditionFails = SQLState(rawValue: "HU003")
-}
-
-extension Set<AppendCondition> {
-    /// Takes the log's lock, and fails unless all conditions hold.
-    fileprivate var requirement: SQL { "SELECT log.require(\(map(\.stream.description)), \(map(\.lastID)))" }
-
-    /// Selects the conditions that do not hold.
-    var check: SQL { "SELECT stream, id FROM log.failing_conditions(\(map(\.stream.description)), \(map(\.lastID)))" }
-}
-
-extension AppendCondition {
-    /// - Parameter rows: the rows of ``Swift/Set/check``
-    static func failing(in rows: Rows) throws -> Set<AppendCondition> {
-        Set(try rows.decode((String, UUID).self).map { AppendCondition(stream: StreamName($0), lastID: $1) })
-    }
 }
 
 extension [AppendRequest] {

@@ -8,7 +8,8 @@ public struct LogReader: Sendable {
     static let positionLimit: Int64 = 1 << 53
 
     /// The columns from which ``RecordedEvent`` is decoded, in its order.
-    static let columns: SQL = "position, id, stream, version, type, format, recorded_at, data, metadata"
+    static let columns: SQL =
+        "position, id, stream, version, type, format, recorded_at, data, metadata, personal, personal_digest IS NOT NULL AS has_personal"
 
     let client: any PostgresQuerying
 
@@ -53,6 +54,12 @@ public struct LogReader: Sendable {
     /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
     public func newest() async throws -> RecordedEvent? {
         try await select("ORDER BY position DESC LIMIT 1").first
+    }
+
+    /// The last recorded event of a stream; nil if the stream does not exist.
+    /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
+    public func newest(of stream: StreamName) async throws -> RecordedEvent? {
+        try await select("WHERE stream = \(stream.description) ORDER BY version DESC LIMIT 1").first
     }
 
     /// The recorded events that the end of a query selects.

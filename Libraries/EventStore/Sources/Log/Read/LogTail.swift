@@ -243,7 +243,7 @@ extension LogReader {
             }
             guard found == page.through + 1 else { throw LogGapError(after: page.through) }
             page.end = LogCursor(position: found, id: id)
-            if try Bool(row.cell(9)) { page.events.append(try RecordedEvent(row)) }
+            if try Bool(row.cell(11)) { page.events.append(try RecordedEvent(row)) }
         }
         if page.through - start.position < limit { page.endOfLogAt = askedAt }
         return page
@@ -254,7 +254,8 @@ extension LogReader {
     private static func pageQuery(after position: Int64, limit: Int64, filter: LogFilter) -> SQL {
         """
         SELECT position, id, stream, version, type, format, recorded_at,
-            CASE WHEN is_selected THEN data END, CASE WHEN is_selected THEN metadata END, is_selected
+            CASE WHEN is_selected THEN data END, CASE WHEN is_selected THEN metadata END,
+            CASE WHEN is_selected THEN personal END, has_personal, is_selected
         FROM (
             SELECT \(columns), \(filter == .everything ? "true" : selects(filter)) AS is_selected
             FROM log.recorded_events WHERE position >= \(position) ORDER BY position LIMIT \(position == 0 ? limit : limit + 1)

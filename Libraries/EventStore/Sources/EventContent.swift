@@ -1,0 +1,86 @@
+public import Encoding
+internal import Hashing
+
+/// The personal members of a domain event, or the note that they were erased. A fold reads them by a `switch`, so that no fold forgets
+/// the people who asked to be forgotten.
+public enum Personal<Value> {
+    case present(Value)
+    case erased
+
+    public func map<Other>(_ transform: (Value) throws -> Other) rethrows -> Personal<Other> {
+        switch self {
+        case .present(let value): .present(try transform(value))
+        case .erased: .erased
+        }
+    }
+}
+
+extension Personal: Sendable where Value: Sendable {}
+extension Personal: Equatable where Value: Equatable {}
+extension Personal: Hashable where Value: Hashable {}
+
+/// What the log has of a domain event: facts, which stay for ever, and personal members, which an erasure ends.
+public struct EventContent: Sendable, Hashable {
+    /// A JSON object.
+    public var facts: JSON
+    /// A JSON object; `nil` if the domain event never had personal members.
+    public var personal: Personal<JSON>?
+
+    public init(_ facts: JSON, personal: Personal<JSON>? = nil) {
+        self.facts = facts
+        self.personal = personal
+    }
+
+    /// Reads the personal members of a type that always has some.
+    /// - Throws: ``FormatError`` if there never were any; what `read` throws
+    public func readPersonal<Value>(_ read: (JSON) throws -> Value) throws -> Personal<Value> {
+        guard let personal else { throw FormatError("no personal members in the stored data") }
+        return try personal.map(read)
+    }
+
+    /// - Throws: `JSON.ParseError`
+    init(_ event: StoredEvent, personalMembers: Set<String>) throws {
+        facts = try JSON(utf8: event.facts)
+        personal = try event.personal?.map { try JSON(utf8: $0) }
+        // A release before the separation stored all members together.
+        if event.personal == nil, !personalMembers.isEmpty { self = EventContent(all: facts, personalMembers: personalMembers) }
+    }
+
+    /// Takes facts and personal members apart.
+    init(all data: JSON, personalMembers: Set<String>) {
+        guard !personalMembers.isEmpty, case .object(let object) = data else {
+            self.init(data)
+            return
+        }
+        let own = object.members.filter { personalMembers.contains($0.name) }
+        guard !own.isEmpty else {
+            self.init(data)
+            return
+        }
+        let facts = object.members.filter { !personalMembers.contains($0.name) }
+        self.init(.object(JSONObject(members: facts)), personal: .present(.object(JSONObject(members: own))))
+    }
+
+    /// Facts and personal members together.
+    var all: JSON {
+        guard case .present(.object(let own)) = personal, case .object(let object) = facts else { return facts }
+        return .object(JSONObject(members: object.members + own.members.filter { $0.name != PersonalText.salt }))
+    }
+}
+
+/// Personal members as the log stores them: a JSON object that begins with 128 random bits, and the SHA-256 digest of its bytes. The
+/// digest stays after an erasure. Because of the salt, nobody can test a guess against it.
+struct PersonalText: Sendable, Hashable {
+    /// The name of the salt's member, which no domain event may have.
+    static let salt = "salt"
+
+    let text: String
+    let digest: SHA256.Digest
+
+    init(_ members: JSON) {
+        let salt = JSONObject.Member(name: Self.salt, value: .string(randomBytes(count: 16).hexadecimal))
+        guard case .object(let object) = members else { preconditionFailure("personal members are an object") }
+        text = JSON.object(JSONObject(members: [salt] + object.members)).text
+        digest = SHA256.hash(text.utf8)
+    }
+}

@@ -1,0 +1,189 @@
+import Encoding
+import Foundation
+import Hashing
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Erasing personal members` {
+    /// Stream, version, words and whether there is a digest, of every recorded event.
+    private static let rows: SQL = """
+        SELECT concat_ws(' ', stream, version, coalesce(personal ->> 'text', '-'), personal_digest IS NOT NULL)
+        FROM log.recorded_events ORDER BY position
+        """
+
+    private static func rows(_ store: TestStore) async throws -> [String] {
+        try await store.client.query(rows).decode(String.self)
+    }
+
+    /// Two notes of two versions; the first version of each has an idempotency key.
+    private static func fill(_ store: TestStore) async throws {
+        for note in ["1", "2"] {
+            var first = AppendRequest.noting(note, after: 0, .written("Dear Ann"))
+            first.requestHash = RequestHash(of: note.utf8)
+            _ = try await store.log.record(first)
+            _ = try await store.log.record(.noting(note, after: 1, .written("Dear Bob")))
+        }
+    }
+
+    @Test func `facts and personal members are stored apart, with a salt and a digest for each event`() async throws {
+        try await TestStore.with { store in
+            for note in ["1", "2"] { _ = try await store.log.record(.noting(note, after: 0, .written("Dear Ann"))) }
+            let rows = try await store.client.query(
+                "SELECT data::text, personal::text, encode(personal_digest, 'hex') FROM log.recorded_events ORDER BY position"
+            ).decode((String, String, String).self)
+            #expect(rows.map(\.0) == [#"{"pages":3}"#, #"{"pages":3}"#])
+            for (_, personal, digest) in rows {
+                #expect(personal.wholeMatch(of: /\{"salt":"[0-9a-f]{32}","text":"Dear Ann"\}/) != nil)
+                #expect(SHA256.hash(personal.utf8).hexadecimal == digest)
+            }
+            #expect(Set(rows.map(\.1)).count == 2)
+            #expect(Set(rows.map(\.2)).count == 2)
+        }
+    }
+
+    @Test func `a domain event without personal members has no digest`() async throws {
+        try await TestStore.with { store in
+            _ = try await store.log.record(.noting("1", after: 0, .written("Dear Ann"), .read))
+            _ = try await store.log.record(.counting("1", after: 0))
+            #expect(try await Self.rows(store) == ["note-1 1 Dear Ann t", "note-1 2 - f", "counter-1 1 - f"])
+        }
+    }
+
+    @Test func `an erasure ends the personal members and the commands of its stream, and keeps the digests`() async throws {
+        try await TestStore.with { store in
+            try await Self.fill(store)
+            _ = try await store.log.record(.noting("1", after: 2, .erased))
+            #expect(
+                try await Self.rows(store) == [
+                    "note-1 1 - t", "note-1 2 - t", "note-2 1 Dear Ann t", "note-2 2 Dear Bob t", "note-1 3 - f",
+                ])
+            let commands = try await store.client.query("SELECT stream FROM log.commands").decode(String.self)
+            #expect(commands == ["note-2"])
+            #expect(
+                try await store.reader.notes() == [
+                    .written(pages: 3, text: .erased), .written(pages: 3, text: .erased), .written("Dear Ann"),
+                    .written("Dear Bob"), .erased,
+                ])
+            let verification = try await LogVerification(of: store.reader, decodedBy: [NoteEvent.self])
+            #expect(verification.violations == [])
+        }
+    }
+
+    @Test func `one append erases each of its streams that ends with an erasure, and no other`() async throws {
+        try await TestStore.with { store in
+            try await Self.fill(store)
+            _ = try await store.log.record(.noting("3", after: 0, .written("Dear Eve")))
+            let streams = [(key: "1", event: NoteEvent.erased), ("2", .read), ("3", .erased)].map { key, event in
+                StreamAppend([event], to: StreamName(category: NoteEvent.category, key: key), after: key == "3" ? 1 : 2)
+            }
+            _ = try await store.log.record(
+                AppendRequest(
+                    id: UUID(), streams: streams, recordedAt: Timestamp(milliseconds: 1_379_289_600_123),
+                    metadata: Metadata(requestID: "test", actor: 7, traceID: nil)))
+            #expect(
+                try await Self.rows(store).prefix(5) == [
+                    "note-1 1 - t", "note-1 2 - t", "note-2 1 Dear Ann t", "note-2 2 Dear Bob t", "note-3 1 - t",
+                ])
+        }
+    }
+
+    private static let erasure = """
+        INSERT INTO log.recorded_events VALUES (5, gen_random_uuid(), 'note-1', 3, 'NoteErased', 1, now(), '{}',
+            '{"request_id":"r","actor":1,"trace_id":null}');
+        """
+
+    @Test(arguments: [
+        "UPDATE log.recorded_events SET position = position + 100", "UPDATE log.recorded_events SET id = gen_random_uuid()",
+        "UPDATE log.recorded_events SET stream = 'note-9'", "UPDATE log.recorded_events SET version = version + 7",
+        "UPDATE log.recorded_events SET type = 'NoteRead'", "UPDATE log.recorded_events SET format = 2",
+        "UPDATE log.recorded_events SET recorded_at = now()", "UPDATE log.recorded_events SET data = '{\"pages\":4}'",
+        "UPDATE log.recorded_events SET metadata = '{}'", "UPDATE log.recorded_events SET personal = NULL",
+        "UPDATE log.recorded_events SET personal = NULL, personal_digest = NULL",
+        "UPDATE log.recorded_events SET personal = '{\"salt\":\"00\",\"text\":\"Dear Eve\"}'",
+        "UPDATE log.recorded_events SET personal_digest = sha256('x')",
+        "SET session_replication_role = replica; UPDATE log.recorded_events SET personal = NULL",
+        "DELETE FROM log.commands", "SET session_replication_role = replica; DELETE FROM log.commands",
+        "UPDATE log.commands SET version = 2", "TRUNCATE log.commands", "SELECT log.erase('{note-1}')",
+        // Words that the digest does not match, and words that the data did not have.
+        "SELECT log.separate('{1}', '{\"{}\"}', ARRAY['{\"salt\":\"00\",\"text\":\"x\"}'], ARRAY[sha256('x')])",
+        // With an erasure in the same transaction, but of another stream or with another change.
+        "\(Self.erasure) UPDATE log.recorded_events SET personal = NULL WHERE stream = 'note-2'",
+        "\(Self.erasure) DELETE FROM log.commands WHERE stream = 'note-2'",
+        "\(Self.erasure) UPDATE log.recorded_events SET personal = NULL, data = '{}' WHERE stream = 'note-1' AND version < 3",
+        "\(Self.erasure) UPDATE log.recorded_events SET personal = NULL, personal_digest = NULL WHERE stream = 'note-1' AND version < 3",
+        "\(Self.erasure) UPDATE log.recorded_events SET personal = '{\"salt\":\"00\"}' WHERE stream = 'note-1' AND version < 3",
+        // The personal members come back in the transaction that ended them.
+        "\(Self.erasure) SELECT log.erase('{note-1}'); UPDATE log.recorded_events SET personal = '{}' WHERE position = 1",
+        "\(Self.erasure) DELETE FROM log.recorded_events WHERE stream = 'note-1'",
+    ])
+    func `the database refuses every other change, even of the superuser`(script: String) async throws {
+        try await TestStore.with { store in
+            try await Self.fill(store)
+            let contents: SQL = """
+                SELECT md5(string_agg(r::text, ',' ORDER BY position)) || (SELECT count(*) FROM log.commands)
+                FROM log.recorded_events AS r
+                """
+            let before = try await store.client.query(contents).decode(String.self)
+            try await store.database.withClient { superuser in
+                try await superuser.withConnection { connection in
+                    let error = await #expect(throws: PostgresError.self) { try await connection.execute(script: script) }
+                    #expect(error?.sqlState == .insufficientPrivilege)
+                }
+            }
+            #expect(try await store.client.query(contents).decode(String.self) == before)
+        }
+    }
+
+    @Test func `an erasure of an earlier transaction ends nothing`() async throws {
+        try await TestStore.with { store in
+            try await Self.fill(store)
+            try await store.database.withClient { superuser in
+                try await superuser.withConnection { connection in
+                    try await connection.execute(script: Self.erasure)
+                    for script in [
+                        "UPDATE log.recorded_events SET personal = NULL WHERE stream = 'note-1'",
+                        "DELETE FROM log.commands WHERE stream = 'note-1'", "SELECT log.erase('{note-1}')",
+                    ] {
+                        let error = await #expect(throws: PostgresError.self) { try await connection.execute(script: script) }
+                        #expect(error?.sqlState == .insufficientPrivilege)
+                    }
+                }
+            }
+            #expect(try await Self.rows(store).first == "note-1 1 Dear Ann t")
+        }
+    }
+
+    @Test func `personal members do not come back after their erasure`() async throws {
+        try await TestStore.with { store in
+            try await Self.fill(store)
+            try await store.database.withClient { superuser in
+                try await superuser.query("CREATE TABLE kept AS SELECT * FROM log.recorded_events")
+                _ = try await store.log.record(.noting("1", after: 2, .erased))
+                let error = await #expect(throws: PostgresError.self) {
+                    try await superuser.query(
+                        """
+                        UPDATE log.recorded_events AS e SET personal = k.personal FROM kept AS k
+                        WHERE k.position = e.position AND e.personal IS NULL
+                        """)
+                }
+                #expect(error?.sqlState == .insufficientPrivilege)
+            }
+            #expect(try await Self.rows(store).first == "note-1 1 - t")
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE log.recorded_events SET personal = NULL", "DELETE FROM log.commands", "SELECT log.erase('{note-1}')",
+        "SELECT log.separate('{1}', '{\"{}\"}', '{\"{}\"}', ARRAY[sha256('{}')])",
+    ])
+    func `the application's role erases nothing without an erasure`(statement: String) async throws {
+        try await TestStore.with { store in
+            try await Self.fill(store)
+            let error = await #expect(throws: PostgresError.self) { try await store.client.query(SQL(unsafeText: statement)) }
+            #expect(error?.sqlState == .insufficientPrivilege)
+        }
+    }
+}

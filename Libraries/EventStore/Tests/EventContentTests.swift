@@ -1,0 +1,52 @@
+import Encoding
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Taking facts and personal members apart` {
+    private static let all: JSON = ["pages": JSON(Int64(3)), "text": "Dear Ann", "signed": .null]
+
+    @Test func `personal members are taken out of the facts, and both keep their order`() {
+        let content = EventContent(all: Self.all, personalMembers: ["text", "signed", "address"])
+        #expect(content.facts.text == #"{"pages":3}"#)
+        #expect(content.personal?.map(\.text) == .present(#"{"text":"Dear Ann","signed":null}"#))
+        #expect(content.all.text == #"{"pages":3,"text":"Dear Ann","signed":null}"#)
+    }
+
+    @Test func `data without personal members has facts alone`() {
+        #expect(EventContent(all: Self.all, personalMembers: []) == EventContent(Self.all))
+        #expect(EventContent(all: Self.all, personalMembers: ["address"]) == EventContent(Self.all))
+        #expect(EventContent(all: "Dear Ann", personalMembers: ["text"]) == EventContent("Dear Ann"))
+    }
+
+    @Test func `facts and personal members together do not show the salt`() {
+        let content = EventContent(["pages": JSON(Int64(3))], personal: .present(["salt": "00", "text": "Dear Ann"]))
+        #expect(content.all.text == #"{"pages":3,"text":"Dear Ann"}"#)
+        #expect(EventContent(["pages": JSON(Int64(3))], personal: .erased).all.text == #"{"pages":3}"#)
+    }
+
+    @Test func `data that was stored before the separation is read as separated data`() throws {
+        let together = StoredEvent(type: "NoteWritten", format: 1, facts: Array(#"{"pages":3,"text":"Dear Ann"}"#.utf8))
+        let apart = StoredEvent(
+            type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8),
+            personal: .present(Array(#"{"salt":"00","text":"Dear Ann"}"#.utf8)))
+        #expect(try NoteEvent.decode(together) == .written("Dear Ann"))
+        #expect(try NoteEvent.decode(apart) == .written("Dear Ann"))
+    }
+
+    @Test func `an erased domain event is read with its facts`() throws {
+        let erased = StoredEvent(type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8), personal: .erased)
+        #expect(try NoteEvent.decode(erased) == .written(pages: 3, text: .erased))
+    }
+
+    @Test func `a domain event without the personal members of its type is refused`() {
+        #expect(throws: FormatError("NoteWritten, format 1: no personal members in the stored data")) {
+            try NoteEvent.decode(StoredEvent(type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8)))
+        }
+        #expect(throws: FormatError("NoteWritten, format 1: no usable text in the stored data")) {
+            try NoteEvent.decode(
+                StoredEvent(
+                    type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8), personal: .present(Array("{}".utf8))))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Encoding
+import Foundation
+import Hashing
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Archiving personal members` {
+    private static let contents: SQL = """
+        SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text,
+            coalesce(personal::text, '-'), coalesce(encode(personal_digest, 'hex'), '-'))
+        FROM log.recorded_events ORDER BY position
+        """
+
+    private static func `import`(_ bytes: [UInt8], into client: PostgresClient) async throws {
+        let rest = Mutex<[UInt8]?>(bytes)
+        _ = try await LogImport(client: client).read(
+            from: {
+                rest.withLock { rest in
+                    defer { rest = nil }
+                    return rest
+                }
+            }, decodedBy: [NoteEvent.self, Counted.self], sequences: [])
+    }
+
+    /// Ends the lines with a footer that fits.
+    private static func sealed(_ lines: [String], recordedEvents: Int) -> [UInt8] {
+        let body = lines.joined(separator: "\n") + "\n"
+        let digest = SHA256.hash(body.utf8).hexadecimal
+        return Array((body + #"{"recorded_events":\#(recordedEvents),"commands":0,"sha256":"\#(digest)"}"# + "\n").utf8)
+    }
+
+    /// The lines of an archive of two notes, the second of them erased, without the footer.
+    private static func lines(_ store: TestStore) async throws -> [String] {
+        for note in ["1", "2"] { _ = try await store.log.record(.noting(note, after: 0, .written("Dear Ann"))) }
+        _ = try await store.log.record(.noting("2", after: 1, .erased))
+        let bytes = Mutex<[UInt8]>([])
+        _ = try await LogExport(client: store.client).write(at: Timestamp(milliseconds: 0)) { piece in
+            bytes.withLock { $0 += piece }
+        }
+        let text = String(decoding: bytes.withLock(\.self), as: UTF8.self)
+        return text.split(separator: "\n").dropLast().map(String.init)
+    }
+
+    @Test func `an archive of format 2 restores erased and present personal members to the byte`() async throws {
+        try await TestStore.withTwo { store, other in
+            let lines = try await Self.lines(store)
+            #expect(lines[0].hasPrefix(#"{"humon_log":2,"#))
+            #expect(lines[2].contains(#""personal":null,"personal_sha256":""#))
+            #expect(lines[3].hasSuffix(#""personal":null,"personal_sha256":null}"#))
+            let first = try await store.client.query(Self.contents).decode(String.self)
+            try await other.withClient { client in
+                try await Self.import(Self.sealed(lines, recordedEvents: 3), into: client)
+                #expect(try await client.query(Self.contents).decode(String.self) == first)
+            }
+        }
+    }
+
+    @Test func `an archive of format 1 is imported with its personal members apart`() async throws {
+        let lines = [
+            #"{"humon_log":1,"created_at":"2013-09-16T00:00:00.000Z","migrations":[],"first_position":1,"last_position":2,"recorded_events":2,"commands":0}"#,
+            #"{"position":1,"id":"00000000-0000-4000-8000-000000000001","stream":"note-1","version":1,"type":"NoteWritten","format":1,"recorded_at":"2013-09-16T00:00:00.123000Z","data":"{\"pages\":3,\"text\":\"Dear Ann\"}","metadata":"{\"request_id\":\"test\",\"actor\":7,\"trace_id\":null}"}"#,
+            #"{"position":2,"id":"00000000-0000-4000-8000-000000000002","stream":"note-1","version":2,"type":"NoteRead","format":1,"recorded_at":"2013-09-16T00:00:00.123000Z","data":"{}","metadata":"{\"request_id\":\"test\",\"actor\":7,\"trace_id\":null}"}"#,
+        ]
+        try await TestDatabase.with { database in
+            try await database.withClient { client in
+                try await Self.import(Self.sealed(lines, recordedEvents: 2), into: client)
+                #expect(try await LogReader(client: client).notes() == [.written("Dear Ann"), .read])
+                let rows = try await client.query(
+                    """
+                    SELECT concat_ws(' ', data::text, personal ->> 'text', length(personal ->> 'salt'),
+                        personal_digest = sha256(convert_to(personal::text, 'UTF8')))
+                    FROM log.recorded_events ORDER BY position
+                    """
+                ).decode(String.self)
+                #expect(rows == [#"{"pages":3} Dear Ann 32 t"#, "{}"])
+                #expect(try await Separation(client: client, domainEvents: [NoteEvent.self]).isPending() == false)
+            }
+        }
+    }
+
+    @Test func `an archive with changed personal members is refused with the line`() async throws {
+        try await TestStore.withTwo { store, other in
+            let lines = try await Self.lines(store)
+            let changes: [(line: Int64, reason: String, change: @Sendable (inout [String]) -> Void)] = [
+                (2, "personal differs from personal_sha256", { $0[1].replace("Dear Ann", with: "Dear Bob") }),
+                (
+                    2, "are missing, and no erasure ended them",
+                    { $0[1].replace(/"personal":"[^}]*}"/, with: #""personal":null"#) }
+                ),
+                (2, "no usable personal_sha256", { $0[1].replace(/"personal_sha256":"../, with: #""personal_sha256":""#) }),
+                (3, "differs", { $0[2].replace(#""personal":null"#, with: #""personal":"{\"salt\":\"00\"}""#) }),
+            ]
+            try await other.withClient { client in
+                for (line, reason, change) in changes {
+                    var changed = lines
+                    change(&changed)
+                    #expect(changed != lines, "\(reason)")
+                    let error = await #expect(throws: LogArchiveError.self, "\(reason)") {
+                        try await Self.import(Self.sealed(changed, recordedEvents: 3), into: client)
+                    }
+                    #expect(error?.line == line && error?.reason.contains(reason) == true, "\(String(describing: error))")
+                }
+                let imported = try await client.query("SELECT FROM log.recorded_events")
+                #expect(imported.isEmpty)
+            }
+        }
+    }
+}

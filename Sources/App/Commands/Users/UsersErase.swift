@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import EventStore
+internal import HTTP
+internal import Users
+
+/// `humon users erase`
+struct UsersErase: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "erase",
+        abstract: "Forget a user: the token, all events and attendances, and every word in them.",
+        discussion: """
+            The log keeps that there was a user and when, and nothing that the person wrote. Also drops read models that no server \
+            uses. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id.
+
+            EXAMPLE: humon users erase 7 --dry-run
+            """
+    )
+
+    /// The request id in the metadata of the recorded events.
+    static let context = CommandContext(requestID: "humon-users-erase")
+
+    @Argument(help: "The user's id.")
+    var id: Int64
+
+    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: OutputOptions
+
+    /// - Throws: `ValidationError`
+    func validate() throws {
+        guard id > 0 else { throw ValidationError("The id of a user is a number from 1.") }
+    }
+
+    func run() async throws {
+        let (user, consent) = (UserID(rawValue: id), consent)
+        let values = try await database.with(.asVisitorOfExisting) { database, logger in
+            try await database.appending(logger: logger) { modules -> [(name: String, value: ReportValue)] in
+                let users = modules[UsersModule.self]
+                do {
+                    guard let figures = try await users.figures(of: user) else { return [("state", .text("was erased before"))] }
+                    let extent = figures.values
+                    if consent.dryRun { return [("state", .state(.doubtful, "would be erased"))] + extent }
+                    try await consent.require("This erases user \(user.rawValue) for ever. --dry-run shows what it ends.")
+                    let (position, wasErased) = try await users.erase(user, by: nil, context: Self.context)
+                    guard !wasErased else { return [("state", .text("was erased before"))] }
+                    return [("state", .state(.good, "erased"))] + extent + [("position", .number(position))]
+                } catch UserRejection.unknownUser {
+                    throw NegativeResult("No user has the id \(user.rawValue).")
+                }
+            }
+        }
+        try options.output.write(Record(fields: [("user", .number(id))] + values))
+    }
+}
+
+extension PersonalErasure.Figures {
+    fileprivate var values: [(name: String, value: ReportValue)] {
+        [
+            ("events", .count(Int64(streams["event"] ?? 0))), ("attendances", .count(Int64(streams["attendance"] ?? 0))),
+            ("domain_events", .count(recordedEvents)), ("commands", .count(commands)),
+            ("parked_streams", .count(parkedStreams)),
+        ]
+    }
+}

@@ -1,0 +1,35 @@
+public import EventStore
+
+extension UsersModule {
+    /// Erases a user, who is forgotten from then on: the token, all events and attendances of the user, and every word in them, in the log
+    /// and in the read models. Facts stay: that there was a user, and when. A repetition changes nothing.
+    /// - Parameter actor: the user who asked; `nil` for an operator
+    /// - Returns: a position from which on the user is erased, and whether the user was erased before
+    /// - Throws: ``UserRejection/unknownUser``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    public func erase(_ id: UserID, by actor: UserID?, context: CommandContext) async throws -> (
+        position: Int64, wasErased: Bool
+    ) {
+        var wasErased = false
+        let place = try await commands.handle(context) { _ in
+            let extent = try await extent(of: id)
+            wasErased = extent.isErased
+            return try await erasure.decision(
+                for: id.rawValue, extent, recording: UserDomainEvent.erased, by: actor?.rawValue)
+        }.place
+        try await erasure.dropOldReadModels()
+        return (place.position, wasErased)
+    }
+
+    /// What an erasure of a user would end; `nil` if the user is erased already.
+    /// - Throws: ``UserRejection/unknownUser``, `ReadModelError.behind`, `PostgresError`
+    public func figures(of id: UserID) async throws -> PersonalErasure.Figures? {
+        let extent = try await extent(of: id)
+        return extent.isErased ? nil : try await erasure.figures(of: id.rawValue, extent)
+    }
+
+    private func extent(of id: UserID) async throws -> PersonalErasure.Extent {
+        let extent = try await erasure.extent(of: id.rawValue)
+        guard extent.version > 0 else { throw UserRejection.unknownUser }
+        return extent
+    }
+}

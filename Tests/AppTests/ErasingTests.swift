@@ -1,0 +1,53 @@
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `humon users erase` {
+    @Test func `a running server forgets the user, and old read models are dropped`() async throws {
+        try await HumonProcess.withServer { _, port, database in
+            let base = "http://127.0.0.1:\(port)/v1"
+            let directory = FileManager.default.temporaryDirectory
+            func humon(_ arguments: String...) async throws -> HumonProcess.Result {
+                try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": database.url])
+            }
+            _ = try await exchange(
+                "POST", base + "/users", headers: [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "person")])
+            let event = #"{"name":"Zyzzyva","lat":1,"lon":2,"started_at":"2030-09-16T00:00:00.000Z"}"#
+            let created = try await exchange(
+                "POST", base + "/events", headers: [("tb-device-token", "person"), ("content-type", "application/json")],
+                body: event)
+            #expect(created.status == 200)
+            #expect(try await humon("projections", "rebuild", "events").status == 0)
+
+            let refused = try await humon("users", "erase", "1")
+            #expect((refused.status, refused.output) == (2, ""))
+            #expect(refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"))
+            let extent = #""events":1,"attendances":0,"domain_events":2,"commands":0,"parked_streams":0"#
+            let trial = try await humon("users", "erase", "1", "--dry-run", "--json")
+            #expect(trial.output == #"{"user":1,"state":"would be erased",\#(extent)}"# + "\n", "\(trial.error)")
+            #expect(try await exchange("GET", base + "/events/1").status == 200)
+
+            let erased = try await humon("users", "erase", "1", "--yes", "--json")
+            #expect(
+                erased.output == #"{"user":1,"state":"erased",\#(extent),"position":4}"# + "\n", "\(erased.output)\(erased.error)"
+            )
+            #expect(try await exchange("GET", base + "/events/1").status == 404)
+            let me = try await exchange("GET", base + "/users/me", headers: [("tb-device-token", "person")])
+            #expect(me.status == 401)
+            try await database.withClient { client async throws in
+                let schemas = try await client.query("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE '%previous'")
+                #expect(schemas.isEmpty)
+            }
+            #expect(try await humon("log", "verify").status == 0)
+            #expect(try await humon("projections", "verify", "--all").status == 0)
+
+            let again = try await humon("users", "erase", "1", "--yes", "--json")
+            #expect((again.status, again.output) == (0, #"{"user":1,"state":"was erased before"}"# + "\n"), "\(again.error)")
+            let unknown = try await humon("users", "erase", "7", "--yes")
+            #expect((unknown.status, unknown.error) == (2, "No user has the id 7.\n"))
+            #expect(try await humon("users", "erase", "0").status == 64)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Encoding
+import EventStore
+import HTTPTypes
+import Hashing
+import Postgres
+import TestDatabase
+import TestHTTP
+import TestServer
+import Testing
+
+@Suite struct `Erasing a user over HTTP` {
+    /// The words and places of a user, each of which occurs nowhere else.
+    private static let words = ["Quizzaciously", "Zyzzyva Street", "Wabbajack", "Flibbertigibbet", "12.345678", "98.765432"]
+
+    /// A user with a changed, a cancelled and a hidden event, who attends the event of another user, who attends theirs.
+    private static func populate(_ api: TestAPI) async throws -> (own: [Int64], other: Int64) {
+        let other = try await api.createEvent("other", name: "Chess")
+        var own: [Int64] = []
+        for name in ["Quizzaciously", "Wabbajack", "Gone"] {
+            own.append(try await api.createEvent("person", lat: 12.345678, lon: 98.765432, name: name))
+        }
+        let changed = #"{"name":"Flibbertigibbet","address":"Zyzzyva Street 7"}"#
+        for (method, path, token, body) in [
+            (HTTPRequest.Method.patch, "/v1/events/\(own[0])", "person", changed),
+            (.delete, "/v1/events/\(own[1])", "person", ""),
+            (.post, "/v1/attendances", "person", #"{"event":{"id":\#(other)}}"#),
+            (.post, "/v1/attendances", "other", #"{"event":{"id":\#(own[0])}}"#),
+        ] {
+            let type = method == .patch ? mergePatch : "application/json"
+            let answer = try await api.send(
+                method, path, token: token, type: type, body, headers: ["idempotency-key": "key-\(method)-\(token)"])
+            #expect(answer.status == 200, "\(answer.body)")
+        }
+        try await api.hide(own[2])
+        return (own, other)
+    }
+
+    /// Everything that the database has, as text.
+    private static func contents(_ database: TestDatabase) async throws -> String {
+        try await database.withClient { client in
+            let tables = try await client.query(
+                """
+                SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' ORDER BY 1
+                """
+            ).decode(String.self)
+            var text = ""
+            for table in tables {
+                text += try await client.query(
+                    "SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM \(SQL(unsafeText: table)) AS t"
+                ).decode(String.self)[0]
+            }
+            return text
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `after the response nothing shows the user`(hasIndex: Bool) async throws {
+        try await TestAPI.with(hasIndex: hasIndex) { api in
+            let (own, other) = try await Self.populate(api)
+            let before = try await Self.contents(api.database)
+            for word in Self.words { #expect(before.contains(word), "\(word)") }
+            let digest = SHA256.hash("person".utf8).hexadecimal
+            #expect(before.contains(digest))
+
+            let answer = try await api.send(.delete, "/v1/users/me", token: "person")
+            #expect((answer.status, answer.body) == (200, "{}"))
+            let tail = try await api.log.tail()
+            #expect(answer.header("humon-position") == "\(tail)")
+
+            for id in own { #expect(try await api.send(.get, "/v1/events/\(id)", token: "other").status == 404) }
+            let near = try await api.send(.get, "/v1/events/nearests?lat=12.345678&lon=98.765432&radius=1")
+            #expect(near.body == #"{"message":"No Events Found"}"#)
+            let attendance = try await api.send(.get, "/v1/events/\(other)/attendance")
+            #expect(attendance.body == #"{"count":0,"attending":false}"#)
+            let attended = try await api.send(.get, "/v1/users/me/attendances", token: "other")
+            #expect(attended.body == "[]")
+            #expect(try await api.send(.get, "/v1/users/me", token: "person").status == 401)
+            #expect(try await api.signUp("person").status == 401)
+            #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 401)
+
+            let after = try await Self.contents(api.database)
+            for word in Self.words { #expect(!after.contains(word), "\(word)") }
+            #expect(!after.contains(digest))
+            #expect(after.contains("Chess"))
+        }
+    }
+
+    @Test func `the log keeps facts, digests and the records of other users' commands`() async throws {
+        try await TestAPI.with { api in
+            let (own, other) = try await Self.populate(api)
+            #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
+            try await api.database.withClient { client async throws in
+                let erased = try await client.query(
+                    "SELECT stream FROM log.recorded_events WHERE personal_digest IS NOT NULL AND personal IS NULL GROUP BY 1 ORDER BY 1"
+                ).decode(String.self)
+                #expect(erased == (own.map { "event-\($0)" } + ["user-2"]).sorted())
+                let ends = try await client.query(
+                    "SELECT stream FROM log.recorded_events WHERE type LIKE '%Erased' ORDER BY 1"
+                ).decode(String.self)
+                #expect(ends == (own.map { "event-\($0)" } + ["attendance-\(other)-2", "user-2"]).sorted())
+                let commands = try await client.query("SELECT stream FROM log.commands ORDER BY 1").decode(String.self)
+                #expect(commands == ["attendance-\(own[0])-1"])
+                let facts = try await client.query(
+                    "SELECT data::text FROM log.recorded_events WHERE stream = \("event-\(own[0])") AND version = 1"
+                ).decode(String.self)
+                #expect(facts == [#"{"owner":2,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#])
+            }
+        }
+    }
+
+    @Test func `an unknown token gets 401, and nothing is recorded`() async throws {
+        try await TestAPI.with { api in
+            _ = try await Self.populate(api)
+            let tail = try await api.log.tail()
+            for token in [nil, "nobody"] { #expect(try await api.send(.delete, "/v1/users/me", token: token).status == 401) }
+            #expect(try await api.log.tail() == tail)
+        }
+    }
+
+    @Test func `no write of the user that is under way survives the erasure`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("person")
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        if number == 20 { return try await api.send(.delete, "/v1/users/me", token: "person").status }
+                        let event = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00.000Z"}"#
+                        return try await api.send(.post, "/v1/events", token: "person", event).status
+                    }
+                }
+                return try await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { [200, 401].contains($0) }, "\(statuses)")
+            try await api.database.withClient { client async throws in
+                let left = try await client.query("SELECT count(*) FROM log.recorded_events WHERE personal IS NOT NULL").decode(
+                    Int64.self)
+                #expect(left == [0])
+                let rows = try await client.query("SELECT count(*) FROM events_v2.events").decode(Int64.self)
+                #expect(rows == [0])
+            }
+        }
+    }
+
+    @Test func `a stream of changes tells that the events are gone, and a replay does not show them`() async throws {
+        try await TestAPI.with(.live) { api in
+            let id = try await api.createEvent("person")
+            let start = try await api.log.tail() - 1
+            let target = "/v1/events/changes?lat=37.76&lon=-122.43&radius=1&since="
+            let stream = try RawConnection(port: api.client.port)
+            try stream.send("GET \(target)\(start + 1) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            _ = try await stream.receive { $0.hasSuffix("id: \(start + 1)\n\n") }
+            #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
+            let gone = try await stream.receive { $0.hasSuffix("\n\n") }.text
+            #expect(gone.hasSuffix("event: gone\ndata: {\"id\":\(id)}\n\n"), "\(gone)")
+
+            let late = try RawConnection(port: api.client.port)
+            try late.send("GET \(target)\(start) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            let replay = try await late.receive { $0.contains("event: gone") && $0.hasSuffix("\n\n") }.text
+            #expect(!replay.contains("event: put") && !replay.contains("Party"), "\(replay)")
+        }
+    }
+}
