@@ -56,39 +56,29 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", path: "Libraries/C/COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", path: "Libraries/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", path: "Libraries/C/CZstd", providers: [.apt(["libzstd-dev"])]),
-        .target(name: "Encoding", path: "Libraries/Encoding/Sources"),
-        .target(name: "Hashing", dependencies: ["COpenSSL"], path: "Libraries/Hashing/Sources"),
+        .target(name: "Encoding"),
+        .target(name: "Hashing", dependencies: ["COpenSSL"]),
         .target(
             name: "Telemetry",
             dependencies: [
                 "Encoding", .asyncHTTPClient, .dequeModule, .logging, .nioCore, .nioHTTP1, .serviceLifecycle, .tracing,
-            ],
-            path: "Libraries/Telemetry/Sources"
+            ]
         ),
         .target(
             name: "Postgres",
-            dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle, .tracing],
-            path: "Libraries/Postgres/Sources"
+            dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle, .tracing]
         ),
-        .target(
-            name: "EmbeddedPostgres", dependencies: [.logging, .serviceLifecycle, .subprocess, .systemPackage],
-            path: "Libraries/EmbeddedPostgres/Sources"),
+        .target(name: "EmbeddedPostgres", dependencies: [.logging, .serviceLifecycle, .subprocess, .systemPackage]),
         .target(
             name: "EventStore",
             dependencies: [
                 "Postgres", "Encoding", "Telemetry", "CZlib", "Hashing", .dequeModule, .logging, .serviceLifecycle, .tracing,
             ],
-            path: "Libraries/EventStore/Sources",
             resources: [.embedInCode("db")]
         ),
         .target(
-            name: "Users",
-            dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle, .tracing]),
-        .target(
-            name: "SpatialIndex",
-            dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
-            path: "Libraries/SpatialIndex/Sources"
-        ),
+            name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle, .tracing]),
+        .target(name: "SpatialIndex", dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")]),
         .target(
             name: "Events",
             dependencies: [
@@ -99,25 +89,17 @@ let package = Package(
             name: "Attendances",
             dependencies: ["Events", "Users", "EventStore", "Postgres", "Encoding", .logging, .serviceLifecycle]
         ),
-        .target(
-            name: "Accounts",
-            dependencies: [
-                "EventStore", "Postgres", "Encoding", "Hashing",
-                .dequeModule,
-            ]
-        ),
+        .target(name: "Accounts", dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .dequeModule]),
         .target(name: "Tasks", dependencies: ["Accounts", "EventStore", "Postgres", "Encoding"]),
         .target(
             name: "HTTPServer",
             dependencies: [
-                "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging,
-                .nioCore, .nioHTTP1,
+                "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging, .nioCore, .nioHTTP1,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), .nioPosix, .nioSSL,
                 .product(name: "NIOTLS", package: "swift-nio"), .serviceLifecycle, .tracing, .unixSignals,
-            ],
-            path: "Libraries/HTTPServer/Sources"
+            ]
         ),
         .target(
             name: "HTTP",
@@ -135,9 +117,7 @@ let package = Package(
         .target(name: "CWebPage", exclude: ["data", "page"]),
         .target(
             name: "Web",
-            dependencies: [
-                "CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore,
-            ]
+            dependencies: ["CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore]
         ),
         .target(
             name: "App",
@@ -156,8 +136,7 @@ let package = Package(
             name: "BareServer",
             dependencies: [
                 "App", "HTTP", "HTTPServer", "Events", "Users", "EventStore", "Encoding", "CJemalloc", .argumentParser,
-                .httpTypes,
-                .product(name: "Hummingbird", package: "hummingbird"), .logging, .nioCore,
+                .httpTypes, .product(name: "Hummingbird", package: "hummingbird"), .logging, .nioCore,
             ],
             path: "Benchmarks/Bare"
         ),
@@ -185,51 +164,32 @@ let package = Package(
         .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
         .target(
             name: "TestDatabase",
-            dependencies: [
-                "CTestProcess", "EmbeddedPostgres", "Encoding", "EventStore", "Postgres", .logging, .serviceLifecycle,
-            ],
-            path: "Tests/Support/TestDatabase"
+            dependencies: ["CTestProcess", "EmbeddedPostgres", "Encoding", "EventStore", "Postgres", .logging, .serviceLifecycle]
         ),
-        .target(
-            name: "TestServer",
-            dependencies: ["TestDatabase", .asyncHTTPClient, .nioCore, .nioHTTP1],
-            path: "Tests/Support/TestServer"
-        ),
+        .target(name: "TestServer", dependencies: ["TestDatabase", .asyncHTTPClient, .nioCore, .nioHTTP1]),
         .target(
             name: "TestHTTP",
-            dependencies: ["HTTPServer", .asyncHTTPClient, .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle],
-            path: "Tests/Support/TestHTTP"
+            dependencies: ["HTTPServer", .asyncHTTPClient, .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle]
         ),
         .executableTarget(
-            name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes],
-            path: "Tests/Support/TestRelease"
-        ),
-        .target(name: "TestChance", path: "Tests/Support/TestChance"),
-        .target(name: "TestExposition", path: "Tests/Support/TestExposition"),
+            name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes]),
+        .target(name: "TestChance"),
+        .target(name: "TestExposition"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
         .testTarget(name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore]),
-        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"], path: "Libraries/Encoding/Tests"),
+        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
+        .testTarget(name: "HashingTests", dependencies: ["Hashing", "Encoding", "TestDatabase"]),
         .testTarget(
-            name: "HashingTests", dependencies: ["Hashing", "Encoding", "TestDatabase"], path: "Libraries/Hashing/Tests"),
+            name: "TelemetryTests", dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing]),
         .testTarget(
-            name: "TelemetryTests",
-            dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing],
-            path: "Libraries/Telemetry/Tests"
-        ),
-        .testTarget(
-            name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"],
-            path: "Libraries/Postgres/Tests"),
-        .testTarget(
-            name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging],
-            path: "Libraries/EmbeddedPostgres/Tests"),
+            name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
+        .testTarget(name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging]),
         .testTarget(
             name: "EventStoreTests",
-            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", "Hashing", .serviceLifecycle],
-            path: "Libraries/EventStore/Tests"),
+            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", "Hashing", .serviceLifecycle]
+        ),
         .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
-        .testTarget(
-            name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"],
-            path: "Libraries/SpatialIndex/Tests"),
+        .testTarget(name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"]),
         .testTarget(
             name: "EventsTests",
             dependencies: ["Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]
@@ -244,15 +204,13 @@ let package = Package(
                 "HTTPServer", "Telemetry", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes,
                 .logging, .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
                 .tracing, .unixSignals,
-            ],
-            path: "Libraries/HTTPServer/Tests"
+            ]
         ),
         .testTarget(
             name: "HTTPTests",
             dependencies: [
                 "App", "HTTP", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition",
-                "TestHTTP",
-                "TestServer", .serviceLifecycle,
+                "TestHTTP", "TestServer", .serviceLifecycle,
             ]
         ),
         .testTarget(
@@ -267,13 +225,14 @@ let package = Package(
             dependencies: [
                 "humon", "App", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestChance", "TestDatabase",
                 "TestExposition", "TestHTTP", "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .httpTypes,
-                .nioCore, .nioHTTP1,
-                .tracing, .yams,
+                .nioCore, .nioHTTP1, .tracing, .yams,
             ]
         ),
         .testTarget(
-            name: "HumonClientTests", dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams],
-            path: "HumonClient/Tests"),
+            name: "HumonClientTests",
+            dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams],
+            path: "HumonClient/Tests"
+        ),
         .testTarget(
             name: "FaultInjectionTests",
             dependencies: [
@@ -283,6 +242,18 @@ let package = Package(
         ),
     ]
 )
+
+// A target without a path: Sources/NAME or Tests/NAME, and one folder for the sources and the tests of a library.
+let libraries = ["Encoding", "Hashing", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "SpatialIndex", "HTTPServer"]
+for target in package.targets where target.path == nil {
+    if libraries.contains(target.name) {
+        target.path = "Libraries/\(target.name)/Sources"
+    } else if let library = libraries.first(where: { target.name == "\($0)Tests" }) {
+        target.path = "Libraries/\(library)/Tests"
+    } else if target.name.hasPrefix("Test") {
+        target.path = "Tests/Support/\(target.name)"
+    }
+}
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = [

@@ -7,10 +7,13 @@ struct Project: Sendable {
     struct Target: Sendable, Hashable {
         var name: String
         var dependencies: Set<String>
-        /// Its folder, if it is not the folder of its name below `Sources`.
+        /// Its folder, if the manifest names it.
         var path: String?
 
-        var folder: String { path ?? "Sources/\(name)" }
+        /// Without a path, by the rule at the end of the manifest.
+        var folder: String {
+            path ?? ["Libraries/\(name)/Sources", "Tests/Support/\(name)"].first(where: SourceTree.has) ?? "Sources/\(name)"
+        }
         /// Knows nothing of Humon: another product could use it.
         var isLibrary: Bool { folder.hasPrefix("Libraries/") }
         /// Neither an example, nor a benchmark, nor a part of the tests.
