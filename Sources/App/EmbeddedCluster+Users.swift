@@ -23,7 +23,7 @@ extension EmbeddedCluster {
     /// The names of the programs that are connected to the cluster beside this process. Empty if PostgreSQL does not answer.
     private func users() async -> [String] {
         var configuration = PostgresConfiguration(url: url)
-        (configuration.connections, configuration.statementTimeoutSeconds) = (1, 2)
+        (configuration.applicationName, configuration.connections, configuration.statementTimeoutSeconds) = ("humon", 1, 2)
         let users = try? await withPostgres(configuration, logger: .humon(.critical)) { client in
             let deadline = ContinuousClock.now + .seconds(Self.ownSessionsSeconds)
             while true {

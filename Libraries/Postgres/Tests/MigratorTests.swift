@@ -107,7 +107,7 @@ import Testing
             _ = try await migrate([Self.teas, Self.prices], client)
             try await expectFailure(
                 migrating: [Self.teas], client,
-                "Migration 0002_prices was applied to this database but this program does not know it: run a newer humon.")
+                "Migration 0002_prices was applied to this database but this program does not know it: run a newer program.")
         }
     }
 
@@ -131,7 +131,7 @@ import Testing
             _ = try await migrate([Self.teas, Self.prices, newer], client)
             try await expectFailure(
                 migrating: [Self.teas], client,
-                "Migration 0002_prices was applied to this database but this program does not know it: run a newer humon.")
+                "Migration 0002_prices was applied to this database but this program does not know it: run a newer program.")
         }
     }
 

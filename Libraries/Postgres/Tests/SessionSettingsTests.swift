@@ -42,9 +42,9 @@ import Testing
         }
     }
 
-    @Test func `a session is named humon, uses UTF-8 and read committed, and has a statement time-out`() async throws {
+    @Test func `a session is named postgres-client, uses UTF-8 and read committed, and has a statement time-out`() async throws {
         try await withClient(configure: { $0.statementTimeoutSeconds = 7.5 }) { client async throws in
-            #expect(try await setting("application_name", client) == "humon")
+            #expect(try await setting("application_name", client) == "postgres-client")
             #expect(try await setting("client_encoding", client) == "UTF8")
             #expect(try await setting("transaction_isolation", client) == "read committed")
             #expect(try await setting("statement_timeout", client) == "7500ms")

@@ -20,7 +20,7 @@ public final class RequestMetrics: RequestObserver {
     private let begun = Counter(count: 1)
 
     /// - Parameters:
-    ///   - prefix: of the names of the metrics: `humon` makes `humon_http_requests_total`
+    ///   - prefix: of the names of the metrics: `tea` makes `tea_http_requests_total`
     ///   - routes: the list that the router has, in the same order
     ///   - bodyLimitBytes: the maximum that is counted for one request, whatever it announces
     public init(prefix: String, routes: [Route], bodyLimitBytes: Int) {

@@ -31,7 +31,7 @@ public enum MigrationError: Error, Hashable, CustomStringConvertible {
             "Migration \(name) was applied to this database with another text than this program has: never change an applied "
                 + "migration, add a new one."
         case .unknown(let name):
-            "Migration \(name) was applied to this database but this program does not know it: run a newer humon."
+            "Migration \(name) was applied to this database but this program does not know it: run a newer program."
         case .outOfOrder(let name, let after):
             "Migration \(name) is not applied but the later \(after) is: number a new migration after all older ones."
         case .failed(let name, let message): "Migration \(name) failed and was rolled back: \(message)"

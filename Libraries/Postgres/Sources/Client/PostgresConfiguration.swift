@@ -3,7 +3,7 @@ public struct PostgresConfiguration: Sendable {
     /// A libpq connection URL or keyword string; `sslmode` and all else that libpq knows may stand in it.
     public var url: String
     /// What `pg_stat_activity` shows; the URL's own `application_name` wins.
-    public var applicationName = "humon"
+    public var applicationName = "postgres-client"
     /// The role of the session; nil for the URL's user. A session through a pooler keeps the URL's user.
     public var role: String?
     /// Settings of the session, by name; the URL's own `options` win. Not sent through a pooler.
