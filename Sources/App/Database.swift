@@ -46,17 +46,28 @@ struct Database: Sendable {
 
     /// Runs the body with the database. Without a URL, starts the private cluster if it does not run. Stops it after the body if this process
     /// looks after it and no other program uses it.
-    /// - Throws: ``NoDatabase``, `EmbeddedPostgresError`, `CancellationError`, and the errors of the body
+    /// - Throws: ``NoDatabase``, ``PrivateClusterError``, `CancellationError`, and the errors of the body
     static func with<Value: Sendable>(
         _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
     ) async throws -> Value {
         if let url = settings.databaseURL { return try await body(Database(url: url, services: [], settings, use)) }
-        let directory = settings.data
-        if !use.looksAfter, let url = try await EmbeddedCluster.urlOfRunning(in: directory, logger: logger) {
+        do { return try await withCluster(settings, use, logger: logger, body) } catch let error as EmbeddedPostgresError {
+            throw PrivateClusterError(error: error)
+        }
+    }
+
+    /// The same, with the private cluster.
+    private static func withCluster<Value: Sendable>(
+        _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
+    ) async throws -> Value {
+        var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
+        configuration.superuser = "humon"
+        if !use.looksAfter, let url = try await EmbeddedCluster.urlOfRunning(configuration, logger: logger) {
             return try await body(Database(url: url, services: [], settings, use))
         }
-        if case .asVisitorOfExisting = use, try !EmbeddedCluster.exists(in: directory) { throw NoDatabase(directory: directory) }
-        var configuration = EmbeddedCluster.Configuration(directory: directory, programs: settings.postgresPrograms)
+        if case .asVisitorOfExisting = use, try !EmbeddedCluster.exists(configuration) {
+            throw NoDatabase(directory: settings.data)
+        }
         // Failed statements would fill the log file of the private cluster, which no operator reads.
         configuration.settings["log_min_error_statement"] = "panic"
         let cluster: EmbeddedCluster
@@ -67,7 +78,7 @@ struct Database: Sendable {
             }.value
         } catch EmbeddedPostgresError.inUse where !use.looksAfter {
             // Another command was faster.
-            return try await with(settings, use, logger: logger, body)
+            return try await withCluster(settings, use, logger: logger, body)
         }
         let result: Result<Value, any Error>
         do {
@@ -199,6 +210,12 @@ struct Database: Sendable {
         let separated = try await Separation(client: client, domainEvents: Backend.domainEvents).run()
         return applied + (separated > 0 ? [Separation.name] : [])
     }
+}
+
+/// An error of the private cluster, with the settings that help.
+struct PrivateClusterError: Error, CustomStringConvertible {
+    var error: EmbeddedPostgresError
+    var description: String { error.description(directory: "HUMON_DATA", programs: "HUMON_POSTGRES_BIN") }
 }
 
 struct NoDatabase: Error, CustomStringConvertible {

@@ -32,11 +32,11 @@ import Testing
         for _ in 0..<3 {
             try await HumonProcess.withDirectory { directory in
                 let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory) }
-                func loser() -> Int? { servers.firstIndex { $0.error.contains("Another humon") } }
+                func loser() -> Int? { servers.firstIndex { $0.error.contains("Another program") } }
                 for _ in 0..<3_600 where loser() == nil { try await Task.sleep(for: .milliseconds(50)) }
                 if let loser = loser() {
                     let winner = servers[1 - loser]
-                    #expect(servers[loser].error.contains("Another humon (process \(winner.identifier)) is running on"))
+                    #expect(servers[loser].error.contains("Another program (process \(winner.identifier)) is running on"))
                     #expect(await servers[loser].untilExit() == 1)
                     _ = try await winner.port()
                     #expect(winner.output.contains("There are no events yet."))

@@ -58,7 +58,7 @@ import Testing
             try await HumonProcess.withServer(in: directory) { server, port in
                 let second = try await HumonProcess.run(["serve"], in: directory)
                 #expect(second.status != 0)
-                #expect(second.error.contains("Another humon (process \(server.identifier)) is running on"))
+                #expect(second.error.contains("Another program (process \(server.identifier)) is running on"))
                 let visitor = try await HumonProcess.run(["demo", "--events", "250", "--all-live"], in: directory)
                 #expect(visitor.status == 0, "\(visitor.error)")
                 let found = try await exchange("GET", "http://127.0.0.1:\(port)/v1/events/250")
@@ -112,7 +112,7 @@ import Testing
             "HUMON_PREVIOUS_APP_SECRET must be 8 or more visible ASCII characters without a comma."
         ),
         (["HUMON_READS": "friends"], "HUMON_READS must be one of public, devices."),
-        (["HUMON_POSTGRES_BIN": "/nowhere"], "No PostgreSQL 15 or later found (in /nowhere)."),
+        (["HUMON_POSTGRES_BIN": "/nowhere"], "bin directory in HUMON_POSTGRES_BIN."),
     ])
     func `unusable settings give a message without a secret`(environment: [String: String], sentence: String) async throws {
         try await HumonProcess.withDirectory { directory in

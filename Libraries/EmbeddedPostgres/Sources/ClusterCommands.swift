@@ -22,13 +22,13 @@ struct ClusterCommands: Sendable {
         let unfinished = try layout.makeUnfinishedCluster(for: account)
         // trust: only this account and root can enter the socket's directory.
         try await run(
-            "initdb", "--pgdata", unfinished, "--username", Layout.superuser, "--auth", "trust",
+            "initdb", "--pgdata", unfinished, "--username", layout.superuser, "--auth", "trust",
             "--encoding", "UTF8", "--no-locale", "--no-instructions", "--data-checksums"
         )
         try layout.install(unfinished)
     }
 
-    /// Runs as the account, so that root follows no link that the account makes meanwhile. The initdb of a killed humon may still
+    /// Runs as the account, so that root follows no link that the account makes meanwhile. The initdb of a killed program may still
     /// write in the directory and leave files there; the next call removes those.
     private func remove(_ directory: String) async {
         _ = try? await execute(FilePath("/bin/rm"), ["-rf", "--", directory])
@@ -49,7 +49,7 @@ struct ClusterCommands: Sendable {
                 ]
             )
             if start.succeeded { return }
-            // A postmaster that lives still recovers, or the pg_ctl of a killed humon started it.
+            // A postmaster that lives still recovers, or the pg_ctl of a killed program started it.
             if try await layout.isReady(logger: logger) { return }
             guard attempt < Self.startAttempts else {
                 throw EmbeddedPostgresError.failed(program: "pg_ctl start", output: "\(start.output) \(endOfLog)")
@@ -106,12 +106,12 @@ struct ClusterCommands: Sendable {
                 options.supplementaryGroups = []
             #endif
         }
-        // A session of its own: Ctrl-C at the terminal is for humon, which stops PostgreSQL after its own work.
+        // A session of its own: Ctrl-C at the terminal is for this program, which stops PostgreSQL after its own work.
         options.createSession = true
         let result = try await Subprocess.run(
             program,
             arguments: Arguments(arguments),
-            // The directory that humon was started in may be one that the account cannot enter.
+            // The directory that this program was started in may be one that the account cannot enter.
             workingDirectory: "/",
             platformOptions: options,
             output: .string(limit: Self.outputLimitBytes, encoding: UTF8.self),

@@ -52,7 +52,7 @@ final class DirectoryHandle {
         guard status.st_uid == account.user else {
             throw .fileSystem(doing: "write in", path: path, reason: "the directory does not belong to \(account.name)")
         }
-        let temporary = "\(name).humon"
+        let temporary = "\(name).new"
         SystemCalls.remove(temporary, in: descriptor)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = SystemCalls.open(temporary, in: descriptor, flags, mode: 0o600)

@@ -17,6 +17,8 @@ public final class EmbeddedCluster: Service {
         public var directory: String
         /// Where PostgreSQL's programs are; nil: they are looked for.
         public var programs: String?
+        /// The superuser of a new cluster, which ``EmbeddedCluster/url`` names. It must stay the same.
+        public var superuser = "postgres"
         /// Lines of `postgresql.conf` beyond the cluster's own.
         public var settings: [String: String] = [:]
 
@@ -47,7 +49,7 @@ public final class EmbeddedCluster: Service {
     /// Creates the cluster if there is none, and starts it, unless it runs already. Waits for as long as PostgreSQL recovers from a crash.
     /// - Throws: ``EmbeddedPostgresError``
     public static func start(_ configuration: Configuration, logger: Logger) async throws -> EmbeddedCluster {
-        let layout = try Layout(directory: configuration.directory)
+        let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         let account = try Account.toRunPostgres()
         try layout.createDirectory()
         let lock = try await DirectoryLock.take(layout.lock, in: layout.directory)
@@ -60,15 +62,17 @@ public final class EmbeddedCluster: Service {
     /// The URL of a cluster that runs in the directory, whether or not the process that started it lives; nil when none runs. Waits for
     /// as long as such a cluster recovers from a crash.
     /// - Throws: ``EmbeddedPostgresError``, or `CancellationError`
-    public static func urlOfRunning(in directory: String, logger: Logger) async throws -> String? {
-        let layout = try Layout(directory: directory)
+    public static func urlOfRunning(_ configuration: Configuration, logger: Logger) async throws -> String? {
+        let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         if await DirectoryLock.isHeld(layout.lock, in: layout.directory) { return layout.url }
         return try await layout.isReady(logger: logger) ? layout.url : nil
     }
 
     /// Whether a cluster was ever created in the directory.
     /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``
-    public static func exists(in directory: String) throws -> Bool { try Layout(directory: directory).clusterVersion != nil }
+    public static func exists(_ configuration: Configuration) throws -> Bool {
+        try Layout(directory: configuration.directory, superuser: configuration.superuser).clusterVersion != nil
+    }
 
     /// - Returns: whether PostgreSQL ran already
     private static func start(

@@ -1,4 +1,5 @@
-/// The reason why an embedded cluster cannot start. Each description has a hint.
+/// The reason why an embedded cluster cannot start. Each description has a hint, in which a program may name its settings:
+/// ``description(directory:programs:)``.
 public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case noPrograms(wanted: Int?, lookedIn: [String])
     /// Another process uses the directory; `byProcess` is nil if that process is unknown.
@@ -11,24 +12,33 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case failed(program: String, output: String)
     case fileSystem(doing: String, path: String, reason: String)
 
-    public var description: String {
-        switch self {
+    public var description: String { description(directory: nil, programs: nil) }
+
+    /// - Parameters:
+    ///   - directory: the setting with ``EmbeddedCluster/Configuration/directory``, which the hint names
+    ///   - programs: the setting with ``EmbeddedCluster/Configuration/programs``
+    public func description(directory setting: String?, programs: String?) -> String {
+        let inSetting = setting.map { " in \($0)" } ?? ""
+        let orName = "or name its bin directory\(programs.map { " in \($0)" } ?? "")."
+        return switch self {
         case .noPrograms(nil, let places):
             "No PostgreSQL \(PostgresInstallation.oldestMajorVersion) or later found (in \(places.joined(separator: ", "))). "
-                + "Install it (Debian: apt-get install postgresql), or name its bin directory in HUMON_POSTGRES_BIN."
+                + "Install it (Debian: apt-get install postgresql), \(orName)"
         case .noPrograms(let wanted?, let places):
             "The cluster was made by PostgreSQL \(wanted), which is not found (in \(places.joined(separator: ", "))). "
-                + "Install postgresql-\(wanted), or name its bin directory in HUMON_POSTGRES_BIN."
+                + "Install postgresql-\(wanted), \(orName)"
         case .inUse(let directory, let process):
-            "Another humon\(process.map { " (process \($0))" } ?? "") is running on \(directory). "
-                + "Stop it, or choose another directory in HUMON_DATA."
+            "Another program\(process.map { " (process \($0))" } ?? "") is running on \(directory). "
+                + "Stop it, or choose another directory\(inSetting)."
         case .noPostgresAccount:
             "PostgreSQL refuses to run as root and there is no account postgres to run it as. "
-                + "Install the package postgresql, which brings it, or start humon as an ordinary user."
+                + "Install the package postgresql, which brings it, or start this program as an ordinary user."
         case .notReachable(let directory, let account):
-            "The account \(account), which PostgreSQL runs as, cannot reach \(directory). Choose another directory in HUMON_DATA."
+            "The account \(account), which PostgreSQL runs as, cannot reach \(directory). "
+                + "Choose another directory\(inSetting)."
         case .socketPathTooLong(let path, let limit):
-            "The path of the Unix socket, \(path), is longer than \(limit) bytes. Choose a shorter directory in HUMON_DATA."
+            "The path of the Unix socket, \(path), is longer than \(limit) bytes. "
+                + "Choose a shorter directory\(inSetting)."
         case .stopsSlowly(let seconds):
             "PostgreSQL has been stopping for \(seconds) s: it waits for the programs that are connected to it. End them, then try again."
         case .failed(let program, let output): "\(program) failed: \(output)"

@@ -6,8 +6,6 @@ struct Layout: Sendable {
     /// The longest path that `sockaddr_un` holds, less the name that PostgreSQL gives its socket.
     static let socketDirectoryLimit = 107 - "/.s.PGSQL.5432".utf8.count
 
-    static let superuser = "humon"
-
     private static let logName = "server.log"
     private static let pidFileName = "postmaster.pid"
     private static let settingsName = "postgresql.auto.conf"
@@ -21,8 +19,10 @@ struct Layout: Sendable {
     private static let stopSeconds = 60
 
     let directory: String
+    let superuser: String
 
-    init(directory: String) throws(EmbeddedPostgresError) {
+    init(directory: String, superuser: String) throws(EmbeddedPostgresError) {
+        self.superuser = superuser
         self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
         guard socketDirectory.utf8.count <= Self.socketDirectoryLimit else {
             throw .socketPathTooLong(path: socketDirectory, limit: Self.socketDirectoryLimit)
@@ -37,7 +37,7 @@ struct Layout: Sendable {
     /// A keyword string, with the path quoted as libpq wants it.
     var url: String {
         let path = socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-        return "host='\(path)' user=\(Self.superuser) dbname=postgres"
+        return "host='\(path)' user=\(superuser) dbname=postgres"
     }
 
     /// The major version of PostgreSQL that made the cluster; nil before initdb.
@@ -141,7 +141,7 @@ struct Layout: Sendable {
         }
     }
 
-    /// Settings are written anew at every start, so that a newer humon's are in force in an older cluster.
+    /// Settings are written anew at every start, so that those of a newer program are in force in an older cluster.
     func write(settings: [String: String], account: Account) throws(EmbeddedPostgresError) {
         let own = [
             "listen_addresses": "",
@@ -155,11 +155,11 @@ struct Layout: Sendable {
             .map { "\($0) = '\($1.replacing("\\", with: "\\\\").replacing("'", with: "''"))'" }
             .sorted()
         // PostgreSQL reads this file after postgresql.conf, which initdb wrote, and the later line wins.
-        let text = "# Written by humon at every start.\n" + lines.joined(separator: "\n") + "\n"
+        let text = "# Written at every start.\n" + lines.joined(separator: "\n") + "\n"
         try DirectoryHandle(path: cluster).replace(Self.settingsName, with: text, owner: account)
     }
 
-    /// A new directory for one try of initdb. A killed humon leaves its initdb running, which must not meet the next try.
+    /// A new directory for one try of initdb. A killed program leaves its initdb running, which must not meet the next try.
     func makeUnfinishedCluster(for account: Account) throws(EmbeddedPostgresError) -> String {
         guard let path = SystemCalls.makeTemporaryDirectory("\(directory)/\(Self.unfinishedPrefix).XXXXXX") else {
             throw .fileSystem(doing: "create a directory in", path: directory)

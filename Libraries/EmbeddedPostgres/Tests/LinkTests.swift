@@ -18,7 +18,7 @@ import Testing
             #expect(attributes[.type] as? FileAttributeType == .typeRegular)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
             #expect(attributes[.ownerAccountName] as? String == (getuid() == 0 ? "postgres" : NSUserName()))
-            #expect(!FileManager.default.fileExists(atPath: settings + ".humon"))
+            #expect(!FileManager.default.fileExists(atPath: settings + ".new"))
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
             _ = try await query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
             #expect(try await query("SELECT name FROM teas") == ["mate"])
             #expect(try await query("SELECT current_setting('shared_buffers')") == ["64MB"])
-            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == nil)
         }
     }
 }

@@ -24,13 +24,13 @@ import Testing
             #expect(!first.isTakenOver)
             let process = try #require(try postmaster(in: directory))
             first.leave()
-            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == first.url)
+            #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == first.url)
             try await withCluster(in: directory) { cluster async throws in
                 #expect(cluster.isTakenOver)
                 #expect(try postmaster(in: directory) == process)
                 #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
             }
-            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == nil)
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
     @Test func `a recovery that takes longer than pg_ctl waits is waited for and not begun again`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { _ in }
-            let layout = try Layout(directory: directory)
+            let layout = try Layout(directory: directory, superuser: "postgres")
             let account = try Account.toRunPostgres()
             let go = "\(directory)/cluster/go"
             try layout.write(

@@ -12,7 +12,7 @@ import Testing
             #expect(
                 error?.description == """
                     The path of the Unix socket, \(directory)/socket, is longer than 93 bytes. \
-                    Choose a shorter directory in HUMON_DATA.
+                    Choose a shorter directory.
                     """)
             #expect(!FileManager.default.fileExists(atPath: directory))
         }
@@ -37,7 +37,7 @@ import Testing
             #expect(
                 error?.description == """
                     The account postgres, which PostgreSQL runs as, cannot reach \(directory). \
-                    Choose another directory in HUMON_DATA.
+                    Choose another directory.
                     """)
         }
     }
@@ -63,8 +63,9 @@ import Testing
             #expect(
                 error?.description == """
                     No PostgreSQL 15 or later found (in /nowhere). Install it (Debian: apt-get install postgresql), \
-                    or name its bin directory in HUMON_POSTGRES_BIN.
+                    or name its bin directory.
                     """)
+            #expect(error?.description(directory: nil, programs: "TEA_BIN").hasSuffix("its bin directory in TEA_BIN.") == true)
         }
     }
 
@@ -86,7 +87,7 @@ import Testing
             let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
             #expect(error?.description.hasPrefix("The cluster was made by PostgreSQL 99, which is not found (in ") == true)
             #expect(
-                error?.description.hasSuffix("Install postgresql-99, or name its bin directory in HUMON_POSTGRES_BIN.") == true)
+                error?.description.hasSuffix("Install postgresql-99, or name its bin directory.") == true)
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster async throws in
                 #expect(cluster.url.contains("host='\(directory)/socket'"))
-                #expect(try await cluster.query("SELECT current_user::text") == ["humon"])
+                #expect(try await cluster.query("SELECT current_user::text") == ["postgres"])
                 #expect(FileManager.default.fileExists(atPath: "\(directory)/cluster/server.log"))
             }
         }
@@ -32,8 +32,8 @@ import Testing
                 let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
                 #expect(
                     error?.description == """
-                        Another humon (process \(getpid())) is running on \(directory). \
-                        Stop it, or choose another directory in HUMON_DATA.
+                        Another program (process \(getpid())) is running on \(directory). \
+                        Stop it, or choose another directory.
                         """)
                 #expect(try await cluster.query("SELECT 'unharmed'::text") == ["unharmed"])
             }
@@ -42,11 +42,11 @@ import Testing
 
     @Test func `the cluster's URL is known to other processes exactly while the cluster runs`() async throws {
         try await withClusterDirectory { directory in
-            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == nil)
             try await withCluster(in: directory) { cluster async throws in
-                #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == cluster.url)
+                #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == cluster.url)
             }
-            #expect(try await EmbeddedCluster.urlOfRunning(in: directory, logger: .quiet) == nil)
+            #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == nil)
         }
     }
 

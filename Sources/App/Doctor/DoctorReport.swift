@@ -19,7 +19,7 @@ enum DoctorReport {
         + [RowsCheck.name, IndexCheck.name, "subscriptions", "clock"]
 
     /// - Parameter show: gets each check as soon as it ends
-    /// - Throws: the errors of `show`, and `EmbeddedPostgresError` if a private cluster does not stop
+    /// - Throws: the errors of `show`, and ``PrivateClusterError`` if a private cluster does not stop
     static func run(_ database: DatabaseOptions, _ show: @escaping @Sendable (Check) throws -> Void) async throws {
         let (settings, check) = await SettingsCheck.look(database)
         try show(check)

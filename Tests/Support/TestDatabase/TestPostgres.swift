@@ -60,6 +60,7 @@ public actor TestPostgres {
 
     public func start() async throws {
         var configuration = EmbeddedCluster.Configuration(directory: directory)
+        configuration.superuser = "humon"
         configuration.settings = settings
         cluster = try await EmbeddedCluster.start(configuration, logger: .quiet)
     }
