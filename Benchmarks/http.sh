@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the API over HTTP on a million events, with the in-memory index and without it (docs/benchmarks.md). Each round measures every
+# Measures the API over HTTP on a million events, with the in-memory index (docs/benchmarks.md). Each round measures every
 # row once, and beside it a bare Hummingbird route without our code, so that all rows see the same machine. The table has the median of
 # the rounds, and the lowest and highest rate. The start is compared with a binary COPY of the same rows, and POST with single-row
 # inserts by pgbench into a table with the log's columns and keys, both on the same PostgreSQL.
@@ -27,9 +27,7 @@ trap finish EXIT
 "$bare" $bare_port 2>/dev/null &
 bare_server=$!
 
-start() { # megabytes of the index
-    serve "$humon" humon HUMON_INDEX_MEGABYTES=$1
-}
+start() { serve "$humon" humon HUMON_INDEX_MEGABYTES=4000; }
 stop() {
     kill $server
     wait $server || true
@@ -101,7 +99,7 @@ table() {
         }'
 }
 
-start 4000
+start
 # The schema of the read model has its version in its name.
 schema=$(psql -At -c "SELECT schemaname FROM pg_tables WHERE tablename = 'events' AND schemaname ~ '_v[0-9]+$'")
 if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events')" = t ]; then
@@ -117,7 +115,7 @@ echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events') events, rows a seco
 columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden, x, y, z'
 for _ in 1 2 3; do
     stop
-    start 4000
+    start
     begin=$(date +%s%N)
     psql -c "COPY events ($columns) TO STDOUT (FORMAT binary)" >/dev/null
     end=$(date +%s%N)
@@ -126,7 +124,6 @@ for _ in 1 2 3; do
           printf "  COPY to psql %.0f, index ready %.0f: %.2f\n", copied, filled, filled / copied }'
 done
 echo
-echo "With the in-memory index:"
 table
 echo
 psql -c 'DROP TABLE IF EXISTS plain; DROP SEQUENCE IF EXISTS streams;
@@ -143,7 +140,3 @@ SQL
 pgbench -h "$HUMON_DATA/socket" -U humon -n -M prepared -f plain.sql -c 64 -j 1 -T "$seconds" postgres 2>/dev/null |
     awk '/^tps/ { printf "pgbench, single rows, 64 clients: %.0f a second\n\n", $3 }'
 psql -c 'DROP TABLE plain; DROP SEQUENCE streams'
-stop
-start 0
-echo "Without the in-memory index (HUMON_INDEX_MEGABYTES=0):"
-table

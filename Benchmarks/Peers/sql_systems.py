@@ -88,27 +88,14 @@ class Append:
         pass
 
 
-class BatchAppend(Append):
-    """What humon's writer sends while as many commands as there are connections wait: half of them, over one connection, while the
-    other half arrives. The latency is that of a batch."""
-
-    def measure(self, seconds, connections):
-        count = connections // 2
-        load = self.cluster.load(APPENDS, f"SELECT {self.call} FROM generate_series(1, {count})", 1, seconds)
-        return load._replace(rate=load.rate * count, requests=load.requests * count)
-
-
 def appends(cluster: Cluster):
     new, data, metadata = "'event-' || nextval('new_streams')", f"'{body()}'", f"'{METADATA}'"
 
-    def log_append(every):
-        """One call for all rows, with an array for each column of the log."""
-        columns = ["gen_random_uuid()", new, "1", "'EventCreated'::text", "1::smallint", "now()", f"{data}::text", f"{metadata}::text", "NULL::text", "NULL::bytea"]
-        return f"log.append({', '.join(every.format(column) for column in columns)}, '{{}}', '{{}}')"
-
+    # An array for each column of the log.
+    columns = ["gen_random_uuid()", new, "1", "'EventCreated'::text", "1::smallint", "now()", f"{data}::text", f"{metadata}::text", "NULL::text", "NULL::bytea"]
+    log_append = f"log.append({', '.join(f'ARRAY[{column}]' for column in columns)}, '{{}}', '{{}}')"
     return [
-        BatchAppend("humon's `log.append`, batches of its writer", cluster, log_append("array_agg({})")),
-        Append("humon's `log.append`, one event a transaction", cluster, log_append("ARRAY[{}]")),
+        Append("humon's `log.append`, one event a transaction", cluster, log_append),
         Append("message-db's design", cluster, f"message_db.write(gen_random_uuid(), {new}, 'EventCreated', {data}, {metadata}, -1)"),
         Append("Marten's design", cluster, f"""marten.quick_append(
             {new}, 'event', ARRAY[gen_random_uuid()], ARRAY['EventCreated'], ARRAY[{data}::jsonb], ARRAY[{metadata}::jsonb])"""),
