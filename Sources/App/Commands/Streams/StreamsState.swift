@@ -6,8 +6,8 @@ struct StreamsState: ReportCommand {
     static let report = OperatorReport.named("streams state")
     static let configuration: CommandConfiguration = describing(
         """
-        The state has the last value that a domain event gave to each member of the data, and tells whether an event is \
-        cancelled or hidden, a task completed or deleted, and a user attending. Exits with 2 if the stream did not exist.
+        The state has the last value of each member of the data. It tells whether an event is cancelled or hidden, a task \
+        completed or deleted, and a user attending. Exits with 2 if the stream did not exist.
 
         EXAMPLE: humon streams state event-12 --at 2h
         """)
