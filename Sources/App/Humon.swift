@@ -117,3 +117,8 @@ struct AccountsCommands: ParsableCommand {
         discussion: "EXAMPLE: humon accounts revoke 7 --dry-run",
         subcommands: [AccountsRevoke.self])
 }
+
+/// The version of this program, for `humon --version`. Change it in the commit that makes a release.
+enum Version {
+    static let current = "1.0.0"
+}

@@ -159,3 +159,16 @@ private enum EventField: String, CodingKey {
     case startedAt = "started_at"
     case endedAt = "ended_at"
 }
+
+/// The attendances of one event.
+public struct AttendanceSummary: Sendable, Hashable, Codable {
+    /// Number of users who attend the event.
+    public var count: Int
+    /// Whether the caller attends it.
+    public var attending: Bool
+
+    public init(count: Int, attending: Bool) {
+        self.count = count
+        self.attending = attending
+    }
+}

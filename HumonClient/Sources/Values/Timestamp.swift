@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// The notation of times in the API: RFC 3339 in UTC, with three decimals.
 enum Timestamp {
@@ -63,5 +63,26 @@ extension Int64 {
     fileprivate func dividedFlooring(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+/// The events that overlap a window of time. An event without an end lasts a moment. A date outside of
+/// the years 0 to 9999 counts as none.
+public struct TimeWindow: Sendable, Hashable {
+    /// Events that ended before this moment are left out.
+    public var from: Date?
+    /// Events that start after this moment are left out. Not before `from`.
+    public var to: Date?
+
+    /// Any time.
+    public static let always = TimeWindow()
+
+    public init(from: Date? = nil, to: Date? = nil) {
+        self.from = from
+        self.to = to
+    }
+
+    var query: [(name: String, value: String)] {
+        [("from", from), ("to", to)].compactMap { name, date in date.map { (name, Timestamp.text(of: $0)) } }
     }
 }

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import HTTPServer
 internal import Logging
+internal import Web
 
 extension Settings {
     /// - Parameter secret: the app's secret, which may have been generated
@@ -78,4 +79,14 @@ extension Settings {
 struct CertificateUnusable: Error, CustomStringConvertible {
     var reason: String
     var description: String { "HUMON_TLS_CERTIFICATE and HUMON_TLS_KEY cannot be used: \(reason)" }
+}
+
+extension Settings {
+    /// The settings of the map page; `nil` if it is off or the map of events is left out.
+    var mapPage: MapPage.Settings? {
+        guard self.web == .on, self.apps.contains(.events) else { return nil }
+        return MapPage.Settings(
+            tiles: self.tiles, origins: self.webOrigins, sessionsPerMinute: self.sessionsPerMinute,
+            allSessionsPerMinute: self.allSessionsPerMinute)
+    }
 }

@@ -1,3 +1,5 @@
+internal import Dispatch
+
 /// Counts values in buckets with fixed bounds. To record a value takes two additions to atomics.
 public final class Histogram: Sendable {
     /// The bounds for durations: from a read of memory to the timeout of a statement.
@@ -45,4 +47,15 @@ public struct HistogramSnapshot: Sendable, Hashable {
     /// bound.
     public var counts: [Int]
     public var sum: Double
+}
+
+/// Measures the time since its creation.
+public struct Stopwatch: Sendable {
+    private let start: Int
+
+    public init() { start = Self.now }
+
+    public var nanoseconds: Int { Self.now - start }
+
+    private static var now: Int { Int(DispatchTime.now().uptimeNanoseconds) }
 }
