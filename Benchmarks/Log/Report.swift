@@ -54,7 +54,7 @@ struct Report: Sendable {
                 ]
             }
         }
-        return [conditions, table(heads, rows), readingText, followersText, ratios].compactMap { $0 }.joined(separator: "\n\n")
+        return [conditions, table(heads, rows), readingText, subscriptionsText, ratios].compactMap { $0 }.joined(separator: "\n\n")
     }
 
     private var readingText: String? {
@@ -69,7 +69,7 @@ struct Report: Sendable {
         }
     }
 
-    private var followersText: String? {
+    private var subscriptionsText: String? {
         subscriptions.map { subscriptions in
             let rows = [
                 ("a subscription of the same process has an append", subscriptions.sameProcess),
