@@ -94,6 +94,9 @@ import Yams
             #expect(
                 try await tasks.change(milk.id, isCompleted: true) == TodoTask(id: milk.id, title: "Buy milk", isCompleted: true))
             #expect(try await tasks.tasks().map(\.isCompleted) == [true])
+            client.relay.next(.loseResponse)
+            #expect(try await tasks.change(milk.id, title: "Buy tea").title == "Buy tea")
+            client.relay.next(.loseResponse)
             try await tasks.delete(milk.id)
             #expect(try await tasks.tasks().isEmpty)
             await #expect(throws: HumonError.self) { try await tasks.changePassword(from: "wrong horse", to: "battery staple") }

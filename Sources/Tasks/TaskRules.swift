@@ -10,15 +10,6 @@ public struct TaskTitle: Sendable, Hashable {
 
     let text: String
 
-    /// - Parameter field: the field as the client sent it; `nil` if it did not
-    /// - Throws: ``TaskRejection/invalid(errors:)``
-    public init(_ field: JSON?) throws(TaskRejection) {
-        var errors: [FieldError] = []
-        let title = Self.read(field ?? .null, &errors)
-        guard errors.isEmpty, let title else { throw .invalid(errors: errors) }
-        self = title
-    }
-
     private init(text: String) { self.text = text }
 
     /// Adds the validation errors of the field.
@@ -39,6 +30,24 @@ public struct TaskTitle: Sendable, Hashable {
     }
 }
 
+/// The fields of a new task. It is open unless the client says otherwise.
+public struct NewTask: Sendable, Hashable {
+    var title: TaskTitle
+    var isCompleted = false
+
+    /// - Parameter fields: the fields as the client sent them; `nil` if it sent none
+    /// - Throws: ``TaskRejection/invalid(errors:)`` with all validation errors
+    public init(_ fields: JSON?) throws(TaskRejection) {
+        var errors: [FieldError] = []
+        let title = TaskTitle.read(fields?["title"] ?? .null, &errors)
+        if let field = fields?["completed"], field != .null {
+            isCompleted = TaskChange.isCompleted(field, &errors) ?? false
+        }
+        guard errors.isEmpty, let title else { throw .invalid(errors: errors) }
+        self.title = title
+    }
+}
+
 /// A change of some fields of a task: an absent field stays as it is.
 public struct TaskChange: Sendable, Hashable {
     var title: TaskTitle?
@@ -49,13 +58,17 @@ public struct TaskChange: Sendable, Hashable {
     public init(_ fields: JSON?) throws(TaskRejection) {
         var errors: [FieldError] = []
         title = fields?["title"].flatMap { TaskTitle.read($0, &errors) }
-        if let field = fields?["completed"] {
-            isCompleted = Self.truth(field)
-            if isCompleted == nil {
-                errors.append(FieldError("completed", .notABoolean, "is not true or false", at: "/task/completed"))
-            }
-        }
+        isCompleted = fields?["completed"].flatMap { Self.isCompleted($0, &errors) }
         guard errors.isEmpty else { throw .invalid(errors: errors) }
+    }
+
+    /// Adds the validation error of the field.
+    fileprivate static func isCompleted(_ field: JSON, _ errors: inout [FieldError]) -> Bool? {
+        let isCompleted = truth(field)
+        if isCompleted == nil {
+            errors.append(FieldError("completed", .notABoolean, "is not true or false", at: "/task/completed"))
+        }
+        return isCompleted
     }
 
     /// Forms have no truth values: clients send 1 and 0.
@@ -71,11 +84,11 @@ public struct TaskChange: Sendable, Hashable {
 
 /// Write a task down.
 public struct CreateTask: Sendable, Hashable {
-    public var title: TaskTitle
+    public var task: NewTask
     public var account: AccountID
 
-    public init(title: TaskTitle, account: AccountID) {
-        self.title = title
+    public init(_ task: NewTask, account: AccountID) {
+        self.task = task
         self.account = account
     }
 }
@@ -121,13 +134,15 @@ public enum TaskRejection: Rejection, Hashable {
 /// The largest number of an account's tasks. Requests at the same moment may exceed it by a few.
 let taskLimit: Int64 = 1_000
 
+/// A task that is completed from the start is created and completed in one append.
 /// - Parameter count: the number of the account's tasks
 /// - Throws: ``TaskRejection/invalid(errors:)`` if the account has too many
-func decide(_ command: CreateTask, count: Int64) throws(TaskRejection) -> TaskCreated {
+func decide(_ command: CreateTask, count: Int64) throws(TaskRejection) -> [TaskDomainEvent] {
     guard count < taskLimit else {
         throw .invalid(errors: [FieldError("tasks", .tooMany, "are too many (maximum is \(taskLimit))", at: "/task")])
     }
-    return TaskCreated(account: command.account, title: command.title.text)
+    let created = TaskDomainEvent.created(TaskCreated(account: command.account, title: command.task.title.text))
+    return command.task.isCompleted ? [created, .completed] : [created]
 }
 
 /// Returns the changes that the task needs; none if the task is as the command wants it.

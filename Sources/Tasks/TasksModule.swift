@@ -31,30 +31,36 @@ public struct TasksModule: Sendable {
     /// - Throws: ``TaskRejection``, `PostgresError`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func create(_ command: CreateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
         let place = try await commands.handle(context, key: context.recordKey(actor: command.account.stream)) { _ in
-            let created = TaskDomainEvent.created(try decide(command, count: try await count(command.account)))
+            let events = try decide(command, count: try await count(command.account))
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
-            return decision([created], on: TaskID(rawValue: try await ids.next()), after: 0)
+            return decision(events, on: TaskID(rawValue: try await ids.next()), after: 0)
         }.place
         guard let id = TaskID(stream: place.stream) else {
             throw FormatError("a new task is recorded in the stream \(place.stream)")
         }
         // The task as it was when it was created, so that a repetition gets the first response.
-        let task = AccountTask(id: id, version: 1, account: command.account, title: command.title.text, isCompleted: false)
+        let task = AccountTask(
+            id: id, version: place.version, account: command.account, title: command.task.title.text,
+            isCompleted: command.task.isCompleted)
         return (task, place.position)
     }
 
     /// Changes title and state, each by a domain event of its own, both or none. A repetition changes nothing more.
-    /// - Returns: the changed task, and a position from which on the change is in the log
+    /// - Returns: the changed task, and a position from which on the change is in the log. A repetition under a key gets the task as it
+    ///   was after the first attempt
     /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func update(_ command: UpdateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
         var changed: AccountTask?
-        let place = try await commands.handle(context) { conflict in
+        let key = context.recordKey(actor: command.by.stream)
+        let place = try await commands.handle(context, key: key) { conflict in
             let task = try await task(command.id, atLeast: conflict?.actual ?? 0)
             let events = try decide(command, on: task)
             changed = events.reduce(task) { $0?.applying($1) }
             return decision(events, on: command.id, after: task?.version ?? 0)
         }.place
-        // A task that does not exist was rejected.
+        // A repetition was decided on a later version, or rejected.
+        if key != nil, changed?.version != place.version { changed = try await recordedTask(command.id, at: place.version) }
+        // Without a key, a task that does not exist was rejected.
         guard let changed else { throw TaskRejection.notFound }
         return (changed, place.position)
     }
@@ -62,7 +68,7 @@ public struct TasksModule: Sendable {
     /// - Returns: the position at which the deletion is recorded
     /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func delete(_ command: DeleteTask, context: CommandContext) async throws -> Int64 {
-        try await commands.handle(context) { conflict in
+        try await commands.handle(context, key: context.recordKey(actor: command.by.stream)) { conflict in
             let task = try await task(command.id, atLeast: conflict?.actual ?? 0)
             return decision([try decide(command, on: task)], on: command.id, after: task?.version ?? 0)
         }.place.position
@@ -81,6 +87,21 @@ public struct TasksModule: Sendable {
 
     private func task(_ id: TaskID, atLeast version: Int32) async throws -> AccountTask? {
         try await state.read(atLeast: version, version: \.version) { try await tasks("id = \(id.rawValue)").first }
+    }
+
+    /// The task as the log has it at a version of its stream; `nil` if it was deleted up to there, or erased.
+    private func recordedTask(_ id: TaskID, at version: Int32) async throws -> AccountTask? {
+        let recorded = try await LogReader(client: database).read(stream: id.stream)
+        var task: AccountTask?
+        for event in recorded where event.envelope.version <= version {
+            switch try event.decoded(as: TaskDomainEvent.self).event {
+            case .created(let created):
+                guard case .present(let title) = created.title else { return nil }
+                task = AccountTask(id: id, version: 1, account: created.account, title: title, isCompleted: false)
+            case let change: task = task?.applying(change)
+            }
+        }
+        return task
     }
 
     private func tasks(_ condition: SQL) async throws -> [AccountTask] {

@@ -149,6 +149,49 @@ import Testing
         }
     }
 
+    @Test(arguments: [HTTPRequest.Method.put, .patch])
+    func `a repeated change under one idempotency key gets the first response`(method: HTTPRequest.Method) async throws {
+        try await Self.with { api, ann, _ in
+            let key = ["idempotency-key": "1"]
+            func change(_ body: String, headers: [String: String] = [:]) async throws -> TestAPI.Answer {
+                try await Self.send(api, method, "/v1/tasks/1", ann, body, headers: headers)
+            }
+            let first = try await change(#"{"task":{"completed":true}}"#, headers: key)
+            #expect((first.status, first.body) == (200, #"{"id":1,"title":"Buy milk","completed":true}"#))
+            _ = try await change(#"{"task":{"completed":false,"title":"Buy tea"}}"#)
+            let second = try await change(#"{"task":{"completed":true}}"#, headers: key)
+            #expect((second.status, second.body) == (200, first.body))
+            #expect(second.header("humon-position") == first.header("humon-position"))
+            #expect(try await change(#"{"task":{"completed":false}}"#, headers: key).status == 422)
+            let list = try await Self.send(api, .get, "/v1/tasks", ann)
+            #expect(list.body == #"[{"id":1,"title":"Buy tea","completed":false}]"#)
+        }
+    }
+
+    @Test func `a repeated deletion under one idempotency key gets the first response`() async throws {
+        try await Self.with { api, ann, _ in
+            for _ in 0..<2 {
+                let answer = try await Self.send(api, .delete, "/v1/tasks/1", ann, headers: ["idempotency-key": "1"])
+                #expect((answer.status, answer.body) == (200, "{}"))
+            }
+            #expect(try await Self.send(api, .delete, "/v1/tasks/1", ann).status == 404)
+        }
+    }
+
+    @Test(arguments: [
+        (form, "task%5Btitle%5D=Done&task%5Bcompleted%5D=1"),
+        ("application/json", #"{"task":{"title":"Done","completed":true}}"#),
+    ])
+    func `a task may be completed from the start`(type: String, body: String) async throws {
+        try await Self.with { api, ann, _ in
+            let answer = try await api.send(
+                .post, "/v1/tasks", type: type, body, headers: ["authorization": "Bearer \(ann)"])
+            #expect((answer.status, answer.body) == (200, #"{"id":2,"title":"Done","completed":true}"#))
+            let list = try await Self.send(api, .get, "/v1/tasks", ann)
+            #expect(list.body == #"[{"id":1,"title":"Buy milk","completed":false},{"id":2,"title":"Done","completed":true}]"#)
+        }
+    }
+
     @Test func `the limit of writes counts an account's writes`() async throws {
         try await Self.with(writesPerMinute: 2) { api, ann, bob in
             #expect(try await Self.send(api, .put, "/v1/tasks/1", ann).status == 200)

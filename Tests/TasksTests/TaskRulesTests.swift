@@ -19,12 +19,12 @@ import Testing
     private static let blank = "/task/title blank Title can't be blank"
 
     @Test(arguments: [nil, .null, "", " \n\t", "\u{2003}"] as [JSON?]) func `a new task needs a title`(field: JSON?) {
-        #expect(Self.sentences { () throws(TaskRejection) in _ = try TaskTitle(field) } == [Self.blank])
+        #expect(Self.sentences { () throws(TaskRejection) in _ = try NewTask(field.map { ["title": $0] }) } == [Self.blank])
     }
 
     @Test func `a title that is no text, too long or with a null character is refused`() {
         func sentences(_ field: JSON) -> [String] {
-            Self.sentences { () throws(TaskRejection) in _ = try TaskTitle(field) }
+            Self.sentences { () throws(TaskRejection) in _ = try NewTask(["title": field]) }
         }
         #expect(sentences(.number("7")) == ["/task/title not_a_text Title is not a text"])
         #expect(
@@ -50,7 +50,10 @@ import Testing
         let sentences = Self.sentences { () throws(TaskRejection) in
             _ = try TaskChange(["title": "", "completed": field])
         }
-        #expect(sentences == [Self.blank, "/task/completed not_a_boolean Completed is not true or false"])
+        let errors = [Self.blank, "/task/completed not_a_boolean Completed is not true or false"]
+        #expect(sentences == errors)
+        guard field != .null else { return }
+        #expect(Self.sentences { () throws(TaskRejection) in _ = try NewTask(["completed": field]) } == errors)
     }
 
     @Test(arguments: [nil, [:], "7", .null] as [JSON?]) func `fields that are absent change nothing`(fields: JSON?) throws {
@@ -67,10 +70,17 @@ import Testing
     }
 
     @Test func `an account creates tasks until it has 1,000`() throws {
-        let command = CreateTask(title: try TaskTitle("Buy milk"), account: ann)
-        #expect(try decide(command, count: 999) == TaskCreated(account: ann, title: "Buy milk"))
+        let command = CreateTask(try NewTask(["title": "Buy milk"]), account: ann)
+        #expect(try decide(command, count: 999) == [.created(TaskCreated(account: ann, title: "Buy milk"))])
         let error = FieldError("tasks", .tooMany, "are too many (maximum is 1000)", at: "/task")
         #expect(throws: TaskRejection.invalid(errors: [error])) { try decide(command, count: 1_000) }
+    }
+
+    @Test(arguments: [("1", true), (.bool(true), true), ("0", false), (.null, false)] as [(JSON, Bool)])
+    func `a new task may be completed from the start`(field: JSON, isCompleted: Bool) throws {
+        let command = CreateTask(try NewTask(["title": "Buy milk", "completed": field]), account: ann)
+        let created = TaskDomainEvent.created(TaskCreated(account: ann, title: "Buy milk"))
+        #expect(try decide(command, count: 0) == (isCompleted ? [created, .completed] : [created]))
     }
 
     @Test func `a change records what is different`() throws {

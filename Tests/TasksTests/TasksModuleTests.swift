@@ -164,6 +164,53 @@ import Testing
         }
     }
 
+    @Test func `a task that is completed from the start is one append and is listed as completed`() async throws {
+        try await TestNode.with { node in
+            let key = IdempotencyKey("1", request: "create".utf8)
+            let task = try await node.create("Buy milk", completed: "1", key: key)
+            #expect(task.isCompleted)
+            #expect(try await node.tasks.tasks(of: ann) == [task])
+            try await node.update(task.id, ["completed": "0"])
+            #expect(try await node.create("Buy milk", completed: "1", key: key) == task)
+            let events = try await node.reader.read(after: 0, limit: 10)
+            #expect(events.map(\.envelope.event.type) == ["TaskCreated", "TaskCompleted", "TaskReopened"])
+        }
+    }
+
+    @Test func `a repeated change under one key changes nothing more and returns the task as it was`() async throws {
+        try await TestNode.with { node in
+            let id = try await node.create("Buy milk").id
+            let key = IdempotencyKey("1", request: "complete".utf8)
+            let none = IdempotencyKey("2", request: "rename".utf8)
+            let (first, position) = try await node.update(id, ["completed": "1"], key: key)
+            let (same, _) = try await node.update(id, ["title": "Buy milk"], key: none)
+            #expect(same == first)
+            try await node.update(id, ["title": "Buy tea", "completed": "0"])
+            let again = try await node.update(id, ["completed": "1"], key: key)
+            #expect((again.task, again.position) == (first, position))
+            // A change that changed nothing is remembered, too.
+            #expect(try await node.update(id, ["title": "Buy milk"], key: none).task == first)
+            #expect(try await node.titles() == ["Buy tea"])
+            await #expect(throws: KeyReusedError.self) {
+                try await node.update(id, ["completed": "0"], key: IdempotencyKey("1", request: "other".utf8))
+            }
+            // The key of another account is another key.
+            await #expect(throws: TaskRejection.notFound) { try await node.update(id, ["completed": "1"], by: bob, key: key) }
+            _ = try await node.delete(id)
+            #expect(try await node.update(id, ["completed": "1"], key: key).task == first)
+        }
+    }
+
+    @Test func `a repeated deletion under one key gets the position of the first one`() async throws {
+        try await TestNode.with { node in
+            let id = try await node.create("Buy milk").id
+            let key = IdempotencyKey("1", request: "delete".utf8)
+            let position = try await node.delete(id, key: key)
+            #expect(try await node.delete(id, key: key) == position)
+            await #expect(throws: TaskRejection.notFound) { _ = try await node.delete(id) }
+        }
+    }
+
     @Test func `20 changes of one task at the same time all take effect, and a deletion beats the rest`() async throws {
         try await TestNode.with { node in
             let id = try await node.create("Buy milk").id

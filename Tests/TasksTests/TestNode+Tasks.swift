@@ -26,21 +26,23 @@ extension TestNode where Module == TasksModule {
         try await TestDatabase.with { database in try await with(database, body) }
     }
 
-    func create(_ title: String, by account: AccountID = ann, key: IdempotencyKey? = nil) async throws -> AccountTask {
-        let command = CreateTask(title: try TaskTitle(.string(title)), account: account)
+    func create(
+        _ title: String, completed: JSON = "0", by account: AccountID = ann, key: IdempotencyKey? = nil
+    ) async throws -> AccountTask {
+        let command = CreateTask(try NewTask(["title": .string(title), "completed": completed]), account: account)
         return try await tasks.create(command, context: CommandContext(requestID: "test", key: key)).task
     }
 
     @discardableResult
-    func update(_ id: TaskID, _ change: JSON, by account: AccountID = ann) async throws -> (
-        task: AccountTask, position: Int64
-    ) {
+    func update(
+        _ id: TaskID, _ change: JSON, by account: AccountID = ann, key: IdempotencyKey? = nil
+    ) async throws -> (task: AccountTask, position: Int64) {
         try await tasks.update(
-            UpdateTask(id: id, change: try TaskChange(change), by: account), context: CommandContext(requestID: "test"))
+            UpdateTask(id: id, change: try TaskChange(change), by: account), context: CommandContext(requestID: "test", key: key))
     }
 
-    func delete(_ id: TaskID, by account: AccountID = ann) async throws -> Int64 {
-        try await tasks.delete(DeleteTask(id: id, by: account), context: CommandContext(requestID: "test"))
+    func delete(_ id: TaskID, by account: AccountID = ann, key: IdempotencyKey? = nil) async throws -> Int64 {
+        try await tasks.delete(DeleteTask(id: id, by: account), context: CommandContext(requestID: "test", key: key))
     }
 
     func titles(_ account: AccountID = ann) async throws -> [String] { try await tasks.tasks(of: account).map(\.title) }

@@ -96,20 +96,26 @@ public final class TaskAPI: Sendable {
             Request(method: "POST", path: "/v1/tasks", identity: .account, body: body, key: key, isRepeatable: true))
     }
 
-    /// Changes a task. A `nil` parameter keeps its field. The client does not repeat the request, because the API has no key for it.
+    /// Changes a task. A `nil` parameter keeps its field.
+    /// - Parameter key: the intent; see ``IdempotencyKey``
+    /// - Returns: the task as this change left it
     /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
     @discardableResult
-    public func change(_ id: TodoTask.ID, title: String? = nil, isCompleted: Bool? = nil) async throws -> TodoTask {
+    public func change(
+        _ id: TodoTask.ID, title: String? = nil, isCompleted: Bool? = nil, key: IdempotencyKey = IdempotencyKey()
+    ) async throws -> TodoTask {
         let body = try Request.encoded(Fields(task: Fields.Task(title: title, completed: isCompleted)))
         return try await requester.value(
-            Request(method: "PATCH", path: "/v1/tasks/\(id)", identity: .account, body: body, isRepeatable: false))
+            Request(
+                method: "PATCH", path: "/v1/tasks/\(id)", identity: .account, body: body, key: key, isRepeatable: true))
     }
 
-    /// Deletes a task. It is not repeated, because the API has no key for it.
+    /// Deletes a task.
+    /// - Parameter key: the intent; see ``IdempotencyKey``
     /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
-    public func delete(_ id: TodoTask.ID) async throws {
+    public func delete(_ id: TodoTask.ID, key: IdempotencyKey = IdempotencyKey()) async throws {
         _ = try await requester.send(
-            Request(method: "DELETE", path: "/v1/tasks/\(id)", identity: .account, isRepeatable: false))
+            Request(method: "DELETE", path: "/v1/tasks/\(id)", identity: .account, key: key, isRepeatable: true))
     }
 
     private func issueToken(_ path: String, _ user: Credentials.User) async throws -> Account {

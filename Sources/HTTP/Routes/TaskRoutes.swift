@@ -31,9 +31,9 @@ private struct TaskRoutes: Sendable {
     private func createTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
-        let title = try TaskTitle(fields.json["task"]?["title"])
+        let new = try NewTask(fields.json["task"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let command = CreateTask(title: title, account: try await api.account(of: &caller))
+        let command = CreateTask(new, account: try await api.account(of: &caller))
         let (task, position) = try await tasks.create(command, context: commandContext)
         return Response(json: task.json, recordedAt: position, caller.allowance)
     }
@@ -43,9 +43,10 @@ private struct TaskRoutes: Sendable {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         var caller = try api.requireAccountToken(request, context, body: fields.json)
         let change = try TaskChange(try task(fields.json))
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let account = try await api.account(of: &caller)
         let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
-        let (task, position) = try await tasks.update(command, context: request.commandContext(context))
+        let (task, position) = try await tasks.update(command, context: commandContext)
         return Response(json: task.json, recordedAt: position, caller.allowance)
     }
 
@@ -61,9 +62,10 @@ private struct TaskRoutes: Sendable {
     private func deleteTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
+        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let account = try await api.account(of: &caller)
         let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
-        let position = try await tasks.delete(command, context: request.commandContext(context))
+        let position = try await tasks.delete(command, context: commandContext)
         // The client takes a response without JSON for a failure.
         return Response(json: [:], recordedAt: position, caller.allowance)
     }
