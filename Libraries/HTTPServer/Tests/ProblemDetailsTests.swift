@@ -64,6 +64,7 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: a/b\r\n", 400, "Bad Request", "malformed_request", "Host is not valid"),
         ("GET /nothing HTTP/1.1\r\nHost: a\r\n", 404, "Not Found", "not_found", nil),
         ("DELETE / HTTP/1.1\r\nHost: a\r\n", 405, "Method Not Allowed", "method_not_allowed", nil),
+        ("BREW / HTTP/1.1\r\nHost: a\r\n", 501, "Not Implemented", "not_implemented", nil),
         ("GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n", 417, "Expectation Failed", "expectation_failed", nil),
         (
             "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n", 501, "Not Implemented", "not_implemented",
@@ -81,7 +82,6 @@ import Testing
 
     @Test(arguments: [
         ("NONSENSE\r\n", 400, "The request is not HTTP"), ("GET task HTTP/1.1\r\nHost: a\r\n", 400, "The request is not HTTP"),
-        ("BREW / HTTP/1.1\r\nHost: a\r\n", 501, "Not Implemented"),
         ("GET / HTTP/3.0\r\nHost: a\r\n", 505, "HTTP Version Not Supported"),
         (
             "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: y\r\n", count: 101), 431,

@@ -28,6 +28,18 @@ import Testing
     }
 }
 
+@Suite struct `The path of a request` {
+    @Test(arguments: [
+        ("/a/%31?q=%31", "/a/1?q=%31"), ("/%7e%41%2d", "/~A-"), ("/%2f%3F%25", "/%2f%3F%25"), ("/%", "/%"), ("/%3", "/%3"),
+        ("/%zz%+1% 1", "/%zz%+1% 1"), ("/%2531", "/%2531"), ("/%c3%bc", "/%c3%bc"), ("*", "*"),
+    ])
+    func `escapes of unreserved characters are decoded, once, and no others`(sent: String, normal: String) {
+        var request = Request(head: HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: sent))
+        request.normalizePath()
+        #expect(request.target == normal)
+    }
+}
+
 @Suite struct `An entity tag with a mark` {
     private static let tag = EntityTag(version: 5, mark: 0x0123_ABCF)
 

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import NIOCore
 
 /// Sits between the socket and the HTTP/1.1 decoder, and drops the bytes after the last request of a connection.
@@ -21,20 +22,38 @@ final class HTTP1InputGate: ChannelInboundHandler {
         current = nil
     }
 
-    /// Whether the bytes that the decoder failed on contain a request line with an unknown method. The decoder reports the same
-    /// error for such a line and for bytes that are not HTTP.
-    var hasUnknownMethod: Bool {
-        guard let bytes = current?.readableBytesView else { return false }
-        return bytes.split(separator: UInt8(ascii: "\n")).contains(where: Self.isRequestLineWithUnknownMethod)
+    /// The head in the bytes that the decoder failed on, if its method is unknown. The decoder reports the same error for such a head
+    /// and for bytes that are not HTTP. Fields beyond these bytes are missing.
+    var headWithUnknownMethod: HTTPRequest? {
+        guard let bytes = current?.readableBytesView else { return nil }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"))
+        for (index, line) in lines.enumerated() {
+            guard var head = Self.headWithUnknownMethod(line) else { continue }
+            for line in lines[(index + 1)...].prefix(while: { $0.first != UInt8(ascii: "\r") }) {
+                if let field = Self.field(line) { head.headerFields.append(field) }
+            }
+            return head
+        }
+        return nil
+    }
+
+    /// `field-name ":" OWS field-value OWS CR`. Source: RFC 9112, section 5.
+    private static func field(_ line: ByteBufferView) -> HTTPField? {
+        let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let name = HTTPField.Name(String(decoding: parts[0], as: UTF8.self)) else { return nil }
+        let value = String(decoding: parts[1].filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+        return HTTPField(name: name, value: String(value[...].trimmingSpaces))
     }
 
     /// `method SP request-target SP HTTP-version CR`. Source: RFC 9112, section 3.
-    private static func isRequestLineWithUnknownMethod(_ line: ByteBufferView) -> Bool {
+    private static func headWithUnknownMethod(_ line: ByteBufferView) -> HTTPRequest? {
         let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty, parts[0].allSatisfy(\.isTokenByte),
-            ["HTTP/1.0\r", "HTTP/1.1\r"].contains(where: { parts[2].elementsEqual($0.utf8) })
-        else { return false }
-        return !StandardMethods.contains(String(decoding: parts[0], as: UTF8.self))
+            ["HTTP/1.0\r", "HTTP/1.1\r"].contains(where: { parts[2].elementsEqual($0.utf8) }),
+            let method = HTTPRequest.Method(String(decoding: parts[0], as: UTF8.self)),
+            !StandardMethods.contains(method.rawValue)
+        else { return nil }
+        return HTTPRequest(method: method, scheme: nil, authority: nil, path: String(decoding: parts[1], as: UTF8.self))
     }
 }
 

@@ -45,11 +45,13 @@ struct HTTP1PartReader {
 
     func read(_ error: HTTPParserError) -> HTTP1Part {
         defer { gate.isClosed = true }
-        return switch error {
-        case .headerOverflow: .refused(.headersTooLarge(limitBytes: headerLimitBytes), nil)
-        case .invalidMethod where gate.hasUnknownMethod: .refused(.notImplemented, nil)
-        case .invalidVersion: .refused(.versionNotSupported, nil)
-        default: .refused(.malformed, nil)
+        switch error {
+        case .headerOverflow: return .refused(.headersTooLarge(limitBytes: headerLimitBytes), nil)
+        case .invalidMethod:
+            if let head = gate.headWithUnknownMethod { return .refused(.notImplemented, head) }
+            return .refused(.malformed, nil)
+        case .invalidVersion: return .refused(.versionNotSupported, nil)
+        default: return .refused(.malformed, nil)
         }
     }
 }

@@ -17,7 +17,7 @@ public struct Request: Sendable {
     /// Path and query as the client sent them.
     public var target: String { head.path ?? "/" }
 
-    /// The path as the client sent it: neither decoded nor normalised.
+    /// The path. The router decodes the escapes of unreserved characters in it, and no others.
     public var path: Substring {
         let target = target
         return target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
@@ -29,6 +29,38 @@ public struct Request: Sendable {
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let rest = target[target.index(after: mark)...]
         return rest[..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
+    }
+
+    /// Decodes the escapes of unreserved characters in the path, which mean the characters. Source: RFC 3986, section 6.2.2.2.
+    mutating func normalizePath() {
+        let percent = UInt8(ascii: "%")
+        guard path.utf8.contains(percent) else { return }
+        let bytes = Array(path.utf8)
+        var normal: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == percent, let byte = Self.unreserved(bytes[(index + 1)...].prefix(2)) {
+                normal.append(byte)
+                index += 3
+            } else {
+                normal.append(bytes[index])
+                index += 1
+            }
+        }
+        head.path = String(decoding: normal, as: UTF8.self) + String(Substring(target.utf8.dropFirst(bytes.count)))
+    }
+
+    /// The unreserved character with these two hexadecimal digits.
+    private static func unreserved(_ digits: ArraySlice<UInt8>) -> UInt8? {
+        let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard values.count == 2 else { return nil }
+        let byte = UInt8(16 * values[0] + values[1])
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            return byte
+        default: return nil
+        }
     }
 
     /// Whether `If-None-Match` says that the client holds a representation with this tag.

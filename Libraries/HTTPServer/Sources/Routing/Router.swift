@@ -175,6 +175,7 @@ extension Router {
 
 extension Router {
     private func prepare(_ request: inout Request, _ context: inout RequestContext) throws(HTTPError) -> Response? {
+        request.normalizePath()
         for middleware in middleware {
             if let response = try middleware.prepare(&request, context) { return response }
         }
