@@ -84,6 +84,20 @@ import Testing
         }
     }
 
+    @Test func `a sign-up under an idempotency key needs a token of the client`() async throws {
+        try await TestAPI.with { api in
+            let headers = ["tb-app-secret": TestAPI.secret, "idempotency-key": "1"]
+            let refused = try await api.send(.post, "/v1/users", headers: headers)
+            let errors = #"{"message":"Validation Failed","errors":["Device token can't be blank beside an Idempotency-Key"]}"#
+            #expect((refused.status, refused.body) == (422, errors))
+            #expect(try await api.log.tail() == 0)
+            for _ in 0..<2 {
+                let answer = try await api.send(.post, "/v1/users", token: "device", headers: headers)
+                #expect((answer.status, answer.id) == (200, 1))
+            }
+        }
+    }
+
     @Test func `a token may contain every printable ASCII character`() async throws {
         try await TestAPI.with { api in
             let token = "a" + String(decoding: 0x20...0x7E as ClosedRange<UInt8>, as: UTF8.self)

@@ -9,6 +9,10 @@ extension APIModule {
         .users, of: .events, make: { UsersModule($0) }, services: { $0.services }, routes: { UserRoutes($0, $1).all })
 }
 
+extension FieldError {
+    fileprivate static let tokenBesideKey = FieldError("device_token", .blank, "can't be blank beside an Idempotency-Key")
+}
+
 private struct UserRoutes: Sendable {
     private let users: UsersModule
     private let api: API
@@ -35,6 +39,10 @@ private struct UserRoutes: Sendable {
         if let response = try await accountSignUps?.response(to: request, context) { return response }
         guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
         let sent = try limited(request.deviceToken)
+        // A key cannot stand for a token that the server keeps as a digest only, and a token of the client is a key already.
+        guard sent != nil || !request.headers.contains(.idempotencyKey) else {
+            throw HTTPError.invalid(errors: [.tokenBesideKey])
+        }
         let subscriber = context.sender(of: request).address?.subscriber
         let allowance = try signUps.take(subscriber)
         _ = try api.limits.dailySignUps.take(subscriber)
