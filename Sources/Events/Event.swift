@@ -29,6 +29,14 @@ public struct Event: Sendable, Hashable {
         self.isHidden = isHidden
     }
 
+    /// The event after a change of its details.
+    func applying(_ update: EventUpdated) -> Event {
+        var event = self
+        if case .present(let details) = update.details.details { event.details = details }
+        event.version = version + 1
+        return event
+    }
+
     /// Whether lists show the event.
     public var isLive: Bool { !isCancelled && !isHidden }
 }

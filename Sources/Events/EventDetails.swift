@@ -89,7 +89,14 @@ public struct EventPatch: Sendable, Hashable {
     var address = Change<String?>.keep
     var endedAt = Change<Timestamp?>.keep
 
-    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors, also if a required field is null
+    /// A patch that changes nothing.
+    static let empty = EventPatch()
+
+    private init() {}
+
+    /// Ignores unknown fields beside known ones.
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors, also if a required field is null, and if the patch has
+    ///   unknown fields only
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         func required<Value>(_ name: String, _ field: EventFields.Field<Value>) -> Change<Value> {
@@ -114,6 +121,7 @@ public struct EventPatch: Sendable, Hashable {
         startedAt = required("started_at", fields.time("started_at"))
         address = clearable(fields.address())
         endedAt = clearable(fields.time("ended_at"))
+        if self == .empty { fields.refuseUnknown() }
         guard fields.errors.isEmpty else { throw .invalid(errors: fields.errors) }
     }
 

@@ -36,7 +36,8 @@ struct EventFields {
         case .string(let text) where text.isBlank: return .blank
         case .string(let text), .number(let text):
             guard let number = Double(parsing: text) else { return unusable(.notANumber(name)) }
-            value = number
+            // Without the sign of -0, which no client means.
+            value = number + 0
         case .bool, .array, .object: return unusable(.notANumber(name))
         }
         return range.contains(value) ? .value(value) : unusable(.outOfRange(name, range))
@@ -136,6 +137,21 @@ struct EventFields {
             isBlank(name)
             return nil
         }
+    }
+
+    /// Maximum number of unknown fields that a response names.
+    private static let namedUnknownFields = 10
+
+    /// Refuses the fields that were sent, as no change reads any of them. Fields that an event has, and that clients send back, are
+    /// ignored.
+    mutating func refuseUnknown() {
+        guard errors.isEmpty, case .object(let sent) = fields else { return }
+        let unknown = sent.members.map(\.name).filter { !["id", "owner", "user"].contains($0) }
+        errors = unknown.prefix(Self.namedUnknownFields).map { .unknown($0) }
+    }
+
+    mutating func mayNotStand(_ name: String, beside others: String) {
+        errors.append(FieldError(name, .notAllowed, "must not stand beside \(others)"))
     }
 
     mutating func isBlank(_ name: String) { errors.append(.blank(name)) }

@@ -88,13 +88,15 @@ func decide(_ command: CreateEvent, liveEvents: Int? = nil, quota: Int = 0) thro
 
 /// Only the owner may change an event, and only in a version that the owner expects. A change to equal details is recorded too.
 /// - Parameter mark: returns the mark of an event's content
+/// - Returns: `nil` for a patch without fields
 /// - Throws: ``EventRejection``
-func decide(_ command: UpdateEvent, on event: Event?, mark: (Event) -> UInt32) throws(EventRejection) -> EventUpdated {
+func decide(_ command: UpdateEvent, on event: Event?, mark: (Event) -> UInt32) throws(EventRejection) -> EventUpdated? {
     let event = try event.owned(by: command.by)
     guard !event.isCancelled else { throw .cancelled }
     guard command.condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
     switch command.change {
     case .replace(let details): return EventUpdated(details: details)
+    case .merge(EventPatch.empty): return nil
     case .merge(let patch): return EventUpdated(details: patch.applied(to: event.details))
     }
 }

@@ -2,6 +2,7 @@ internal import Encoding
 public import EventStore
 internal import Foundation
 package import Postgres
+internal import Synchronization
 public import Users
 
 extension Module {
@@ -31,6 +32,8 @@ public final class EventsModule: Sendable {
     let tail: GrowthBound
     /// The last id that any node took for an event.
     let lastID: GrowthBound
+    /// The number of readers that wait for a position that the log does not have yet.
+    let readersOfNextPosition = Atomic(0)
     let longSearches = LongSearches()
     private let history: LogHistory
     private let commands: CommandHandler
@@ -86,14 +89,28 @@ public final class EventsModule: Sendable {
         return try await waitUntilVisible(place)
     }
 
+    /// What a change of an event led to.
+    public struct Updated: Sendable, Hashable {
+        public var id: EventID
+        /// The position at which the change is recorded.
+        public var position: Int64
+        /// `nil` for a repetition after which the event changed again.
+        public var version: EventVersion?
+    }
+
     /// Decides on the present event. If another writer is faster, it decides again.
-    /// - Returns: the event, and the position at which the change is recorded
     /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
-    public func update(_ command: UpdateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
-        let changed = try await change(command.id, by: command.by, context) {
-            .updated(try decide(command, on: $0, mark: mark(of:)))
-        }
-        return try await waitUntilVisible(changed.place)
+    public func update(_ command: UpdateEvent, context: CommandContext) async throws -> Updated {
+        var changed: Event?
+        let place = try await change(command.id, by: command.by, context) { event in
+            let update = try decide(command, on: event, mark: mark(of:))
+            changed = update.map { event?.applying($0) } ?? event
+            return update.map { .updated($0) }
+        }.place
+        let (id, position) = try await waitUntilVisible(place)
+        // A repetition was decided on a later version.
+        let event = changed.flatMap { $0.version == place.version ? $0 : nil }
+        return Updated(id: id, position: position, version: event?.version(mark(of:)))
     }
 
     /// Cancels an event for ever. A repetition changes nothing.

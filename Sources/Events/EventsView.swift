@@ -2,6 +2,7 @@ internal import Encoding
 internal import EventStore
 internal import Postgres
 internal import SpatialIndex
+internal import Synchronization
 public import Users
 
 /// Appends an event to the bytes, as the API shows it.
@@ -190,12 +191,7 @@ extension EventsModule {
             countIndexRead()
             return view
         }
-        // The log does not have this position yet, so the view does not wait for the index.
-        if let position {
-            guard try await !tail.isBeyond(position), try await LogReader(client: database).tail() >= position else {
-                throw PositionNotReachedError(position: position)
-            }
-        }
+        if let position { try await untilLogHas(position) }
         if let position, let index, await index.reaches(position), let view = indexView(atLeast: position) {
             countIndexRead()
             return view
@@ -205,6 +201,23 @@ extension EventsModule {
             throw PositionNotReachedError(position: position)
         }
         return EventsView(snapshot: nil, staleFor: nil, module: self)
+    }
+
+    /// Maximum number of positions behind the end of the log for which a reader waits.
+    private static let awaitedPositions: Int64 = 16
+    /// Maximum number of readers that wait for the log. Each counts as in flight, and a client may name any position.
+    private static let awaitingReaders = 16
+
+    /// Waits at most a second for a position that the log may reach next.
+    /// - Throws: ``PositionNotReachedError``, at once for a position far beyond the log, `PostgresError`
+    private func untilLogHas(_ position: Int64) async throws {
+        guard try await !tail.isBeyond(position) else { throw PositionNotReachedError(position: position) }
+        let missing = position - (try await LogReader(client: database).tail())
+        guard missing > 0 else { return }
+        defer { readersOfNextPosition.subtract(1, ordering: .relaxed) }
+        guard readersOfNextPosition.add(1, ordering: .relaxed).newValue <= Self.awaitingReaders,
+            missing <= Self.awaitedPositions, await index?.reaches(position) == true
+        else { throw PositionNotReachedError(position: position) }
     }
 
     /// Refuses a position that the log cannot have reached, as far as that is known without a query.

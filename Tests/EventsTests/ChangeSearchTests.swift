@@ -24,7 +24,6 @@ import Testing
         #expect(try area("bbox=1,2,3,4") == .box(DegreeBox(south: 2, west: 1, north: 4, east: 3)))
         #expect(try area("lat=1&lon=2&radius=3") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 3))
         #expect(try area("lat=1&lon=2") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 20))
-        #expect(try area("bbox=1,2,3,4&lat=1&lon=2") == .box(DegreeBox(south: 2, west: 1, north: 4, east: 3)))
     }
 
     @Test(arguments: [("0", 0), ("7", 7), ("9007199254740991", 9_007_199_254_740_991)] as [(String, Int64)])

@@ -1,4 +1,5 @@
 import Encoding
+import EventStore
 import Testing
 import Users
 
@@ -35,14 +36,19 @@ import Users
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.concert), by: .ann)
         let updated = try decide(command, on: .picnicOfAnn, mark: { _ in 0 })
         #expect(updated == EventUpdated(details: .concert))
-        #expect(updated.present?.address == nil)
-        #expect(updated.details.endedAt == nil)
+        #expect(updated?.present?.address == nil)
+        #expect(updated?.details.endedAt == nil)
     }
 }
 
 @Suite struct `Merging into an event` {
-    @Test func `merging keeps absent fields`() throws {
-        #expect(try merged([:]) == .picnic)
+    @Test(arguments: [[:], ["id": "7", "owner": ["id": .number("2")], "user": .null]] as [JSON])
+    func `a patch without fields changes nothing, and neither does one that sends back what nobody can change`(json: JSON) throws
+    {
+        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(json)), by: .ann)
+        #expect(try decide(command, on: .picnicOfAnn, mark: { _ in 0 }) == nil)
+        let foreign = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch([:])), by: .bob)
+        #expect(throws: EventRejection.forbidden) { try decide(foreign, on: .picnicOfAnn, mark: { _ in 0 }) }
     }
 
     @Test func `merging changes the given fields only`() throws {
@@ -72,8 +78,8 @@ import Users
         var concert = Event.picnicOfAnn
         concert.details = .concert
         let updated = try decide(command, on: concert, mark: { _ in 0 })
-        #expect(updated.present?.address == "Opera House")
-        #expect(updated.details.endedAt == .startOfPicnic)
+        #expect(updated?.present?.address == "Opera House")
+        #expect(updated?.details.endedAt == .startOfPicnic)
     }
 
     @Test func `merging clears a field that is null`() throws {
@@ -107,12 +113,23 @@ import Users
         #expect(sentences { try EventPatch(sent) } == expected)
     }
 
-    @Test func `merging ignores unknown fields`() throws {
-        #expect(try merged(["id": "7", "owner": ["id": JSON(2)]]) == .picnic)
+    @Test func `merging ignores unknown fields beside known ones`() throws {
+        #expect(
+            try merged(["id": "7", "owner": ["id": JSON(2)], "address": .string(EventDetails.picnic.address ?? "")]) == .picnic)
+    }
+
+    @Test func `a patch with unknown fields only is refused, and 10 of them are named`() {
+        #expect(
+            sentences { try EventPatch(["nmae": "Tea", "a/b~": "x"]) }
+                == ["Nmae is not a field that can be changed", "A/b~ is not a field that can be changed"])
+        let many = (0..<100).map { JSONObject.Member(name: "x\($0)", value: .null) }
+        #expect(sentences { try EventPatch(.object(JSONObject(members: many))) }.count == 10)
+        #expect(sentences { try EventPatch(["nmae": "Tea", "lat": "x"]) } == ["Lat is not a number"])
+        #expect(FieldError.unknown("a/b~").pointer == "/a~1b~0")
     }
 
     private func merged(_ json: JSON) throws -> EventDetails {
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(json)), by: .ann)
-        return try #require(decide(command, on: .picnicOfAnn, mark: { _ in 0 }).present)
+        return try #require(try decide(command, on: .picnicOfAnn, mark: { _ in 0 })?.present)
     }
 }

@@ -75,7 +75,7 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
 @Suite struct `Changing an event that is cancelled or hidden` {
     private func update(
         _ event: Event, by caller: UserID, if condition: VersionCondition = VersionCondition()
-    ) throws(EventRejection) -> EventUpdated {
+    ) throws(EventRejection) -> EventUpdated? {
         try decide(
             UpdateEvent(id: event.id, change: .replace(.concert), by: caller, condition: condition), on: event, mark: { _ in 7 })
     }

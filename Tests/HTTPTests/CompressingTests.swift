@@ -145,11 +145,11 @@ import Testing
             let path = try await Self.create(api)
             for (condition, status) in [(#""2-gzip""#, 412), (#"W/"1-gzip""#, 412), (#""1-gzip""#, 200), (#""2-deflate""#, 200)] {
                 let answer = try await api.send(
-                    .patch, path, token: "owner", type: mergePatch, "{}", headers: ["if-match": condition])
+                    .patch, path, token: "owner", type: mergePatch, #"{"name":"Tea"}"#, headers: ["if-match": condition])
                 #expect(answer.status == status, "\(condition)")
             }
             let refused = try await api.send(
-                .patch, path, token: "owner", type: mergePatch, "{}", headers: ["if-none-match": #""3-gzip""#])
+                .patch, path, token: "owner", type: mergePatch, #"{"name":"Tea"}"#, headers: ["if-none-match": #""3-gzip""#])
             #expect(refused.status == 412)
         }
     }

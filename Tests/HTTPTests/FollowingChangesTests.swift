@@ -90,6 +90,8 @@ import Users
         ("bbox=1,2,3", #"["Bbox is not a valid box"]"#), ("bbox=1,2,3,x", #"["Bbox is not a valid box"]"#),
         ("bbox=-181,2,3,4", #"["Bbox is not a valid box"]"#), ("bbox=1,4,3,2", #"["Bbox is not a valid box"]"#),
         ("bbox=1,2,3,4,", #"["Bbox is not a valid box"]"#),
+        ("bbox=1,2,3,4&lat=1&lon=2", #"["Bbox must not stand beside lat, lon and radius"]"#),
+        ("bbox=1,2,3,4&radius=2", #"["Bbox must not stand beside lat, lon and radius"]"#),
         (
             "lat=91&lon=1&radius=-1&from=x&to=y&since=1.5",
             #"["Lat must be between -90 and 90","Radius must be between 0 and 50000","From is not a valid time","To is not a valid time","Since is not a whole number"]"#

@@ -43,6 +43,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/v1/events/%31", "/%76%31/events/1%2Ejson", "/v1/%65vents/1"])
+    func `escaped letters and digits in a path are those letters and digits`(path: String) async throws {
+        try await TestAPI.with { api in
+            _ = try await api.createEvent("owner")
+            let answer = try await api.client.send(.get, path)
+            #expect(answer.status == .ok)
+        }
+    }
+
+    @Test func `a coordinate of -0 is 0`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let body = #"{"name":"Null Island","lat":-0,"lon":"-0.0","started_at":"2013-09-16T00:00:00Z"}"#
+            #expect(try await api.send(.post, "/v1/events", token: "owner", body).status == 200)
+            let event = try await api.send(.get, "/v1/events/1")
+            #expect(event.body.contains(#""lat":0.0,"lon":0.0,"#), "\(event.body)")
+        }
+    }
+
     @Test func `reads can be restricted to devices`() async throws {
         try await TestAPI.with(reads: .devices) { api in
             _ = try await api.createEvent("owner")
@@ -76,6 +95,35 @@ import Testing
             // An id that may be given soon is looked up.
             let next = try await api.send(.get, "/v1/events/\(event + 1)")
             #expect(next.status == 404)
+        }
+    }
+
+    @Test func `a read of the next position waits for it, and gets 503 after a second without it`() async throws {
+        try await TestAPI.with { api in
+            let event = try await api.createEvent()
+            let next = try await api.log.tail() + 1
+            let start = ContinuousClock.now
+            let headers = ["humon-position": String(next)]
+            #expect(try await api.send(.get, "/v1/events/\(event)", headers: headers).status == 503)
+            #expect(.now - start > .milliseconds(900))
+            async let waiting = api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43", headers: headers)
+            try await Task.sleep(for: .milliseconds(100))
+            _ = try await api.createEvent()
+            #expect(try await waiting.status == 200)
+            // At most 16 readers wait, so that a client cannot occupy the places of other reads.
+            let later = ["humon-position": String(try await api.log.tail() + 16)]
+            let refusals = try await withThrowingTaskGroup(of: Duration.self) { group in
+                for _ in 0..<40 {
+                    group.addTask {
+                        let start = ContinuousClock.now
+                        let answer = try await api.send(.get, "/v1/events/\(event)", headers: later)
+                        #expect(answer.status == 503)
+                        return .now - start
+                    }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 > .milliseconds(900) ? 1 : 0 }
+            }
+            #expect(refusals <= 16)
         }
     }
 

@@ -8,9 +8,45 @@ import Testing
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             #expect(try await api.send(.get, path).header("etag")?.unmarked == #""1""#)
-            #expect(try await api.send(.patch, path, token: "owner", type: mergePatch, "{}").status == 200)
+            #expect(try await api.send(.patch, path, token: "owner", type: mergePatch, #"{"name":"Tea"}"#).status == 200)
             #expect(try await api.send(.get, path).header("etag")?.unmarked == #""2""#)
             #expect(try await api.send(.head, path).header("etag")?.unmarked == #""2""#)
+        }
+    }
+
+    @Test func `a PATCH answers with the entity tag of the changed event, and a PUT with none`() async throws {
+        for hasIndex in [true, false] {
+            try await TestAPI.with(hasIndex: hasIndex) { api in
+                let path = "/v1/events/\(try await api.createEvent("owner"))"
+                let key = ["idempotency-key": "1"]
+                let patch = #"{"name":"Tea","lat":-0}"#
+                let first = try await api.send(.patch, path, token: "owner", type: mergePatch, patch, headers: key)
+                let tag = try #require(first.header("etag"))
+                #expect(try await api.send(.get, path).header("etag") == tag)
+                #expect(
+                    try await api.send(.patch, path, token: "owner", type: mergePatch, patch, headers: key).header("etag") == tag)
+                let whole = try await api.send(
+                    .patch, path, token: "owner", `Changing an event`.required, headers: ["if-match": tag])
+                #expect(whole.header("etag") == (try await api.send(.get, path).header("etag")))
+                // The event changed after the request that is repeated.
+                let late = try await api.send(.patch, path, token: "owner", type: mergePatch, patch, headers: key)
+                #expect((late.status, late.header("etag")) == (200, nil))
+                #expect(try await api.send(.put, path, token: "owner", `Changing an event`.required).header("etag") == nil)
+            }
+        }
+    }
+
+    @Test func `a patch without a field that can be changed leaves the version, and unknown fields alone get 422`() async throws {
+        try await TestAPI.with { api in
+            let path = "/v1/events/\(try await api.createEvent("owner"))"
+            let tag = try #require(try await api.send(.get, path).header("etag"))
+            let empty = try await api.send(.patch, path, token: "owner", type: mergePatch, "{}")
+            #expect((empty.status, empty.body, empty.header("etag")) == (200, #"{"id":1}"#, tag))
+            let misspelt = try await api.send(.patch, path, token: "owner", type: mergePatch, #"{"nmae":"Tea"}"#)
+            let errors = #"{"message":"Validation Failed","errors":["Nmae is not a field that can be changed"]}"#
+            #expect((misspelt.status, misspelt.body) == (422, errors))
+            #expect(try await api.send(.get, path).header("etag") == tag)
+            #expect(try await api.log.tail() == 2)
         }
     }
 

@@ -21,6 +21,8 @@ public struct FieldError: Sendable, Hashable {
         case invalidCharacters = "invalid_characters"
         case alreadyUsed = "already_used"
         case incorrect
+        case unknown
+        case notAllowed = "not_allowed"
     }
 
     /// The place of the field as a JSON Pointer (RFC 6901) into the body, the form or the query, as in `/started_at`.
@@ -63,6 +65,12 @@ extension FieldError {
 
     public static func notACursor(_ name: String, at pointer: String? = nil) -> FieldError {
         FieldError(name, .notACursor, "is not a valid cursor", at: pointer)
+    }
+
+    /// - Parameter name: any text that a client sent
+    public static func unknown(_ name: String) -> FieldError {
+        let escaped = name.replacing("~", with: "~0").replacing("/", with: "~1")
+        return FieldError(name, .unknown, "is not a field that can be changed", at: "/\(escaped)")
     }
 
     /// PostgreSQL cannot store the character.

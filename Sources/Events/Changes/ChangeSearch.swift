@@ -27,10 +27,13 @@ public struct ChangeSearch: Sendable, Hashable {
         self.init(area: area, window: window, since: since)
     }
 
-    /// A box, or else a circle. Without any of their fields the box is missing.
+    /// A box or a circle. Without any of their fields the box is missing.
     private static func area(_ json: JSON, _ fields: inout EventFields) -> ChangeArea? {
-        guard json["bbox"] == nil, json["lat"] != nil || json["lon"] != nil || json["radius"] != nil else {
-            return fields.required("bbox", fields.box()).map(ChangeArea.box)
+        let hasCircle = json["lat"] != nil || json["lon"] != nil || json["radius"] != nil
+        guard hasCircle else { return fields.required("bbox", fields.box()).map(ChangeArea.box) }
+        guard json["bbox"] == nil else {
+            fields.mayNotStand("bbox", beside: "lat, lon and radius")
+            return nil
         }
         let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
         let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))

@@ -50,11 +50,14 @@ private struct EventRoutes: Sendable {
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let id = EventID(rawValue: context.possibleID)
-        let (_, position) = try await api.withCaller(&device, commandContext) { caller, context in
+        let updated = try await api.withCaller(&device, commandContext) { caller, context in
             try await events.update(
                 UpdateEvent(id: id, change: change, by: caller, condition: expectedVersion(of: request)), context: context)
         }
-        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
+        var response = Response(json: ["id": JSON(id.rawValue)], recordedAt: updated.position, device.allowance)
+        // PUT has none: the server stores the body in a form of its own. Source: RFC 9110, section 9.3.4.
+        if request.method == .patch, let version = updated.version { response.headers[.eTag] = EntityTag(version).description }
+        return response
     }
 
     private func cancelEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
@@ -100,8 +103,7 @@ private struct EventRoutes: Sendable {
         let isKnown = condition.notMatching.contains(version)
         var response =
             isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer($0) })
-        let tag = EntityTag(version: Int64(version.number), mark: version.mark)
-        response.headers.append(HTTPField(name: .eTag, value: tag.description))
+        response.headers.append(HTTPField(name: .eTag, value: EntityTag(version).description))
         response.setCacheControl(for: api.settings.reads)
         if event.isFromIndex { response.addAgeHeader(of: view) }
         return response
@@ -110,4 +112,8 @@ private struct EventRoutes: Sendable {
     private func expectedVersion(of request: Request) -> VersionCondition {
         request.versionCondition(acceptingUnmarked: events.hasOneHistory)
     }
+}
+
+extension EntityTag {
+    fileprivate init(_ version: EventVersion) { self.init(version: Int64(version.number), mark: version.mark) }
 }
