@@ -48,15 +48,15 @@ extension Event: Codable {
         owner = try fields.decode(User.self, forKey: .owner)
     }
 
-    /// - Throws: `EncodingError` if a coordinate is not finite
+    /// - Throws: `EncodingError` if a coordinate is not finite, or a time is outside of the years 0 to 9999
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: EventField.self)
         try fields.encode(id, forKey: .id)
         try fields.encode(name, forKey: .name)
         try fields.encode(address, forKey: .address)
         try coordinate.encode(to: encoder)
-        try fields.encode(Timestamp.text(of: startedAt), forKey: .startedAt)
-        try fields.encode(endedAt.map { Timestamp.text(of: $0) }, forKey: .endedAt)
+        try fields.encode(startedAt, as: .startedAt)
+        if let endedAt { try fields.encode(endedAt, as: .endedAt) } else { try fields.encodeNil(forKey: .endedAt) }
         try fields.encode(owner, forKey: .owner)
     }
 }
@@ -87,15 +87,15 @@ public struct EventDraft: Sendable, Hashable {
 }
 
 extension EventDraft: Encodable {
-    /// - Throws: `EncodingError` if a coordinate is not finite
+    /// - Throws: `EncodingError` if a coordinate is not finite, or a time is outside of the years 0 to 9999
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: EventField.self)
         try fields.encode(name, forKey: .name)
         try fields.encodeIfPresent(address, forKey: .address)
         try fields.encode(coordinate.latitude, forKey: .lat)
         try fields.encode(coordinate.longitude, forKey: .lon)
-        try fields.encode(Timestamp.text(of: startedAt), forKey: .startedAt)
-        try fields.encodeIfPresent(endedAt.map { Timestamp.text(of: $0) }, forKey: .endedAt)
+        try fields.encode(startedAt, as: .startedAt)
+        if let endedAt { try fields.encode(endedAt, as: .endedAt) }
     }
 }
 
@@ -134,7 +134,7 @@ public struct EventPatch: Sendable, Hashable {
 
 /// A merge patch (RFC 7396).
 extension EventPatch: Encodable {
-    /// - Throws: `EncodingError` if a coordinate is not finite
+    /// - Throws: `EncodingError` if a coordinate is not finite, or a time is outside of the years 0 to 9999
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: EventField.self)
         try fields.encodeIfPresent(name, forKey: .name)
@@ -145,11 +145,11 @@ extension EventPatch: Encodable {
         }
         try fields.encodeIfPresent(coordinate?.latitude, forKey: .lat)
         try fields.encodeIfPresent(coordinate?.longitude, forKey: .lon)
-        try fields.encodeIfPresent(startedAt.map { Timestamp.text(of: $0) }, forKey: .startedAt)
+        if let startedAt { try fields.encode(startedAt, as: .startedAt) }
         switch endedAt {
         case .keep: break
         case .clear: try fields.encodeNil(forKey: .endedAt)
-        case .set(let date): try fields.encode(Timestamp.text(of: date), forKey: .endedAt)
+        case .set(let date): try fields.encode(date, as: .endedAt)
         }
     }
 }
@@ -170,5 +170,15 @@ public struct AttendanceSummary: Sendable, Hashable, Codable {
     public init(count: Int, attending: Bool) {
         self.count = count
         self.attending = attending
+    }
+}
+
+extension KeyedEncodingContainer<EventField> {
+    fileprivate mutating func encode(_ date: Date, as field: EventField) throws {
+        guard let text = Timestamp.text(of: date) else {
+            let reason = "the time is outside of the years 0 to 9999"
+            throw EncodingError.invalidValue(date, .init(codingPath: codingPath + [field], debugDescription: reason))
+        }
+        try encode(text, forKey: field)
     }
 }

@@ -6,10 +6,11 @@ enum Timestamp {
     /// The first moments of the years 0000 and 10000, in milliseconds since 1970.
     private static let range: Range<Double> = -62_167_219_200_000..<253_402_300_800_000
 
-    /// Rounds to the next millisecond. A time outside of the years 0 to 9999 has no notation: the text is empty.
-    static func text(of date: Date) -> String {
+    /// Rounds to the next millisecond.
+    /// - Returns: `nil` for a time outside of the years 0 to 9999, which has no notation
+    static func text(of date: Date) -> String? {
         let rounded = (date.timeIntervalSince1970 * 1_000).rounded()
-        guard range.contains(rounded) else { return "" }
+        guard range.contains(rounded) else { return nil }
         let total = Int64(rounded)
         let (days, rest) = total.dividedFlooring(by: millisecondsPerDay)
         let (year, month, day) = civil(days)
@@ -83,6 +84,8 @@ public struct TimeWindow: Sendable, Hashable {
     }
 
     var query: [(name: String, value: String)] {
-        [("from", from), ("to", to)].compactMap { name, date in date.map { (name, Timestamp.text(of: $0)) } }
+        [("from", from), ("to", to)].compactMap { name, date in
+            date.flatMap { Timestamp.text(of: $0) }.map { (name, $0) }
+        }
     }
 }
