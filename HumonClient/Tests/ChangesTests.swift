@@ -117,6 +117,46 @@ import Testing
                 try await Self.wait(seen, for: ["list of Chess", "list of Chess"])
                 _ = try await client.humon.create(TestClient.draft("Tea"))
                 try await Self.wait(seen, for: ["list of Chess", "list of Chess", "put Tea"])
+                // The list and the next stream came at once.
+                #expect(client.pauses.all.isEmpty, "\(client.pauses.all)")
+            }
+        }
+    }
+
+    private static let emptyList = Relay.Fate.response(
+        200, type: "application/json", fields: "Humon-Position: 9\r\n", body: #"{"message":"No Events Found"}"#)
+    private static let reset = Relay.Fate.answer(
+        "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+            + "retry: 100\nid: 9\n\nevent: reset\ndata: {\"position\":1}\n\n")
+
+    @Test func `after an interruption and a reset, the list and the stream come at once, and "resumed" comes with the list`()
+        async throws
+    {
+        try await TestClient.withoutServer { client in
+            let bareReset = Relay.Fate.answer(
+                "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+                    + "event: reset\ndata: {\"position\":1}\n\n")
+            client.relay.next(Self.emptyList, .cut, .cut, .cut, bareReset, Self.emptyList, .hang)
+            try await Self.follow(client) { seen in
+                try await eventually("the second stream") { client.relay.requests.count == 7 }
+                #expect(Self.names(seen) == ["list of ", "list of "])
+                #expect(Array(seen.all.dropFirst(2)) == [.resumed, .list([])])
+                // One for each connection that failed.
+                #expect(client.pauses.all.count == 3, "\(client.pauses.all)")
+            }
+        }
+    }
+
+    @Test func `a server that resets every stream gets pauses, which grow`() async throws {
+        try await TestClient.withoutServer { client in
+            client.relay.next(Self.emptyList)
+            for _ in 0..<4 { client.relay.next(Self.reset, Self.emptyList) }
+            client.relay.next(.hang)
+            try await Self.follow(client) { _ in
+                try await eventually("the last stream") { client.relay.requests.count == 10 }
+                // None after the first reset. Random numbers shorten each pause by a half at most.
+                #expect(client.pauses.all.count == 3)
+                #expect(zip(client.pauses.all, [50, 100, 200]).allSatisfy { $0 >= .milliseconds($1) }, "\(client.pauses.all)")
             }
         }
     }

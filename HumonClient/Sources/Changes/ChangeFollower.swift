@@ -14,8 +14,11 @@ final class ChangeFollower {
     private var parser = ServerSentEventParser()
     /// Changes that have arrived, the first one last.
     private var arrived: [Change] = []
-    /// Connections that failed or lists that were of no use, since the last change.
+    /// Connections that failed or lists that were of no use, since the last one that succeeded.
     private var failures = 0
+    /// Resets since a stream went on after its first line.
+    private var resets = 0
+    private var hasFirstLine = false
     /// The pause before the next connection that the server wishes.
     private var pauseMilliseconds = 2_000
     private var isInterrupted = false
@@ -38,13 +41,9 @@ final class ChangeFollower {
                     continue
                 }
                 if position == nil {
-                    arrived = [try await list()]
+                    arrived = [try await list()] + resumption()
                 } else {
                     try await connect()
-                }
-                if isInterrupted {
-                    isInterrupted = false
-                    return .resumed
                 }
             } catch let error as HumonError where error.mayPass {
                 let wasConnected = stream != nil
@@ -67,6 +66,20 @@ final class ChangeFollower {
         failures += 1
     }
 
+    /// The end of an interruption, if there is one. It comes with the first data, because the app's events are old until then.
+    private func resumption() -> [Change] {
+        defer { isInterrupted = false }
+        return isInterrupted ? [.resumed] : []
+    }
+
+    /// The server answers, so the list and the next stream follow at once. A server that resets each stream gets pauses.
+    private func reset() {
+        disconnect()
+        position = nil
+        failures = resets
+        resets += 1
+    }
+
     /// Longer after each failure, and different for each client.
     private func pause() async throws {
         let longest = min(Duration.milliseconds(pauseMilliseconds) * (1 << min(failures - 1, 8)), Self.longestPause)
@@ -85,12 +98,13 @@ final class ChangeFollower {
         } while cursor != nil
         position = lowest
         // A stream needs a position. Without one, the client pauses and reads the list again.
-        if position == nil { failures += 1 }
+        failures = position == nil ? failures + 1 : 0
         return .list(events)
     }
 
     private func connect() async throws {
         parser = ServerSentEventParser()
+        hasFirstLine = false
         let since = [(name: "since", value: "\(position ?? 0)")]
         stream = try await changes.api.requester.stream(
             .get("/v1/events/changes", changes.region.query + changes.window.query + since))
@@ -103,11 +117,13 @@ final class ChangeFollower {
         if let pause = parser.retryMilliseconds { pauseMilliseconds = min(max(pause, 100), 60_000) }
         for event in events {
             if event.name == "reset" {
-                disconnect()
-                position = nil
+                reset()
                 break
             }
             failures = 0
+            if hasFirstLine { resets = 0 }
+            hasFirstLine = true
+            arrived += resumption()
             if let id = event.id.flatMap({ Int64($0) }) { position = id }
             guard let data = event.data else { continue }
             switch event.name {

@@ -55,6 +55,6 @@ public enum Change: Sendable, Hashable {
     case gone(Event.ID)
     /// The connection is lost, and an attempt to connect again failed. The app keeps its events. The client goes on trying.
     case interrupted(HumonError)
-    /// The connection is back. A list follows, or all changes since the interruption.
+    /// The connection is back. A list follows at once, or all changes since the interruption.
     case resumed
 }
