@@ -35,12 +35,20 @@ struct DocumentReader {
     func formats(_ content: JSON?) -> [DocumentedOperation.Format] {
         var shown: [JSON] = []
         return (content?.members ?? []).map { member in
-            let schema = member.value["schema"] ?? .null
+            let schema = named(member.value["schema"] ?? .null)
             let isAsBefore = shown.contains(schema)
             shown.append(schema)
             return DocumentedOperation.Format(
                 type: member.name, tables: isAsBefore ? [] : tables(schema), isAsBefore: isAsBefore, examples: examples(member))
         }
+    }
+
+    /// The schema that another one only gives a name to, as the schema of a form.
+    private func named(_ schema: JSON) -> JSON {
+        guard let parts = resolved(schema)["allOf"]?.elements, let first = parts.first,
+            parts.dropFirst().allSatisfy({ $0["properties"] == nil && $0["required"] == nil })
+        else { return schema }
+        return first
     }
 
     /// The fields of a schema: a table for each alternative.
@@ -72,7 +80,7 @@ struct DocumentReader {
     /// The status and the codes of a response with problem details; `nil` for any other response.
     func problem(_ response: JSON) -> (status: String, codes: [String])? {
         guard let schema = response["content"]?["application/problem+json"]?["schema"],
-            let special = schema["allOf"]?.elements.last?["properties"]
+            let special = schema["properties"]
         else { return nil }
         return (special["status"]?["const"]?.shown ?? "", (special["code"]?["enum"]?.elements ?? []).map(\.shown))
     }

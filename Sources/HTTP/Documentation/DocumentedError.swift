@@ -41,7 +41,7 @@ struct DocumentedCode {
 
     /// The codes that a schema of the document lists.
     static func all(in document: JSON, schema: String) -> [DocumentedCode] {
-        (document["components"]?["schemas"]?[schema]?["oneOf"]?.elements ?? []).map { code in
+        (document["components"]?["schemas"]?[schema]?["x-codes"]?.elements ?? []).map { code in
             DocumentedCode(
                 name: code["const"]?.shown ?? "", status: code["x-status"]?.shown, description: markedUp(code["description"]))
         }
