@@ -53,7 +53,7 @@ check: install lint test sanitize build
 docs:
 	@scripts/docs $(NAME)
 
-## verify    run one of the long checks: NAME=conformance|deployment|extending|faults|fuzz|mutations, ARGUMENTS="--short"
+## verify    run one of the long checks: NAME=clients|conformance|deployment|extending|faults|fuzz|mutations, ARGUMENTS="--short"
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 
