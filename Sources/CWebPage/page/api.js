@@ -2,15 +2,22 @@
 
 /** The server refused a request (status from 400), or no answer came (status 0). */
 export class APIError extends Error {
-  constructor(status, problem = {}) {
+  constructor(status, problem = {}, pauseSeconds = 0) {
     super(APIError.text(status, problem));
     this.status = status;
+    /** The pause that the server asks for. */
+    this.pauseSeconds = pauseSeconds;
     /** A sentence for each field: { name: "Name can't be blank" }. */
     this.fields = APIError.fields(problem);
   }
 
   get isOffline() {
     return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 
   static text(status, problem) {
@@ -59,10 +66,17 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   }
   const data = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : null;
   const position = Number(response.headers.get("humon-position") ?? 0);
-  if (!response.ok) throw new APIError(response.status, data ?? {});
+  if (!response.ok) throw new APIError(response.status, data ?? {}, Number(response.headers.get("retry-after")) || 0);
   if (method !== "GET") written = Math.max(written, position);
   return { data, position, tag: response.headers.get("etag"), more: response.headers.has("link") };
 }
+
+const shortestPauseSeconds = 3;
+const longestPauseSeconds = 60;
+
+/** The pause before a read is tried again that failed this many times, in milliseconds. */
+export const pauseMilliseconds = (error, failures) =>
+  1000 * Math.min(longestPauseSeconds, Math.max(error.pauseSeconds, shortestPauseSeconds * 2 ** (failures - 1)));
 
 const query = (fields) =>
   new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)).toString();

@@ -1,6 +1,6 @@
 // The map page: map, list, details and form, and what each does to the others.
 import * as api from "./api.js";
-import { showDetails } from "./details.js";
+import { showDetails, updateClock, updateGuests } from "./details.js";
 import { announce, byID, confirmed, element } from "./dom.js";
 import { EventForm } from "./form.js";
 import { loadCities } from "./ground.js";

@@ -2,51 +2,72 @@
 import * as api from "./api.js";
 import { announce, byID, confirmed, element } from "./dom.js";
 import { calendar } from "./list.js";
-import { currentUser, signedIn } from "./session.js";
+import { currentUser, onUserChange, signedIn } from "./session.js";
 import { distance, longSpan, zone } from "./time.js";
+
+/** What changes about the event that is shown while it is shown: { owner(), clock(), guests() }. */
+let shown = null;
+onUserChange(() => {
+  shown?.owner();
+  shown?.guests();
+});
+
+/** The clock went on. */
+export const updateClock = () => shown?.clock();
+
+/** Looks how many attend now. */
+export const updateGuests = () => shown?.guests();
 
 /** @param handlers { close(), edit(event, tag), cancelled(id), attended() } */
 export function showDetails(event, tag, handlers) {
-  const isMine = event.owner.id === currentUser();
   const problem = element("p", { class: "problem", role: "alert" });
-  const buttons = element("div", { class: "buttons" });
-  const view = byID("details-view");
-  view.dataset.event = event.id;
-  view.replaceChildren(
-    element("button", { type: "button", class: "back", onclick: handlers.close }, "← All events"),
-    element(
-      "div", { class: "heading" }, calendar(event),
-      element(
-        "div", {},
-        element("h2", { tabindex: "-1" }, event.name),
-        element("p", {}, element("span", { class: "distance" }, distance(event)), isMine && element("span", { class: "badge" }, "yours")))),
-    element(
-      "dl", {},
-      ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone}`)),
-      ...row("Where", event.address ?? "", element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
-      ...row("Guests", element("span", { id: "attendance" }, "…"))),
-    buttons, problem);
-  const run = (work) => async (click) => {
+  const run = (work) => async ({ currentTarget: button }) => {
+    // A disabled button would lose the focus.
+    if (button.ariaDisabled === "true") return;
+    button.ariaDisabled = "true";
     problem.textContent = "";
-    click.target.disabled = true;
     try {
       await work();
     } catch (error) {
       if (!(error instanceof api.APIError)) throw error;
       problem.textContent = error.message;
     } finally {
-      click.target.disabled = false;
+      button.ariaDisabled = null;
     }
   };
-  showAttendance(event.id, buttons, run, handlers);
-  if (isMine) {
-    buttons.append(
-      element("button", { type: "button", onclick: () => handlers.edit(event, tag) }, "Change"),
-      element("button", { type: "button", class: "danger", onclick: run(() => cancel(event, handlers)) }, "Cancel the event"));
-  }
+  const badge = element("span", { class: "badge" }, "yours");
+  const time = element("span", { class: "distance" });
+  const guests = element("span", { id: "attendance" }, "…");
+  const attend = element("button", { type: "button", hidden: true });
+  const change = element("button", { type: "button", onclick: () => handlers.edit(event, tag) }, "Change");
+  const end = element("button", { type: "button", class: "danger", onclick: run(() => cancel(event, handlers)) }, "Cancel the event");
+  const view = byID("details-view");
+  view.dataset.event = event.id;
+  view.replaceChildren(
+    element("button", { type: "button", class: "back", onclick: handlers.close }, "← All events"),
+    element(
+      "div", { class: "heading" }, calendar(event),
+      element("div", {}, element("h2", { tabindex: "-1", dir: "auto" }, event.name), element("p", {}, time, badge))),
+    element(
+      "dl", {},
+      ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone}`)),
+      ...row(
+        "Where", event.address && element("span", { dir: "auto" }, event.address),
+        element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
+      ...row("Guests", guests)),
+    element("div", { class: "buttons" }, attend, change, end), problem);
+  shown = {
+    owner: () => {
+      // The session may come after the event.
+      for (const part of [badge, change, end]) part.hidden = event.owner.id !== currentUser();
+    },
+    clock: () => { time.textContent = distance(event); },
+    guests: attendance(event.id, guests, attend, run, handlers),
+  };
+  for (const update of Object.values(shown)) update();
 }
 
-const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values)];
+const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values.filter(Boolean))];
 
 async function cancel(event, handlers) {
   const isSure = await confirmed(`Cancel “${event.name}”? Nothing brings it back.`, { yes: "Cancel the event" });
@@ -63,27 +84,39 @@ async function cancel(event, handlers) {
   handlers.cancelled(event.id);
 }
 
-/** Shows how many attend, and a button to attend or to leave. */
-async function showAttendance(id, buttons, run, { attended }) {
-  const text = byID("attendance");
-  const button = element("button", { type: "button" });
+/** Returns a function that shows how many attend now, and a button to attend or to leave. */
+function attendance(id, text, button, run, { attended }) {
+  /** Counts the writes: a number that was read before one of them does not count. */
+  let writes = 0;
+  let isAttending = false;
   const show = ({ count, attending }) => {
     const people = count === 0 ? "Nobody attends yet" : count === 1 ? "1 person attends" : `${count} people attend`;
     text.textContent = `${people}${attending ? ", and you are one of them" : ""}.`;
+    isAttending = attending;
     button.textContent = attending ? "Leave" : "Attend";
     button.className = attending ? "" : "primary";
-    button.onclick = run(async () => {
-      await signedIn(() => (attending ? api.leave(id) : api.attend(id)));
-      show(await api.attendance(id));
-      announce(attending ? "You left the event." : "You attend the event.");
-      attended();
-    });
+    button.hidden = false;
   };
-  try {
+  button.onclick = run(async () => {
+    const leaves = isAttending;
+    writes += 1;
+    try {
+      await signedIn(() => (leaves ? api.leave(id) : api.attend(id)));
+    } finally {
+      writes += 1;
+    }
     show(await api.attendance(id));
-    buttons.prepend(button);
-  } catch (error) {
-    if (!(error instanceof api.APIError)) throw error;
-    text.textContent = "The number is not known now.";
-  }
+    announce(leaves ? "You left the event." : "You attend the event.");
+    attended();
+  });
+  return async () => {
+    const before = writes;
+    try {
+      const now = await api.attendance(id);
+      if (before === writes) show(now);
+    } catch (error) {
+      if (!(error instanceof api.APIError)) throw error;
+      if (button.hidden) text.textContent = "The number is not known now.";
+    }
+  };
 }

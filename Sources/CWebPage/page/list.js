@@ -1,9 +1,9 @@
 // The list beside the map: the same events for the keyboard and for screen readers.
 import { byID, element } from "./dom.js";
-import { groupOf, groups, sheet, shortSpan, times } from "./time.js";
+import { groupOf, groups, locale, sheet, shortSpan, times } from "./time.js";
 
-const number = new Intl.NumberFormat();
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
+const number = new Intl.NumberFormat(locale);
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
 /** More rows than this only make the page slow. */
 const rowLimit = 100;
 const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "events"}`;
@@ -23,8 +23,8 @@ export function showList(content, handlers) {
     const badgeOf = (event) => (handlers.isMine(event) ? "yours" : content.kind === "mine" ? "you attend" : null);
     list.replaceChildren(...eventGroups(content.events, { ...handlers, badgeOf }));
   }
-  // A live change must not take the focus away.
-  if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"] button`)?.focus({ preventScroll: true });
+  // A live change must not take the focus away, not even one that ends the event which has it.
+  if (focused) (list.querySelector(`[data-key="${CSS.escape(focused)}"] button`) ?? byID("list-title")).focus({ preventScroll: true });
 }
 
 /** Makes the row of an event that just came stand out. */
@@ -74,9 +74,9 @@ function eventItem(event, { open, hint, badgeOf }) {
     calendar(event),
     element(
       "span", { class: "row" },
-      element("span", { class: "name" }, element("strong", {}, event.name), badge && element("span", { class: "badge" }, badge)),
+      element("span", { class: "name" }, element("strong", { dir: "auto" }, event.name), badge && element("span", { class: "badge" }, badge)),
       element("time", { datetime: event.started_at }, shortSpan(event)),
-      event.address && element("span", { class: "address" }, event.address)));
+      event.address && element("span", { class: "address", dir: "auto" }, event.address)));
   return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "Earlier" && "past" }, button);
 }
 

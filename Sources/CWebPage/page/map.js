@@ -2,11 +2,12 @@
 import { diameter } from "./clusters.js";
 import { element } from "./dom.js";
 import { addGround, nearestCopy } from "./ground.js";
+import { locale } from "./time.js";
 
 /* global L */
 
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumSignificantDigits: 3 });
-const number = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
+const number = new Intl.NumberFormat(locale);
 const freshMilliseconds = 4000;
 
 /** A marker without a layer and an order of its own: a browser cannot move a thousand of these thirty times a second. */

@@ -1,5 +1,5 @@
 // The visitor. The first write signs this browser up; scripts never see its token, which is in a cookie.
-import { APIError, request } from "./api.js";
+import { APIError, pauseMilliseconds, request } from "./api.js";
 
 let user = null;
 const listeners = new Set();
@@ -16,13 +16,15 @@ function set(id) {
   for (const listener of listeners) listener(user);
 }
 
-/** Finds out whether this browser signed up before. */
-export async function restore() {
+/** Finds out whether this browser signed up before. The page shows events without a session, too. */
+export async function restore(failures = 0) {
   try {
-    set((await request("GET", "/session")).data.id);
+    const { id } = (await request("GET", "/session")).data;
+    // A write may have signed this browser up meanwhile.
+    if (user === null) set(id);
   } catch (error) {
-    // The page shows events without a session, too.
     if (!(error instanceof APIError)) throw error;
+    if (error.isTemporary) setTimeout(() => restore(failures + 1), pauseMilliseconds(error, failures + 1));
   }
 }
 

@@ -1,32 +1,35 @@
-// Times in the viewer's zone and language.
+// Times in the viewer's zone. Texts of the page are English, and so are its times: in the viewer's own English, or in British English.
+
+const own = new Intl.DateTimeFormat().resolvedOptions();
+export const locale = own.locale.startsWith("en") ? own.locale : "en-GB";
+export const zone = own.timeZone;
 
 const parts = { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" };
-const span = new Intl.DateTimeFormat(undefined, parts);
-const spanWithYear = new Intl.DateTimeFormat(undefined, { ...parts, year: "numeric" });
-const whole = new Intl.DateTimeFormat(undefined, {
+const span = new Intl.DateTimeFormat(locale, parts);
+const spanWithYear = new Intl.DateTimeFormat(locale, { ...parts, year: "numeric" });
+const whole = new Intl.DateTimeFormat(locale, {
   weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "numeric", minute: "2-digit",
 });
-const month = new Intl.DateTimeFormat(undefined, { month: "short" });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const month = new Intl.DateTimeFormat(locale, { month: "short" });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
-export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-/** Start and end of an event as dates. An event without an end lasts a moment, as for the API. */
-export function times({ started_at, ended_at }) {
-  return { start: new Date(started_at), end: new Date(ended_at ?? started_at) };
+/** Start and end of an event as dates. Without an end, or with one before its start, an event lasts a moment, as for the API. */
+export function times(event) {
+  const start = new Date(event.started_at);
+  return { start, end: new Date(Math.max(start, event.ended_at ? new Date(event.ended_at) : start)) };
 }
 
 /** "Sat, 24 Oct, 12:45 – 15:15" */
 export function shortSpan(event, now = new Date()) {
   const { start, end } = times(event);
   const format = start.getFullYear() === now.getFullYear() && end.getFullYear() === start.getFullYear() ? span : spanWithYear;
-  return event.ended_at ? format.formatRange(start, end) : format.format(start);
+  return end > start ? format.formatRange(start, end) : format.format(start);
 }
 
 /** "Saturday, 24 October 2026 at 12:45 – 15:15" */
 export function longSpan(event) {
   const { start, end } = times(event);
-  return event.ended_at ? whole.formatRange(start, end) : whole.format(start);
+  return end > start ? whole.formatRange(start, end) : whole.format(start);
 }
 
 /** The sheet of a calendar: { day: "24", month: "Oct" }. */
