@@ -71,6 +71,9 @@ static const unsigned char countries_110m[] = {
 static const unsigned char countries_50m[] = {
 #embed "data/countries-50m.topojson"
 };
+static const unsigned char zones_tsv[] = {
+#embed "data/zones.tsv"
+};
 static const unsigned char cities_tsv[] = {
 #embed "../App/Demo/cities.tsv"
 };
@@ -106,6 +109,7 @@ static const struct web_file files[] = {
     FILE("countries-110m.topojson", countries_110m),
     FILE("countries-50m.topojson", countries_50m),
     FILE("cities.tsv", cities_tsv),
+    FILE("zones.tsv", zones_tsv),
     FILE("leaflet.js", leaflet_js),
     FILE("leaflet.css", leaflet_css),
 };

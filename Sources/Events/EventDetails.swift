@@ -25,8 +25,9 @@ public struct EventDetails: Sendable, Hashable {
 }
 
 extension EventDetails {
+    /// - Parameter isStrict: refuses an end before the start. The old clients' requests have such ends: the event lasts a moment then.
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
-    public init(_ json: JSON) throws(EventRejection) {
+    public init(_ json: JSON, isStrict: Bool = false) throws(EventRejection) {
         var fields = EventFields(json)
         let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
         let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))
@@ -34,6 +35,7 @@ extension EventDetails {
         let startedAt = fields.required("started_at", fields.time("started_at"))
         let address = fields.address().optional
         let endedAt = fields.time("ended_at").optional
+        if isStrict, let startedAt, let endedAt, endedAt < startedAt { fields.endsBeforeStart() }
         guard fields.errors.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(errors: fields.errors) }
         self.init(
             name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt

@@ -83,6 +83,10 @@ struct EventFields {
         }
     }
 
+    mutating func endsBeforeStart() {
+        errors.append(FieldError("ended_at", .outOfRange, "must not be before started at"))
+    }
+
     /// The fields `from` and `to`. After a validation error the result has no meaning.
     mutating func window() -> TimeWindow {
         let window = TimeWindow(from: time("from").optional, to: time("to").optional)

@@ -24,6 +24,26 @@ import Testing
         }
     }
 
+    @Test func `an end before the start is refused for clients that ask for problem details only`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            let body =
+                #"{"name":"P","lat":1,"lon":2,"started_at":"2013-09-16T02:00:00Z","ended_at":"2013-09-16T01:00:00Z"}"#
+            let headers = [
+                "accept": "application/json, application/problem+json", "content-type": "application/json",
+                "tb-device-token": "owner",
+            ]
+            for (method, path) in [(HTTPRequest.Method.post, "/v1/events"), (.put, "/v1/events/1")] {
+                let refused = try await api.send(method, path, headers: headers, bytes: Array(body.utf8))
+                #expect(refused.status == 422)
+                let error = refused.json?["errors"]?.elements?.first
+                #expect(error?["pointer"] == "/ended_at")
+                #expect(error?["detail"] == "Ended at must not be before started at")
+                #expect(try await api.send(method, path, token: "owner", body).body == #"{"id":1}"#)
+            }
+        }
+    }
+
     @Test func `unknown fields are ignored`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("somebody")

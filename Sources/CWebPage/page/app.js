@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import { showDetails, updateClock, updateGuests } from "./details.js";
 import { announce, byID, confirmed, element } from "./dom.js";
 import { EventForm } from "./form.js";
-import { loadCities } from "./ground.js";
+import { loadCities, placeOf } from "./ground.js";
 import { highlight, showEmptyServer, showList, showSignUp } from "./list.js";
 import { EventMap } from "./map.js";
 import * as place from "./place.js";
@@ -202,11 +202,10 @@ function cityOf({ lat, lon, bbox: [west, south, east, north] }) {
   return (cities.find(isInside) ?? near())?.name ?? null;
 }
 
-/** The city that the viewer's time zone is named after: near enough for a first view, and no question is needed. */
-function firstView() {
-  const name = zone.split("/").at(-1).replaceAll("_", " ");
-  const city = cities.find((city) => city.name === name) ?? cities.find((city) => city.name.startsWith(`${name} `));
-  return city ? { lat: city.lat, lon: city.lon, zoom: 6 } : world;
+/** The place of the viewer's time zone: near enough for a first view, and no question is needed. */
+async function firstView() {
+  const place = await placeOf(zone, assets);
+  return place ? { ...place, zoom: 6 } : world;
 }
 
 // Controls.
@@ -266,13 +265,10 @@ session.onUserChange((id) => {
 // Start.
 
 showFilters();
+session.restore();
 const loadingCities = loadCities(assets);
 map.addGround(assets, { template: tiles, attribution }, loadingCities);
-if (state.view === null) {
-  cities = await loadingCities;
-  map.setView(firstView());
-}
+if (state.view === null) map.setView(await firstView());
 load();
-session.restore();
 if (state.event !== null) open(state.event, { focuses: false });
 cities = await loadingCities;

@@ -2,7 +2,7 @@
 import * as api from "./api.js";
 import { announce, byID, element } from "./dom.js";
 import { signedIn } from "./session.js";
-import { fromInput, inputValue, nextHour, zone } from "./time.js";
+import { fromInput, inputValue, nextHour, timeErrors, zone } from "./time.js";
 
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
@@ -112,6 +112,8 @@ export class EventForm {
     this.#say("");
     try {
       const event = this.#value();
+      const errors = timeErrors(event);
+      if (Object.keys(errors).length > 0) throw Object.assign(new api.APIError(422), { fields: errors });
       const isNew = this.#event.id === undefined;
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);

@@ -40,10 +40,22 @@ function asHTML(text) {
   return element("span", {}, text).innerHTML;
 }
 
-/** Cities with the greatest first: { name, lat, lon, population }. */
+async function loadRows(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${path} has status ${response.status}`);
+  return (await response.text()).split("\n").filter((line) => line && !line.startsWith("#")).map((line) => line.split("\t"));
+}
+
+/** The place of a time zone, under each of its names: { lat, lon }; null for one without a place, or without a network. */
+export async function placeOf(zone, assets) {
+  const rows = await loadRows(`${assets}/zones.tsv`).catch(() => []);
+  const row = rows.find(([, , names]) => names.split(" ").includes(zone));
+  return row ? { lat: Number(row[0]), lon: Number(row[1]) } : null;
+}
+
+/** Cities with the greatest first: { name, lat, lon, population }. None without a network: the map is of use without their names. */
 export async function loadCities(assets) {
-  const text = await (await fetch(`${assets}/cities.tsv`)).text();
-  const rows = text.split("\n").filter((line) => line && !line.startsWith("#")).map((line) => line.split("\t"));
+  const rows = await loadRows(`${assets}/cities.tsv`).catch(() => []);
   return rows
     .map(([name, , lat, lon, population]) => ({ name, lat: Number(lat), lon: Number(lon), population: Number(population) }))
     .sort((one, other) => other.population - one.population);

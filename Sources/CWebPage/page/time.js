@@ -77,6 +77,20 @@ export function fromInput(value) {
   return value === "" || Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
+const yearsAround = 100;
+
+/** What is wrong with the times of a form: { started_at: "…" }. The API takes every time of the years 0 to 9999. */
+export function timeErrors({ started_at, ended_at }, now = new Date()) {
+  const errors = {};
+  for (const [name, time] of Object.entries({ started_at, ended_at })) {
+    if (time && Math.abs(new Date(time).getFullYear() - now.getFullYear()) > yearsAround) {
+      errors[name] = `The year must be within ${yearsAround} years of now.`;
+    }
+  }
+  if (started_at && ended_at && new Date(ended_at) < new Date(started_at)) errors.ended_at ??= "The end must not be before the start.";
+  return errors;
+}
+
 /** The next full hour. */
 export function nextHour(now = new Date()) {
   const date = new Date(now);

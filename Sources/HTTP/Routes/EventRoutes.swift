@@ -32,7 +32,7 @@ private struct EventRoutes: Sendable {
     private func createEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         var device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        let details = try EventDetails(fields.json)
+        let details = try EventDetails(fields.json, isStrict: request.wantsProblemDetails)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let (id, position) = try await api.withCaller(&device, commandContext) { owner, context in
             try await events.create(CreateEvent(details: details, owner: owner), context: context)
@@ -45,7 +45,7 @@ private struct EventRoutes: Sendable {
         let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: api.settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch fields.format {
-            case .json, .form: .replace(try EventDetails(fields.json))
+            case .json, .form: .replace(try EventDetails(fields.json, isStrict: request.wantsProblemDetails))
             case .mergePatch: .merge(try EventPatch(fields.json))
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))

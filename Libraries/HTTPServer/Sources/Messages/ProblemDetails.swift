@@ -21,7 +21,7 @@ struct ProblemDetails: Sendable {
     /// The response to an error, in the form that the client asks for.
     func response(to request: Request, _ error: HTTPError, requestID: String) -> Response {
         let isError = error.status.kind == .clientError || error.status.kind == .serverError
-        guard isError, Self.areWanted(request.headers.value(of: .accept)) else { return error.response }
+        guard isError, request.wantsProblemDetails else { return error.response }
         var response = Response(status: error.status, json: .object(JSONObject(members: members(of: error, requestID))))
         response.headers[.contentType] = Self.mediaType
         response.headers.append(HTTPField(name: .vary, value: "Accept"))
@@ -42,4 +42,9 @@ struct ProblemDetails: Sendable {
         return all.compactMap { member in member.value.map { JSONObject.Member(name: member.name, value: $0) } }
             + error.extensions.members + [JSONObject.Member(name: "request_id", value: .string(requestID))]
     }
+}
+
+extension Request {
+    /// Whether the client asks for problem details, as no client of before RFC 9457 does.
+    public var wantsProblemDetails: Bool { ProblemDetails.areWanted(headers.value(of: .accept)) }
 }
