@@ -36,9 +36,9 @@ import Testing
             for (method, path) in [(HTTPRequest.Method.post, "/v1/events"), (.put, "/v1/events/1")] {
                 let refused = try await api.send(method, path, headers: headers, bytes: Array(body.utf8))
                 #expect(refused.status == 422)
-                let error = refused.json?["errors"]?.elements?.first
-                #expect(error?["pointer"] == "/ended_at")
-                #expect(error?["detail"] == "Ended at must not be before started at")
+                #expect(
+                    refused.body.contains(
+                        #""errors":[{"pointer":"/ended_at","code":"out_of_range","detail":"Ended at must not be before started at"}]"#))
                 #expect(try await api.send(method, path, token: "owner", body).body == #"{"id":1}"#)
             }
         }

@@ -8,7 +8,7 @@ import { highlight, showEmptyServer, showList, showSignUp } from "./list.js";
 import { EventMap } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
-import { groupOf, shortSpan, zone } from "./time.js";
+import { groupOf, overlaps, shortSpan, windowOf, zone } from "./time.js";
 import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
@@ -66,7 +66,12 @@ async function open(id, { focuses = true } = {}) {
   if (!(await leavesForm())) return;
   const turn = ++openings;
   try {
-    const { data, tag } = await api.event(id);
+    const { data, tag } = await api.event(id).catch((error) => {
+      const known = view.event(id);
+      // Without an answer the event is shown as it was loaded; it is read again when the connection is back.
+      if (!error.isTemporary || known === null) throw error;
+      return { data: known, tag: null };
+    });
     if (turn !== openings) return;
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
@@ -97,8 +102,11 @@ async function write(event, tag = null) {
   form = new EventForm(event, tag, {
     close: closeForm,
     moved: (lat, lon) => { map.draft({ lat, lon }); map.show(lat, lon); },
-    saved: async (id, { lat, lon }) => {
-      map.show(lat, lon);
+    saved: async (id, event, isNew) => {
+      const isHidden = !overlaps(event, windowOf(state.when));
+      const place = isHidden ? "saved, but at another time than the map shows: choose “Any time”" : isNew ? "on the map" : "changed";
+      announce(`The event is ${place}.`);
+      map.show(event.lat, event.lon);
       await view.reload();
       open(id);
     },
@@ -177,14 +185,22 @@ const view = new View({
       live: "Live", reconnecting: "Reconnecting…", offline: "Offline", delayed: "Updated every 30 s", failed: text,
     };
     const status = byID("status");
-    if (status.dataset.state === name && name !== "failed") return;
+    const before = status.dataset.state;
+    if (before === name && name !== "failed") return;
     status.dataset.state = name;
     status.textContent = texts[name];
+    if (name === "live" && before !== "starting") returned();
   },
 });
 
 const load = () => view.load({ bounds: map.bounds, zoom: map.view.zoom, when: state.when, mine: state.mine });
 const save = () => place.write({ ...state, view: map.view });
+
+/** The connection is back: what was said about it ends, and an open event is read again. */
+function returned() {
+  form?.connected();
+  if (form === null && state.event !== null) open(state.event, { focuses: false });
+}
 
 /** An empty server says how to fill it; an empty place on a full map does not. */
 async function lookForEvents() {
@@ -271,4 +287,19 @@ map.addGround(assets, { template: tiles, attribution }, loadingCities);
 if (state.view === null) map.setView(await firstView());
 load();
 if (state.event !== null) open(state.event, { focuses: false });
-cities = await loadingCities;
+loadingCities.then((list) => { cities = list; });
+
+// The clock and the guests: the stream of changes tells of neither.
+const lookSeconds = 10;
+let minute = new Date().getMinutes();
+function look() {
+  if (document.hidden) return;
+  if (!byID("details-view").hidden) updateGuests();
+  const now = new Date().getMinutes();
+  if (now === minute) return;
+  minute = now;
+  updateClock();
+  view.tick();
+}
+setInterval(look, lookSeconds * 1000);
+document.addEventListener("visibilitychange", look);

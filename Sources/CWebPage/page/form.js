@@ -24,6 +24,8 @@ export class EventForm {
   #event;
   #tag;
   #hasInput = false;
+  /** Whether the form says that there is no connection. */
+  #isOffline = false;
   /** One intent, one key: a repetition after a lost answer is the same write. */
   #key = api.newKey();
   #handlers;
@@ -57,6 +59,9 @@ export class EventForm {
       this.#form.elements[name].value = type === "datetime-local" ? inputValue(shown[name]) : shown[name] ?? "";
     }
   }
+
+  /** The connection is back. */
+  connected() { if (this.#isOffline) this.#say(""); }
 
   focus() { byID("form-title").focus(); }
 
@@ -121,14 +126,13 @@ export class EventForm {
         return this.#event.id;
       });
       this.#hasInput = false;
-      announce(isNew ? "The event is on the map." : "The event is changed.");
-      this.#handlers.saved(id, event);
+      this.#handlers.saved(id, event, isNew);
     } catch (error) {
       if (!(error instanceof api.APIError)) throw error;
       // Without an answer the write may have happened: the next attempt has the same key.
       if (error.status !== 0 && error.status < 500) this.#key = api.newKey();
       this.#showErrors(error.fields);
-      this.#say(this.#text(error));
+      this.#say(this.#text(error), error.isOffline);
     } finally {
       button.disabled = false;
     }
@@ -140,7 +144,10 @@ export class EventForm {
     return Object.keys(error.fields).length > 0 ? "Please correct the marked fields." : error.message;
   }
 
-  #say(text) { this.#form.querySelector(".problem").textContent = text; }
+  #say(text, isOffline = false) {
+    this.#isOffline = isOffline;
+    this.#form.querySelector(".problem").textContent = text;
+  }
 
   #showErrors(errors) {
     for (const { name } of fields) {

@@ -4,7 +4,7 @@ import { Changes } from "./changes.js";
 import { joined } from "./clusters.js";
 import { box, boxAround } from "./place.js";
 import { currentUser } from "./session.js";
-import { overlaps, windowOf } from "./time.js";
+import { groupOf, overlaps, windowOf } from "./time.js";
 
 /** More events than this are shown as clusters. It is the API's limit of a list. */
 const eventLimit = 1000;
@@ -13,7 +13,6 @@ const overviewZoom = 9;
 const overviewLimit = 60;
 /** The pause before clusters are counted again because something changed. */
 const pauseMilliseconds = 1500;
-const repeatMilliseconds = 3000;
 
 export class View {
   #loading = null;
@@ -21,6 +20,9 @@ export class View {
   #changes;
   #shown = { kind: "none" };
   #where = null;
+  #failures = 0;
+  /** The groups of the events at the last tick. */
+  #groups = null;
   #handlers;
 
   /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), refused(), busy(isBusy), state(name, text) } */
@@ -47,6 +49,25 @@ export class View {
     return this.reload();
   }
 
+  /** An event that was loaded, for visitors without a network. */
+  event(id) { return this.#shown.events?.find((event) => event.id === id) ?? null; }
+
+  /** The clock went on: events move to other groups and out of the window, and at midnight the window ends. */
+  tick() {
+    const { kind, events, window } = this.#shown;
+    if (kind === "none") return;
+    const next = windowOf(this.#where.when);
+    if (next.to !== window.to) return this.reload();
+    if (kind === "clusters") return;
+    this.#shown.window = next;
+    const kept = events.filter((event) => overlaps(event, next));
+    const groups = kept.map((event) => groupOf(event)).join();
+    if (kept.length === events.length && groups === this.#groups) return;
+    this.#groups = groups;
+    this.#shown.events = kept;
+    this.#handlers.shown(this.#shown);
+  }
+
   async reload() {
     if (this.#where === null) return;
     this.#loading?.abort();
@@ -58,6 +79,7 @@ export class View {
     try {
       const content = await this.#content(loading.signal);
       if (loading.signal.aborted) return;
+      this.#failures = 0;
       this.#shown = content;
       this.#handlers.shown(content);
       this.#follow(content);
@@ -67,7 +89,9 @@ export class View {
       if (error.status === 401) return this.#handlers.refused();
       this.#handlers.state(!navigator.onLine ? "offline" : error.isOffline ? "reconnecting" : "failed", error.message);
       // What was shown stays.
-      if (error.isOffline) this.#timer = setTimeout(() => this.reload(), repeatMilliseconds);
+      if (!error.isTemporary) return;
+      this.#failures += 1;
+      this.#timer = setTimeout(() => this.reload(), api.pauseMilliseconds(error, this.#failures));
     } finally {
       if (this.#loading === loading) this.#handlers.busy(false);
     }

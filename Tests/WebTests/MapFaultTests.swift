@@ -1,0 +1,130 @@
+import Encoding
+import Testing
+
+@Suite(.serialized) struct `The map page where something is late, missing or refused` {
+    private static let place = "map=12/52.52/13.4&when=any"
+    private static let hasOwnerButtons =
+        "[...document.querySelectorAll('#details-view button')].some(e => e.textContent === 'Change' && e.checkVisibility())"
+
+    /// Adds an event by the form, and waits for its details.
+    private static func add(_ name: String, _ page: BrowserPage, _ live: LivePage) async throws {
+        try await page.click("#add")
+        try await page.fill("#field-name", name)
+        try await page.press(button: "Add the event")
+        try await live.untilDetails(name)
+    }
+
+    @Test func `the owner has the buttons of an event whose address is opened, also if the session comes late`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.open()
+            try await Self.add("Own", live.page, live)
+            try await live.page.until(Self.hasOwnerButtons)
+            let late = """
+                const original = window.fetch;
+                window.fetch = async (path, ...rest) => {
+                    if (path === "/session") await new Promise((resolve) => setTimeout(resolve, 1000));
+                    return original(path, ...rest);
+                };
+                """
+            try await live.page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(late)])
+            try await live.open("\(Self.place)&event=1", untilLive: false)
+            try await live.untilDetails("Own")
+            try await live.page.until(Self.hasOwnerButtons)
+            try await live.page.evaluate("document.querySelector('.back').click()")
+            try await live.page.press(button: "Forget this browser")
+            try await live.page.press(button: "Forget it")
+            try await live.openEvent("Own")
+            #expect(try await live.page.evaluate(Self.hasOwnerButtons) == .bool(false))
+        }
+    }
+
+    @Test func `answers with 500 and 429 are asked for again`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.createEvent("Jazz night")
+            let refusing = """
+                const original = window.fetch;
+                const statuses = [500, 429];
+                window.fetch = async (path, ...rest) =>
+                    String(path).startsWith("/v1/events?") && statuses.length > 0
+                        ? new Response("{}", { status: statuses.shift() }) : original(path, ...rest);
+                """
+            try await live.page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(refusing)])
+            try await live.open(untilLive: false)
+            try await live.untilListed(["Jazz night"])
+            try await live.page.until(LivePage.isLive)
+        }
+    }
+
+    @Test func `an event that is loaded opens without a network, and is read again afterwards`() async throws {
+        try await LivePage.with { live, _ in
+            let id = try await live.createEvent("Jazz night")
+            try await live.open()
+            try await live.untilListed(["Jazz night"])
+            try await live.page.network(isOffline: true)
+            try await live.page.until("document.getElementById('status').textContent === 'Offline'")
+            try await live.page.click("#list button")
+            try await live.page.until("document.getElementById('attendance')?.textContent === 'The number is not known now.'")
+            #expect(try await live.page.text("#details-view h2") == "Jazz night")
+            try await live.send("PUT", "/v1/events/\(id)/attendance")
+            try await live.page.network()
+            try await live.page.until("document.getElementById('attendance').textContent === '1 person attends.'")
+        }
+    }
+
+    @Test func `the form no longer says that the server does not answer when it does`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Jazz night")
+            try await page.network(isOffline: true)
+            try await page.press(button: "Add the event")
+            try await page.until("document.querySelector('#form-view .problem').textContent !== ''")
+            try await page.network()
+            try await page.until("document.querySelector('#form-view .problem').textContent === ''")
+        }
+    }
+
+    @Test(arguments: ["Asia/Calcutta", "Europe/Kiev", "America/Sao_Paulo", "Europe/Zurich"])
+    func `the first view is the place of the visitor's time zone`(zone: String) async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.zone(zone)
+            try await live.open("")
+            let places = [
+                "Asia/Calcutta": "6/22.50/88.40", "Europe/Kiev": "6/50.40/30.50", "America/Sao_Paulo": "6/-23.50/-46.60",
+                "Europe/Zurich": "6/47.40/8.50",
+            ]
+            #expect(try await live.page.evaluate("location.hash").string == "#map=\(places[zone] ?? "")&when=any")
+        }
+    }
+
+    @Test func `the page works without the names of cities and the places of time zones`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.send("Network.setBlockedURLs", ["urls": ["*/cities.tsv", "*/zones.tsv"]])
+            try await live.createEvent("Jazz night")
+            try await live.open("")
+            try await live.untilListed(["Jazz night"])
+        }
+    }
+
+    @Test func `the guests change while the visitor looks`() async throws {
+        try await LivePage.with { live, _ in
+            let id = try await live.createEvent("Jazz night")
+            try await live.open("\(Self.place)&event=\(id)")
+            try await live.untilDetails("Jazz night")
+            try await live.send("PUT", "/v1/events/\(id)/attendance")
+            try await live.page.until("document.getElementById('attendance').textContent === '1 person attends.'")
+        }
+    }
+
+    @Test func `times are English as the page is, in the zone of the visitor`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.zone("Europe/Berlin", locale: "de-DE")
+            try await live.createEvent("Jazz night")
+            try await live.open()
+            try await live.untilListed(["Jazz night"])
+            #expect(try await live.page.text("#list time").starts(with: "Thu"))
+            #expect(try await live.page.text("#list time").contains("21:00"))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Encoding
+import Testing
+
+@Suite(.serialized) struct `The form of the map page` {
+    @Test func `an end before the start is refused, and a year that is far away`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Reversed")
+            try await page.fill("#field-started_at", "2027-05-05T20:00")
+            try await page.fill("#field-ended_at", "2027-05-05T19:00")
+            try await page.press(button: "Add the event")
+            try await page.until(
+                "document.getElementById('error-ended_at').textContent === 'The end must not be before the start.'")
+            #expect(try await page.evaluate("document.activeElement.id") == "field-ended_at")
+            try await page.fill("#field-ended_at", "9999-05-05T19:00")
+            try await page.fill("#field-started_at", "0001-05-05T19:00")
+            try await page.press(button: "Add the event")
+            try await page.until("document.getElementById('error-started_at').textContent.includes('100 years')")
+            #expect(try await page.text("#error-ended_at").contains("100 years"))
+            #expect(try await live.send("GET", "/v1/events/1").status == 404)
+        }
+    }
+
+    @Test func `an event of another client that ends before its start is a moment`() async throws {
+        try await LivePage.with { live, _ in
+            let body =
+                #"{"name":"Reversed","lat":52.52,"lon":13.4,"started_at":"2037-01-01T20:00:00Z","ended_at":"2020-01-01T20:00:00Z"}"#
+            #expect(try await live.send("POST", "/v1/events", body).status == 200)
+            try await live.open()
+            try await live.untilListed(["Reversed"])
+            #expect(try await live.page.text("#list h3") == "Later")
+            #expect(try await live.page.text("#list time").contains("2020") == false)
+        }
+    }
+
+    @Test func `an event that the filter hides is not said to be on the map`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open("map=12/52.52/13.4&when=today")
+            try await page.click("#add")
+            try await page.fill("#field-name", "Far future")
+            try await page.fill("#field-started_at", "2037-05-05T20:00")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Far future")
+            #expect(try await page.text("#announcement").contains("choose “Any time”"))
+        }
+    }
+
+    @Test func `the focus stays on Attend and Leave, and goes to the list after Cancel`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Own")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Own")
+            try await page.tab(to: "e.textContent === 'Attend'")
+            try await page.enter()
+            try await page.until("document.activeElement.textContent === 'Leave'")
+            try await page.enter()
+            try await page.until("document.activeElement.textContent === 'Attend'")
+            try await page.tab(to: "e.textContent === 'Cancel the event'")
+            try await page.enter()
+            try await page.until("document.getElementById('question').open")
+            try await page.tab(to: "e.value === 'yes'")
+            try await page.enter()
+            try await live.untilListed(0)
+            try await page.until("document.activeElement.id === 'list-title'")
+        }
+    }
+
+    @Test func `a message on a phone covers no button and takes no tap`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await page.resize(BrowserPage.phone.width, BrowserPage.phone.height, isMobile: true)
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Own")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Own")
+            let isFree = """
+                (() => {
+                    const said = document.getElementById("announcement");
+                    const panel = document.getElementById("panel").getBoundingClientRect();
+                    const isAbove = said.getBoundingClientRect().bottom <= panel.top;
+                    return said.textContent !== "" && isAbove && getComputedStyle(said).pointerEvents === "none";
+                })()
+                """
+            #expect(try await page.evaluate(isFree) == .bool(true))
+        }
+    }
+}
