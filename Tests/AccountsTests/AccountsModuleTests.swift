@@ -10,12 +10,8 @@ import Testing
 private let taken = AccountRejection.taken
 
 @Suite struct `Signing accounts up, in and out` {
-    private static func with(_ body: @escaping @Sendable (TestNode<AccountsModule>) async throws -> Void) async throws {
-        try await TestDatabase.with { database in try await TestNode.with(database, body) }
-    }
-
     @Test func `a sign-up issues a token of the new account`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let issued = try await node.signUp()
             #expect(issued.account == AccountID(rawValue: 1))
             #expect(issued.position == 1)
@@ -26,7 +22,7 @@ private let taken = AccountRejection.taken
 
     @Test(arguments: ["ann@example.org", "ANN@EXAMPLE.ORG", " Ann@Example.org "])
     func `an address in use is refused whatever its case, and never beside another error`(email: String) async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             _ = try await node.signUp()
             await #expect(throws: taken) { _ = try await node.signUp(email) }
             await #expect {
@@ -54,37 +50,33 @@ private let taken = AccountRejection.taken
     }
 
     @Test func `of 40 sign-ups of one address on two servers at the same time one succeeds`() async throws {
-        try await TestDatabase.with { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    let results = try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
-                        for number in 0..<40 {
-                            let node = number % 2 == 0 ? first : second
-                            let email = number % 3 == 0 ? "ANN@example.org" : "ann@Example.ORG"
-                            group.addTask {
-                                do { return try await node.signUp(email) } catch let rejection as AccountRejection {
-                                    #expect(rejection == taken)
-                                    return nil
-                                } catch is PasswordHasherBusyError {
-                                    return nil
-                                }
-                            }
+        try await TestNode.withTwo { first, second in
+            let results = try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
+                for number in 0..<40 {
+                    let node = number % 2 == 0 ? first : second
+                    let email = number % 3 == 0 ? "ANN@example.org" : "ann@Example.ORG"
+                    group.addTask {
+                        do { return try await node.signUp(email) } catch let rejection as AccountRejection {
+                            #expect(rejection == taken)
+                            return nil
+                        } catch is PasswordHasherBusyError {
+                            return nil
                         }
-                        return try await group.reduce(into: []) { $0.append($1) }
-                    }
-                    let issued = results.compactMap(\.self)
-                    #expect(issued.count == 1)
-                    #expect(try await LogReader(client: first.client).tail() == 1)
-                    for node in [first, second] {
-                        #expect(try await node.accounts.account(of: try #require(issued.first).token) == issued.first?.account)
                     }
                 }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let issued = results.compactMap(\.self)
+            #expect(issued.count == 1)
+            #expect(try await LogReader(client: first.client).tail() == 1)
+            for node in [first, second] {
+                #expect(try await node.accounts.account(of: try #require(issued.first).token) == issued.first?.account)
             }
         }
     }
 
     @Test func `a sign-in with the right password issues one more token, whatever the case of the address`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let first = try await node.signUp()
             let second = try await node.signIn("ANN@example.org ")
             #expect(second.account == first.account)
@@ -98,7 +90,7 @@ private let taken = AccountRejection.taken
     func `a wrong address and a wrong password are the same rejection and record nothing`(
         email: String, password: String
     ) async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             _ = try await node.signUp()
             await #expect(throws: AccountRejection.wrongCredentials) { _ = try await node.signIn(email, password) }
             #expect(try await LogReader(client: node.client).tail() == 1)
@@ -106,25 +98,21 @@ private let taken = AccountRejection.taken
     }
 
     @Test func `a sign-out revokes its token on every server and leaves the others`() async throws {
-        try await TestDatabase.with { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    let kept = try await first.signUp()
-                    let revoked = try await second.signIn()
-                    #expect(try await first.signOut(revoked.token) == 3)
-                    #expect(try await second.accounts.account(of: revoked.token) == nil)
-                    #expect(try await second.accounts.account(of: kept.token) == kept.account)
-                    await #expect(throws: AccountRejection.unknownToken) { _ = try await second.signOut(revoked.token) }
-                    await #expect(throws: AccountRejection.unknownToken) {
-                        _ = try await second.signOut(AccountToken(secret: "unknown"))
-                    }
-                }
+        try await TestNode.withTwo { first, second in
+            let kept = try await first.signUp()
+            let revoked = try await second.signIn()
+            #expect(try await first.signOut(revoked.token) == 3)
+            #expect(try await second.accounts.account(of: revoked.token) == nil)
+            #expect(try await second.accounts.account(of: kept.token) == kept.account)
+            await #expect(throws: AccountRejection.unknownToken) { _ = try await second.signOut(revoked.token) }
+            await #expect(throws: AccountRejection.unknownToken) {
+                _ = try await second.signOut(AccountToken(secret: "unknown"))
             }
         }
     }
 
     @Test func `a token that a server of another version revoked is refused at once`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let issued = try await node.signUp()
             try await node.appendElsewhere(.signedOut(SignedOut(revoked: issued.token.digest)), version: 2)
             #expect(try await node.accounts.account(of: issued.token) == nil)
@@ -133,7 +121,7 @@ private let taken = AccountRejection.taken
     }
 
     @Test func `a sign-in that meets a change of the password compares the new one`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let issued = try await node.signUp()
             try await node.appendElsewhere(.passwordChanged(PasswordChanged(password: try .numbered(5))), version: 2)
             await #expect(throws: AccountRejection.wrongCredentials) { _ = try await node.signIn() }
@@ -142,7 +130,7 @@ private let taken = AccountRejection.taken
     }
 
     @Test func `an account has at most 20 tokens, and a further sign-in replaces the oldest`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             var issued = [try await node.signUp()]
             for _ in 0..<21 { issued.append(try await node.signIn()) }
             for (index, one) in issued.enumerated() {
@@ -152,7 +140,7 @@ private let taken = AccountRejection.taken
     }
 
     @Test func `20 sign-ins to one account at the same time all get tokens that work`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             _ = try await node.signUp()
             let issued = try await withThrowingTaskGroup(of: IssuedToken.self) { group in
                 for _ in 0..<19 { group.addTask { try await node.signIn() } }
@@ -185,7 +173,7 @@ private let taken = AccountRejection.taken
     }
 
     @Test func `the log and the read model hold neither password nor token`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let issued = try await node.signUp()
             let again = try await node.signIn()
             let recorded = try await LogReader(client: node.client).read(after: 0, limit: 10).map(\.json.text)
@@ -202,7 +190,7 @@ private let taken = AccountRejection.taken
     }
 
     @Test func `a rebuild gives the same rows as the appends, with revoked tokens left out`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let first = try await node.signUp()
             _ = try await node.signUp("bob@example.org", name: .null)
             _ = try await node.signIn()

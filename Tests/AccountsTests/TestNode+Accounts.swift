@@ -29,6 +29,18 @@ extension TestNode where Module == AccountsModule {
             }, body)
     }
 
+    /// Runs one server on a database of its own.
+    static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+        try await TestDatabase.with { database in try await with(database, body) }
+    }
+
+    /// Runs two servers on one database.
+    static func withTwo(_ body: @escaping @Sendable (TestNode, TestNode) async throws -> Void) async throws {
+        try await TestDatabase.with { database in
+            try await with(database) { one in try await with(database) { two in try await body(one, two) } }
+        }
+    }
+
     func signUp(_ email: String = email, _ password: String = password, name: JSON = "Ann") async throws -> IssuedToken {
         try await accounts.signUp(
             SignUp(["name": name, "email": .string(email), "password": .string(password)]), from: "a", context: Self.context)

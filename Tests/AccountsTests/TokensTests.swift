@@ -7,35 +7,27 @@ import Testing
 @Suite struct `Ending the tokens of an account` {
     private static let new = "battery staple"
 
-    private static func with(_ body: @escaping @Sendable (TestNode<AccountsModule>) async throws -> Void) async throws {
-        try await TestDatabase.with { database in try await TestNode.with(database, body) }
-    }
-
     @Test func `a change of the password ends all other tokens first, and the old password`() async throws {
-        try await TestDatabase.with { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    var others = [try await first.signUp()]
-                    for _ in 0..<2 { others.append(try await second.signIn()) }
-                    let own = try await first.signIn()
-                    #expect(try await second.changePassword(to: Self.new, by: own.token) == 8)
-                    #expect(
-                        try await first.types(of: own.account) == [
-                            "AccountCreated", "SignedIn", "SignedIn", "SignedIn", "SignedOut", "SignedOut", "SignedOut",
-                            "PasswordChanged",
-                        ])
-                    #expect(try await first.accounts.account(of: own.token) == own.account)
-                    for other in others { #expect(try await first.accounts.account(of: other.token) == nil) }
-                    await #expect(throws: AccountRejection.wrongCredentials) { _ = try await first.signIn() }
-                    #expect(try await second.signIn(TestNode.email, Self.new).account == own.account)
-                }
-            }
+        try await TestNode.withTwo { first, second in
+            var others = [try await first.signUp()]
+            for _ in 0..<2 { others.append(try await second.signIn()) }
+            let own = try await first.signIn()
+            #expect(try await second.changePassword(to: Self.new, by: own.token) == 8)
+            #expect(
+                try await first.types(of: own.account) == [
+                    "AccountCreated", "SignedIn", "SignedIn", "SignedIn", "SignedOut", "SignedOut", "SignedOut",
+                    "PasswordChanged",
+                ])
+            #expect(try await first.accounts.account(of: own.token) == own.account)
+            for other in others { #expect(try await first.accounts.account(of: other.token) == nil) }
+            await #expect(throws: AccountRejection.wrongCredentials) { _ = try await first.signIn() }
+            #expect(try await second.signIn(TestNode.email, Self.new).account == own.account)
         }
     }
 
     @Test(arguments: ["wrong", String(repeating: "a", count: 10_000)])
     func `a wrong current password changes nothing`(current: String) async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let issued = try await node.signUp()
             _ = try await node.signIn()
             await #expect(throws: AccountRejection.wrongCurrentPassword) {
@@ -46,7 +38,7 @@ import Testing
     }
 
     @Test func `a dead token changes no password`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let issued = try await node.signUp()
             _ = try await node.signOut(issued.token)
             await #expect(throws: AccountRejection.unknownToken) {
@@ -57,7 +49,7 @@ import Testing
     }
 
     @Test func `no token of a sign-in at the same time outlives the old password`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let own = try await node.signUp()
             let issued = try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
                 for _ in 0..<8 {
@@ -77,7 +69,7 @@ import Testing
     }
 
     @Test func `an operator ends all tokens of an account, and no other account's`() async throws {
-        try await Self.with { node in
+        try await TestNode.with { node in
             let tokens = [try await node.signUp(), try await node.signIn()]
             let other = try await node.signUp("bob@example.org")
             for name in ["1", "ANN@example.org"] {
@@ -97,7 +89,7 @@ import Testing
     @Test(arguments: ["9", "bob@example.org", "", "ann"]) func `an account that does not exist is unknown`(name: String)
         async throws
     {
-        try await Self.with { node in
+        try await TestNode.with { node in
             _ = try await node.signUp()
             await #expect(throws: AccountRejection.unknownAccount) { _ = try await node.accounts.account(named: name) }
         }

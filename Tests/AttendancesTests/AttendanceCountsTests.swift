@@ -12,35 +12,29 @@ import Users
 
 @Suite struct `Counting attendances in memory` {
     @Test func `the count of this server's attendances is right when the command returns`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create(2)
-                for user: Int64 in 1...5 {
-                    try await node.attend(1, by: user)
-                    #expect(node.counted(1) == Int32(user))
-                }
-                try await node.leave(1, by: 3)
-                #expect(node.counted(1) == 4)
-                #expect(node.counted(2) == 0)
-                #expect(node.counted(99) == 0)
+        try await TestNode.with { node in
+            try await node.create(2)
+            for user: Int64 in 1...5 {
+                try await node.attend(1, by: user)
+                #expect(node.counted(1) == Int32(user))
             }
+            try await node.leave(1, by: 3)
+            #expect(node.counted(1) == 4)
+            #expect(node.counted(2) == 0)
+            #expect(node.counted(99) == 0)
         }
     }
 
     @Test func `the counts follow the commits of another server`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { one in
-                try await TestNode.with(database) { two in
-                    try await one.create()
-                    let position = try await one.attend(1, by: 7)
-                    let summary = try await two.summary(1, atLeast: position)
-                    #expect(summary.count == 1)
-                    #expect(summary.position.map { $0 >= position } ?? true)
-                    try await eventually { two.counted(1) == 1 }
-                    try await two.leave(1, by: 7)
-                    try await eventually { one.counted(1) == 0 }
-                }
-            }
+        try await TestNode.withTwo { one, two in
+            try await one.create()
+            let position = try await one.attend(1, by: 7)
+            let summary = try await two.summary(1, atLeast: position)
+            #expect(summary.count == 1)
+            #expect(summary.position.map { $0 >= position } ?? true)
+            try await eventually { two.counted(1) == 1 }
+            try await two.leave(1, by: 7)
+            try await eventually { one.counted(1) == 0 }
         }
     }
 
@@ -79,18 +73,16 @@ import Users
     }
 
     @Test func `PostgreSQL gives the same answers while the counts are not in use`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, isCounting: false) { node in
-                try await node.create()
-                try await node.attend(1, by: 1)
-                let position = try await node.attend(1, by: 2)
-                try await node.leave(1, by: 1)
-                #expect(node.counted(1) == nil)
-                #expect(
-                    try await node.summary(1, for: 2, atLeast: position)
-                        == AttendanceSummary(count: 1, isAttending: true, position: nil, staleFor: nil))
-                await #expect(throws: PositionNotReachedError.self) { try await node.summary(1, atLeast: 1_000) }
-            }
+        try await TestNode.with(isCounting: false) { node in
+            try await node.create()
+            try await node.attend(1, by: 1)
+            let position = try await node.attend(1, by: 2)
+            try await node.leave(1, by: 1)
+            #expect(node.counted(1) == nil)
+            #expect(
+                try await node.summary(1, for: 2, atLeast: position)
+                    == AttendanceSummary(count: 1, isAttending: true, position: nil, staleFor: nil))
+            await #expect(throws: PositionNotReachedError.self) { try await node.summary(1, atLeast: 1_000) }
         }
     }
 
@@ -187,33 +179,29 @@ import Users
     }
 
     @Test func `the status tells the events, the bytes and the position of the counts`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create(3)
-                try await node.attend(1, by: 1)
-                try await node.attend(1, by: 2)
-                let position = try await node.attend(3, by: 1)
-                var status = node.attendances.countsStatus
-                #expect(status.phase == .inUse)
-                #expect((status.count, status.limit, status.position) == (2, AttendanceCounts.eventLimit, position))
-                #expect((24...1_000).contains(status.bytes))
-                try await node.leave(3, by: 1)
-                status = node.attendances.countsStatus
-                #expect((status.count, status.position) == (1, position + 1))
-                #expect(status.age >= .zero)
-            }
+        try await TestNode.with { node in
+            try await node.create(3)
+            try await node.attend(1, by: 1)
+            try await node.attend(1, by: 2)
+            let position = try await node.attend(3, by: 1)
+            var status = node.attendances.countsStatus
+            #expect(status.phase == .inUse)
+            #expect((status.count, status.limit, status.position) == (2, AttendanceCounts.eventLimit, position))
+            #expect((24...1_000).contains(status.bytes))
+            try await node.leave(3, by: 1)
+            status = node.attendances.countsStatus
+            #expect((status.count, status.position) == (1, position + 1))
+            #expect(status.age >= .zero)
         }
     }
 
     @Test func `the status says that counts that were not loaded are not in use and take no memory`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, isCounting: false) { node in
-                try await node.create()
-                try await node.attend(1, by: 1)
-                let status = node.attendances.countsStatus
-                #expect((status.phase, status.count, status.bytes, status.position) == (.filling, 0, 0, 0))
-                #expect(status.limit == AttendanceCounts.eventLimit)
-            }
+        try await TestNode.with(isCounting: false) { node in
+            try await node.create()
+            try await node.attend(1, by: 1)
+            let status = node.attendances.countsStatus
+            #expect((status.phase, status.count, status.bytes, status.position) == (.filling, 0, 0, 0))
+            #expect(status.limit == AttendanceCounts.eventLimit)
         }
     }
 

@@ -10,171 +10,147 @@ import Users
 
 @Suite struct `The attendances of users` {
     @Test func `a user attends, leaves and comes back, and repetitions record nothing`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create()
-                for _ in 0..<2 { try await node.attend(1, by: 2) }
-                #expect(try await node.summary(1, for: 2).isAttending)
-                for _ in 0..<2 { try await node.leave(1, by: 2) }
-                #expect(try await node.summary(1, for: 2).isAttending == false)
-                for _ in 0..<2 { try await node.attend(1, by: 2) }
-                #expect(try await node.summary(1, for: 2).isAttending)
-                #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved", "AttendanceAdded"])
-            }
+        try await TestNode.with { node in
+            try await node.create()
+            for _ in 0..<2 { try await node.attend(1, by: 2) }
+            #expect(try await node.summary(1, for: 2).isAttending)
+            for _ in 0..<2 { try await node.leave(1, by: 2) }
+            #expect(try await node.summary(1, for: 2).isAttending == false)
+            for _ in 0..<2 { try await node.attend(1, by: 2) }
+            #expect(try await node.summary(1, for: 2).isAttending)
+            #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved", "AttendanceAdded"])
         }
     }
 
     @Test func `leaving an event that the user never attended records nothing, with a key too`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create()
-                for key in [nil, "k", "k"] { #expect(try await node.leave(1, by: 2, key: key) == 1) }
-                #expect(try await node.reader.tail() == 1)
-            }
+        try await TestNode.with { node in
+            try await node.create()
+            for key in [nil, "k", "k"] { #expect(try await node.leave(1, by: 2, key: key) == 1) }
+            #expect(try await node.reader.tail() == 1)
         }
     }
 
     @Test func `a leave that changed nothing is remembered under its key on every server`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { one in
-                try await TestNode.with(database) { two in
-                    try await one.create()
-                    try await one.leave(1, by: 2, key: "k")
-                    try await two.attend(1, by: 2, key: "j")
-                    for node in [one, two] { try await node.leave(1, by: 2, key: "k") }
-                    #expect(try await two.summary(1, for: 2).isAttending)
-                    #expect(try await one.types(1, 2) == ["AttendanceAdded"])
-                }
-            }
+        try await TestNode.withTwo { one, two in
+            try await one.create()
+            try await one.leave(1, by: 2, key: "k")
+            try await two.attend(1, by: 2, key: "j")
+            for node in [one, two] { try await node.leave(1, by: 2, key: "k") }
+            #expect(try await two.summary(1, for: 2).isAttending)
+            #expect(try await one.types(1, 2) == ["AttendanceAdded"])
         }
     }
 
     @Test func `a repeated key gets the first position, although the user came back since`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create()
-                try await node.attend(1, by: 2)
-                let left = try await node.leave(1, by: 2, key: "k")
-                try await node.attend(1, by: 2)
-                #expect(try await node.leave(1, by: 2, key: "k") == left)
-                #expect(try await node.summary(1, for: 2).isAttending)
-            }
+        try await TestNode.with { node in
+            try await node.create()
+            try await node.attend(1, by: 2)
+            let left = try await node.leave(1, by: 2, key: "k")
+            try await node.attend(1, by: 2)
+            #expect(try await node.leave(1, by: 2, key: "k") == left)
+            #expect(try await node.summary(1, for: 2).isAttending)
         }
     }
 
     @Test func `a cancelled event takes no attendance, and its guests may leave`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create()
-                try await node.attend(1, by: 2)
-                try await node.cancel(1)
-                await #expect(throws: EventRejection.cancelled) { try await node.attend(1, by: 3) }
-                try await node.leave(1, by: 2)
-                try await node.leave(1, by: 3)
-                #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved"])
-                #expect(try await node.types(1, 3) == [])
-            }
+        try await TestNode.with { node in
+            try await node.create()
+            try await node.attend(1, by: 2)
+            try await node.cancel(1)
+            await #expect(throws: EventRejection.cancelled) { try await node.attend(1, by: 3) }
+            try await node.leave(1, by: 2)
+            try await node.leave(1, by: 3)
+            #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved"])
+            #expect(try await node.types(1, 3) == [])
         }
     }
 
     @Test func `a hidden event looks unknown, and its guests may leave`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create()
-                try await node.attend(1, by: 2)
-                try await node.hide(1)
-                await #expect(throws: EventRejection.notFound) { try await node.attend(1, by: 3) }
-                await #expect(throws: EventRejection.notFound) { try await node.leave(1, by: 3) }
-                try await node.leave(1, by: 2)
-                #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved"])
-                for id: Int64 in [2, 0, -1] {
-                    await #expect(throws: EventRejection.notFound) { try await node.attend(id, by: 2) }
-                    await #expect(throws: EventRejection.notFound) { try await node.leave(id, by: 2) }
-                }
+        try await TestNode.with { node in
+            try await node.create()
+            try await node.attend(1, by: 2)
+            try await node.hide(1)
+            await #expect(throws: EventRejection.notFound) { try await node.attend(1, by: 3) }
+            await #expect(throws: EventRejection.notFound) { try await node.leave(1, by: 3) }
+            try await node.leave(1, by: 2)
+            #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved"])
+            for id: Int64 in [2, 0, -1] {
+                await #expect(throws: EventRejection.notFound) { try await node.attend(id, by: 2) }
+                await #expect(throws: EventRejection.notFound) { try await node.leave(id, by: 2) }
             }
         }
     }
 
     @Test func `commands of one user on two servers at the same time alternate in the stream`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { one in
-                try await TestNode.with(database) { two in
-                    try await one.create()
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        for number in 0..<40 {
-                            let node = number % 4 < 2 ? one : two
-                            group.addTask {
-                                if number.isMultiple(of: 2) {
-                                    try await node.attend(1, by: 2)
-                                } else {
-                                    try await node.leave(1, by: 2)
-                                }
-                            }
+        try await TestNode.withTwo { one, two in
+            try await one.create()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<40 {
+                    let node = number % 4 < 2 ? one : two
+                    group.addTask {
+                        if number.isMultiple(of: 2) {
+                            try await node.attend(1, by: 2)
+                        } else {
+                            try await node.leave(1, by: 2)
                         }
-                        try await group.waitForAll()
-                    }
-                    let types = try await one.types(1, 2)
-                    #expect(!types.isEmpty)
-                    let isAttending = types.count % 2 == 1
-                    for node in [one, two] {
-                        let summary = try await node.summary(1, for: 2)
-                        #expect(summary.isAttending == isAttending)
-                        #expect(summary.count == (isAttending ? 1 : 0))
                     }
                 }
+                try await group.waitForAll()
+            }
+            let types = try await one.types(1, 2)
+            #expect(!types.isEmpty)
+            let isAttending = types.count % 2 == 1
+            for node in [one, two] {
+                let summary = try await node.summary(1, for: 2)
+                #expect(summary.isAttending == isAttending)
+                #expect(summary.count == (isAttending ? 1 : 0))
             }
         }
     }
 
     @Test func `attendees come in the order of their ids, and a cursor survives changes`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create()
-                for user: Int64 in [5, 3, 9, 7] { try await node.attend(1, by: user) }
-                let id = EventID(rawValue: 1)
-                let first = try await node.attendances.attendees(of: id, after: nil, limit: 2)
-                #expect((first.users.map(\.rawValue), first.next?.rawValue) == ([3, 5], 5))
-                try await node.leave(1, by: 5)
-                try await node.attend(1, by: 4)
-                try await node.attend(1, by: 6)
-                let second = try await node.attendances.attendees(of: id, after: first.next, limit: 3)
-                #expect((second.users.map(\.rawValue), second.next?.rawValue) == ([6, 7, 9], nil))
-                #expect(try await node.attendees(1) == [3, 4, 6, 7, 9])
-            }
+        try await TestNode.with { node in
+            try await node.create()
+            for user: Int64 in [5, 3, 9, 7] { try await node.attend(1, by: user) }
+            let id = EventID(rawValue: 1)
+            let first = try await node.attendances.attendees(of: id, after: nil, limit: 2)
+            #expect((first.users.map(\.rawValue), first.next?.rawValue) == ([3, 5], 5))
+            try await node.leave(1, by: 5)
+            try await node.attend(1, by: 4)
+            try await node.attend(1, by: 6)
+            let second = try await node.attendances.attendees(of: id, after: first.next, limit: 3)
+            #expect((second.users.map(\.rawValue), second.next?.rawValue) == ([6, 7, 9], nil))
+            #expect(try await node.attendees(1) == [3, 4, 6, 7, 9])
         }
     }
 
     @Test func `a user's attendances come newest first, without events that are not live`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create(6)
-                // The times must differ: they are the order.
-                for event: Int64 in [1, 2, 3, 4, 5, 6] {
-                    try await node.attend(event, by: 2)
-                    try await Task.sleep(for: .milliseconds(3))
-                }
-                try await node.leave(2, by: 2)
-                try await node.cancel(3)
-                try await node.hide(4)
-                #expect(try await Self.pages(node, limit: 10) == [["6", "5", "1"]])
-                #expect(try await Self.pages(node, limit: 2) == [["6", "5"], ["1"]])
-                try await node.attend(2, by: 2)
-                #expect(try await Self.pages(node, limit: 1) == [["2"], ["6"], ["5"], ["1"]])
-                #expect(try await Self.pages(node, limit: 10, user: 3) == [[]])
+        try await TestNode.with { node in
+            try await node.create(6)
+            // The times must differ: they are the order.
+            for event: Int64 in [1, 2, 3, 4, 5, 6] {
+                try await node.attend(event, by: 2)
+                try await Task.sleep(for: .milliseconds(3))
             }
+            try await node.leave(2, by: 2)
+            try await node.cancel(3)
+            try await node.hide(4)
+            #expect(try await Self.pages(node, limit: 10) == [["6", "5", "1"]])
+            #expect(try await Self.pages(node, limit: 2) == [["6", "5"], ["1"]])
+            try await node.attend(2, by: 2)
+            #expect(try await Self.pages(node, limit: 1) == [["2"], ["6"], ["5"], ["1"]])
+            #expect(try await Self.pages(node, limit: 10, user: 3) == [[]])
         }
     }
 
     @Test func `a page has as many events as it may, although many attended events are not live`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create(12)
-                for event: Int64 in 1...12 { try await node.attend(event, by: 2) }
-                for event: Int64 in 3...11 { try await node.cancel(event) }
-                let all = Set(try await Self.pages(node, limit: 3).joined())
-                #expect(all == ["1", "2", "12"])
-                #expect(try await Self.pages(node, limit: 3).first?.count == 3)
-            }
+        try await TestNode.with { node in
+            try await node.create(12)
+            for event: Int64 in 1...12 { try await node.attend(event, by: 2) }
+            for event: Int64 in 3...11 { try await node.cancel(event) }
+            let all = Set(try await Self.pages(node, limit: 3).joined())
+            #expect(all == ["1", "2", "12"])
+            #expect(try await Self.pages(node, limit: 3).first?.count == 3)
         }
     }
 

@@ -49,6 +49,18 @@ extension TestNode where Module == AttendancesModule {
         }
     }
 
+    /// Runs one server on a database of its own.
+    static func with(isCounting: Bool = true, _ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+        try await withDatabase { try await with($0, isCounting: isCounting, body) }
+    }
+
+    /// Runs two servers on one database.
+    static func withTwo(_ body: @escaping @Sendable (TestNode, TestNode) async throws -> Void) async throws {
+        try await withDatabase { database in
+            try await with(database) { one in try await with(database) { two in try await body(one, two) } }
+        }
+    }
+
     /// Creates live events of the user 1.
     func create(_ count: Int = 1) async throws {
         for _ in 0..<count {

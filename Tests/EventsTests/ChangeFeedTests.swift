@@ -67,63 +67,55 @@ private struct Follower {
     }
 
     @Test func `a list and its changes equal the list at the end, across two nodes`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    var generator = SeededGenerator(seed: 5)
-                    var ids: [EventID] = []
-                    var last: Int64 = 0
-                    for _ in 0..<20 {
-                        let created = try await first.create(Self.details(using: &generator))
+        try await TestNode.withTwo { first, second in
+            var generator = SeededGenerator(seed: 5)
+            var ids: [EventID] = []
+            var last: Int64 = 0
+            for _ in 0..<20 {
+                let created = try await first.create(Self.details(using: &generator))
+                ids.append(created.id)
+                last = created.position
+            }
+            var follower = try await Follower(first, Self.search)
+            // Each round continues at the other node, from the last position that the client saw.
+            for round in 0..<6 {
+                let (reader, writer) = round % 2 == 0 ? (first, second) : (second, first)
+                let sink = LineSink()
+                let number = reader.module.openChanges(follower.changes, after: follower.position, sink: sink)
+                for _ in 0..<20 {
+                    if Bool.random(using: &generator) {
+                        let id = try #require(ids.randomElement(using: &generator))
+                        last = try await writer.update(id, to: Self.details(using: &generator))
+                    } else {
+                        let created = try await writer.create(Self.details(using: &generator))
                         ids.append(created.id)
                         last = created.position
                     }
-                    var follower = try await Follower(first, Self.search)
-                    // Each round continues at the other node, from the last position that the client saw.
-                    for round in 0..<6 {
-                        let (reader, writer) = round % 2 == 0 ? (first, second) : (second, first)
-                        let sink = LineSink()
-                        let number = reader.module.openChanges(follower.changes, after: follower.position, sink: sink)
-                        for _ in 0..<20 {
-                            if Bool.random(using: &generator) {
-                                let id = try #require(ids.randomElement(using: &generator))
-                                last = try await writer.update(id, to: Self.details(using: &generator))
-                            } else {
-                                let created = try await writer.create(Self.details(using: &generator))
-                                ids.append(created.id)
-                                last = created.position
-                            }
-                        }
-                        try await Self.sent(reader, last)
-                        reader.module.closeChanges(number)
-                        // The connection breaks before the client has read the last lines.
-                        follower.take(sink, through: round == 5 ? last : last - 3)
-                        #expect(!follower.isReset && !sink.hasEnded)
-                    }
-                    let list = try await first.module.view(atLeast: last).nearest(Self.search).texts
-                    #expect(follower.events.values.sorted() == list.sorted())
-                    #expect(follower.puts > 20)
                 }
+                try await Self.sent(reader, last)
+                reader.module.closeChanges(number)
+                // The connection breaks before the client has read the last lines.
+                follower.take(sink, through: round == 5 ? last : last - 3)
+                #expect(!follower.isReset && !sink.hasEnded)
             }
+            let list = try await first.module.view(atLeast: last).nearest(Self.search).texts
+            #expect(follower.events.values.sorted() == list.sorted())
+            #expect(follower.puts > 20)
         }
     }
 
     @Test func `a write reaches a stream of its own node and of another node`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    let sinks = [LineSink(), LineSink()]
-                    let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 1))
-                    for (node, sink) in zip([first, second], sinks) {
-                        let position = try #require(node.module.changesPosition)
-                        _ = node.module.openChanges(search, after: position, sink: sink)
-                    }
-                    let (id, position) = try await first.create()
-                    for sink in sinks {
-                        try await eventually {
-                            sink.blocks.contains { $0.hasPrefix("id: \(position)\nevent: put\ndata: \(id.rawValue) of") }
-                        }
-                    }
+        try await TestNode.withTwo { first, second in
+            let sinks = [LineSink(), LineSink()]
+            let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 1))
+            for (node, sink) in zip([first, second], sinks) {
+                let position = try #require(node.module.changesPosition)
+                _ = node.module.openChanges(search, after: position, sink: sink)
+            }
+            let (id, position) = try await first.create()
+            for sink in sinks {
+                try await eventually {
+                    sink.blocks.contains { $0.hasPrefix("id: \(position)\nevent: put\ndata: \(id.rawValue) of") }
                 }
             }
         }
@@ -222,15 +214,13 @@ private struct Follower {
     }
 
     @Test func `a node without an index in use has no streams`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, limitBytes: 1) { node in
-                try await node.create()
-                try await eventually { node.module.changesPosition == nil }
-                let sink = LineSink()
-                _ = node.module.openChanges(ChangeSearch.square, after: 0, sink: sink)
-                try await eventually { sink.hasEnded }
-                #expect(sink.text.hasPrefix("event: reset\n"))
-            }
+        try await TestNode.with(limitBytes: 1) { node in
+            try await node.create()
+            try await eventually { node.module.changesPosition == nil }
+            let sink = LineSink()
+            _ = node.module.openChanges(ChangeSearch.square, after: 0, sink: sink)
+            try await eventually { sink.hasEnded }
+            #expect(sink.text.hasPrefix("event: reset\n"))
         }
     }
 }

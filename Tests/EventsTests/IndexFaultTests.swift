@@ -70,31 +70,27 @@ private enum CreatedAnew: DomainEvent {
     }
 
     @Test func `an index that comes into use is not read before it holds the acknowledged writes`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, listens: false) { node in
-                node.index.state.enter(.interrupted)
-                // The call that a command makes after its event was recorded at position 5.
-                await node.index.waitUntilVisible(5)
-                #expect(node.index.readable == nil)
-                node.index.state.enter(.inUse)
-                // The index is in use at position 0, but must not be read before it holds position 5.
-                #expect(node.index.content.index.snapshot.position == 0)
-                #expect(node.index.readable == nil)
-                node.index.content.index.apply(EventIndex.Batch(), position: 5)
-                #expect(node.index.readable?.position == 5)
-            }
+        try await TestNode.with(listens: false) { node in
+            node.index.state.enter(.interrupted)
+            // The call that a command makes after its event was recorded at position 5.
+            await node.index.waitUntilVisible(5)
+            #expect(node.index.readable == nil)
+            node.index.state.enter(.inUse)
+            // The index is in use at position 0, but must not be read before it holds position 5.
+            #expect(node.index.content.index.snapshot.position == 0)
+            #expect(node.index.readable == nil)
+            node.index.content.index.apply(EventIndex.Batch(), position: 5)
+            #expect(node.index.readable?.position == 5)
         }
     }
 
     @Test func `readers do not each wait for a write that the index did not show in time`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, listens: false) { node in
-                // The state after `waitUntilVisible(_:)` waited a second in vain; it stays so if a failover loses the write.
-                node.index.state.require(5)
-                let start = ContinuousClock.now
-                for _ in 0..<60 { _ = try await node.module.view() }
-                #expect(.now - start < .seconds(60 * InMemoryReadModel<IndexedEvents>.patienceSeconds))
-            }
+        try await TestNode.with(listens: false) { node in
+            // The state after `waitUntilVisible(_:)` waited a second in vain; it stays so if a failover loses the write.
+            node.index.state.require(5)
+            let start = ContinuousClock.now
+            for _ in 0..<60 { _ = try await node.module.view() }
+            #expect(.now - start < .seconds(60 * InMemoryReadModel<IndexedEvents>.patienceSeconds))
         }
     }
 

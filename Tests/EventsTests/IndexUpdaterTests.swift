@@ -32,45 +32,39 @@ import Users
     }
 
     @Test func `the node's next read shows the node's own write`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for writer in 0..<30 {
-                        group.addTask {
-                            for number in 0..<10 {
-                                let (id, created) = try await node.create(.at(writer * 10 + number))
-                                let first = try await node.module.view()
-                                #expect(first.position ?? -1 >= created)
-                                #expect(try await first.event(id)?.version == 1)
-                                let updated = try await node.update(id, to: .concert)
-                                let second = try await node.module.view()
-                                #expect(second.position ?? -1 >= updated)
-                                #expect(try await second.event(id)?.version == 2)
-                                #expect(try await second.event(id)?.text.contains("Concert") == true)
-                            }
+        try await TestNode.with { node in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<30 {
+                    group.addTask {
+                        for number in 0..<10 {
+                            let (id, created) = try await node.create(.at(writer * 10 + number))
+                            let first = try await node.module.view()
+                            #expect(first.position ?? -1 >= created)
+                            #expect(try await first.event(id)?.version == 1)
+                            let updated = try await node.update(id, to: .concert)
+                            let second = try await node.module.view()
+                            #expect(second.position ?? -1 >= updated)
+                            #expect(try await second.event(id)?.version == 2)
+                            #expect(try await second.event(id)?.text.contains("Concert") == true)
                         }
                     }
-                    try await group.waitForAll()
                 }
-                #expect(node.module.reads.fromDatabase == 0)
+                try await group.waitForAll()
             }
+            #expect(node.module.reads.fromDatabase == 0)
         }
     }
 
     @Test func `a read with a position shows another node's write at once`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    for number in 0..<50 {
-                        let (writer, reader) = number % 2 == 0 ? (first, second) : (second, first)
-                        let (id, position) = try await writer.create(.at(number))
-                        let reading = try await reader.module.view(atLeast: position)
-                        #expect(reading.position ?? -1 >= position)
-                        #expect(try await reading.event(id)?.version == 1)
-                    }
-                    #expect(second.module.reads.fromDatabase == 0)
-                }
+        try await TestNode.withTwo { first, second in
+            for number in 0..<50 {
+                let (writer, reader) = number % 2 == 0 ? (first, second) : (second, first)
+                let (id, position) = try await writer.create(.at(number))
+                let reading = try await reader.module.view(atLeast: position)
+                #expect(reading.position ?? -1 >= position)
+                #expect(try await reading.event(id)?.version == 1)
             }
+            #expect(second.module.reads.fromDatabase == 0)
         }
     }
 
@@ -129,22 +123,20 @@ import Users
     }
 
     @Test func `an index that exceeded its limit comes back when there is room`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, limitBytes: 60_000, roomPauseSeconds: 0.05) { node in
-                var ids: [EventID] = []
-                try await eventually("an index that is too large") {
-                    for _ in 0..<20 { ids.append(try await node.create().id) }
-                    return node.module.indexStatus.phase == .tooSmall
-                }
-                // It stays away while as many events are live.
-                try await Task.sleep(for: .milliseconds(300))
-                #expect(node.module.indexStatus.phase == .tooSmall)
-                for id in ids.prefix(ids.count * 3 / 5) { try await node.cancel(id) }
-                try await eventually("the index is in use") { node.module.indexStatus.phase == .inUse }
-                #expect(try await node.isReadFromIndex())
-                #expect(try await node.found(by: .everywhere).count == ids.count - ids.count * 3 / 5)
-                #expect(try await node.module.verifyIndex().differing == 0)
+        try await TestNode.with(limitBytes: 60_000, roomPauseSeconds: 0.05) { node in
+            var ids: [EventID] = []
+            try await eventually("an index that is too large") {
+                for _ in 0..<20 { ids.append(try await node.create().id) }
+                return node.module.indexStatus.phase == .tooSmall
             }
+            // It stays away while as many events are live.
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(node.module.indexStatus.phase == .tooSmall)
+            for id in ids.prefix(ids.count * 3 / 5) { try await node.cancel(id) }
+            try await eventually("the index is in use") { node.module.indexStatus.phase == .inUse }
+            #expect(try await node.isReadFromIndex())
+            #expect(try await node.found(by: .everywhere).count == ids.count - ids.count * 3 / 5)
+            #expect(try await node.module.verifyIndex().differing == 0)
         }
     }
 

@@ -9,42 +9,38 @@ import Testing
 
 @Suite struct `Comparing an index with the read model` {
     @Test func `a comparison finds no difference while two nodes write`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        for (seed, node) in [first, second, first, second].enumerated() {
-                            group.addTask {
-                                var generator = SeededGenerator(seed: UInt64(seed))
-                                var own: [EventID] = []
-                                for number in 0..<150 {
-                                    if let id = own.randomElement(using: &generator), generator.happens(inPercent: 60) {
-                                        try await node.update(id, to: .at(Int.random(in: 0..<1_000, using: &generator)))
-                                    } else {
-                                        own.append(try await node.create(.at(number)).id)
-                                    }
-                                }
+        try await TestNode.withTwo { first, second in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (seed, node) in [first, second, first, second].enumerated() {
+                    group.addTask {
+                        var generator = SeededGenerator(seed: UInt64(seed))
+                        var own: [EventID] = []
+                        for number in 0..<150 {
+                            if let id = own.randomElement(using: &generator), generator.happens(inPercent: 60) {
+                                try await node.update(id, to: .at(Int.random(in: 0..<1_000, using: &generator)))
+                            } else {
+                                own.append(try await node.create(.at(number)).id)
                             }
                         }
-                        for node in [first, second] {
-                            group.addTask {
-                                for _ in 0..<10 {
-                                    let verification = try await node.module.verifyIndex()
-                                    #expect(verification.differences == [])
-                                    #expect(verification.differing == 0)
-                                }
-                            }
-                        }
-                        try await group.waitForAll()
                     }
-                    #expect(try await second.module.view(atLeast: 600).position == 600)
-                    let verifications = try await [first.module.verifyIndex(), second.module.verifyIndex()]
-                    #expect(verifications.map(\.position) == [600, 600])
-                    #expect(verifications.allSatisfy { $0.events > 150 && $0.differing == 0 })
-                    let found = try await [first.found(by: .everywhere, since: 600), second.found(by: .everywhere, since: 600)]
-                    #expect(found[0] == found[1])
                 }
+                for node in [first, second] {
+                    group.addTask {
+                        for _ in 0..<10 {
+                            let verification = try await node.module.verifyIndex()
+                            #expect(verification.differences == [])
+                            #expect(verification.differing == 0)
+                        }
+                    }
+                }
+                try await group.waitForAll()
             }
+            #expect(try await second.module.view(atLeast: 600).position == 600)
+            let verifications = try await [first.module.verifyIndex(), second.module.verifyIndex()]
+            #expect(verifications.map(\.position) == [600, 600])
+            #expect(verifications.allSatisfy { $0.events > 150 && $0.differing == 0 })
+            let found = try await [first.found(by: .everywhere, since: 600), second.found(by: .everywhere, since: 600)]
+            #expect(found[0] == found[1])
         }
     }
 
@@ -158,12 +154,10 @@ import Testing
     }
 
     @Test func `a comparison is refused while the index is not in use`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, limitBytes: 0) { node in
-                try await node.create()
-                try await eventually { node.module.indexStatus.phase == .tooSmall }
-                await #expect(throws: IndexNotInUseError.self) { try await node.module.verifyIndex() }
-            }
+        try await TestNode.with(limitBytes: 0) { node in
+            try await node.create()
+            try await eventually { node.module.indexStatus.phase == .tooSmall }
+            await #expect(throws: IndexNotInUseError.self) { try await node.module.verifyIndex() }
         }
     }
 }

@@ -46,32 +46,28 @@ private let away = NearbySearch.everywhere
 
 @Suite struct `An index with cancelled and hidden events` {
     @Test func `cancelled and hidden events leave the indexes of all nodes, and unhidden events come back`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    let ids = try await [first.create(), first.create(.concert), second.create(by: .bob)].map(\.id)
-                    try await first.cancel(ids[0])
-                    try await second.hide(ids[1])
-                    let hidden = try await second.hide(ids[2])
-                    for node in [first, second] {
-                        #expect(try await node.found(by: away, since: hidden).isEmpty)
-                        #expect(try await node.module.verifyIndex().differences == [])
-                        await #expect(throws: EventRejection.cancelled) { try await node.module.view().event(ids[0]) }
-                        await #expect(throws: EventRejection.notFound) { try await node.module.view().event(ids[1]) }
-                        await #expect(throws: EventRejection.notFound) { try await node.module.view().event(ids[2]) { .ann } }
-                        await #expect(throws: EventRejection.hidden) { try await node.module.view().event(ids[2]) { .bob } }
-                    }
-                    let shown = try await first.unhide(ids[1])
-                    for node in [first, second] {
-                        #expect(try await node.found(by: away, since: shown).count == 1)
-                        let event = try #require(try await node.module.view(atLeast: shown).event(ids[1]))
-                        #expect(event.isFromIndex)
-                        #expect(event.version == 3)
-                        #expect(event.text.contains("Concert"))
-                        #expect(try await node.module.verifyIndex().differences == [])
-                        #expect(node.module.indexStatus.phase == .inUse)
-                    }
-                }
+        try await TestNode.withTwo { first, second in
+            let ids = try await [first.create(), first.create(.concert), second.create(by: .bob)].map(\.id)
+            try await first.cancel(ids[0])
+            try await second.hide(ids[1])
+            let hidden = try await second.hide(ids[2])
+            for node in [first, second] {
+                #expect(try await node.found(by: away, since: hidden).isEmpty)
+                #expect(try await node.module.verifyIndex().differences == [])
+                await #expect(throws: EventRejection.cancelled) { try await node.module.view().event(ids[0]) }
+                await #expect(throws: EventRejection.notFound) { try await node.module.view().event(ids[1]) }
+                await #expect(throws: EventRejection.notFound) { try await node.module.view().event(ids[2]) { .ann } }
+                await #expect(throws: EventRejection.hidden) { try await node.module.view().event(ids[2]) { .bob } }
+            }
+            let shown = try await first.unhide(ids[1])
+            for node in [first, second] {
+                #expect(try await node.found(by: away, since: shown).count == 1)
+                let event = try #require(try await node.module.view(atLeast: shown).event(ids[1]))
+                #expect(event.isFromIndex)
+                #expect(event.version == 3)
+                #expect(event.text.contains("Concert"))
+                #expect(try await node.module.verifyIndex().differences == [])
+                #expect(node.module.indexStatus.phase == .inUse)
             }
         }
     }
@@ -191,29 +187,27 @@ private let away = NearbySearch.everywhere
     }
 
     @Test func `a comparison finds no difference while events are hidden, unhidden and cancelled`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<4 {
-                        group.addTask {
-                            for number in 0..<40 {
-                                let id = try await node.create().id
-                                if number % 2 == 0 { try await node.hide(id) }
-                                if number % 4 == 0 { try await node.unhide(id) }
-                                if number % 3 == 0, number % 4 != 2 { try await node.cancel(id) }
-                            }
-                        }
-                    }
+        try await TestNode.with { node in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
                     group.addTask {
-                        for _ in 0..<15 {
-                            let differences = try await node.module.verifyIndex().differences
-                            #expect(differences == [])
+                        for number in 0..<40 {
+                            let id = try await node.create().id
+                            if number % 2 == 0 { try await node.hide(id) }
+                            if number % 4 == 0 { try await node.unhide(id) }
+                            if number % 3 == 0, number % 4 != 2 { try await node.cancel(id) }
                         }
                     }
-                    try await group.waitForAll()
                 }
-                #expect(try await node.module.verifyIndex().differences == [])
+                group.addTask {
+                    for _ in 0..<15 {
+                        let differences = try await node.module.verifyIndex().differences
+                        #expect(differences == [])
+                    }
+                }
+                try await group.waitForAll()
             }
+            #expect(try await node.module.verifyIndex().differences == [])
         }
     }
 

@@ -59,35 +59,33 @@ import Testing
     }
 
     @Test func `searches that are too long for an event loop find the same events in a task, page by page`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                let (index, window) = (EventIndex(), Self.fill)
-                index.apply(window.batch, position: 1)
-                let snapshot = index.snapshot
-                let view = EventsView(snapshot: snapshot, staleFor: nil, module: node.module)
-                var near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
-                var box = BoxSearch(box: .everywhere, window: window.narrow, limit: 60)
-                for count in [60, 41] {
-                    #expect(view.indexedNearest(near) == nil)
-                    let page = try await view.nearest(near)
-                    #expect(page.texts == texts(of: snapshot.search(near).result()))
-                    #expect(page.count == count)
-                    near.after = page.next
-                    #expect(view.indexedEvents(in: box) == nil)
-                    let boxed = try await view.events(in: box)
-                    #expect(boxed.texts == texts(of: snapshot.search(box).result()))
-                    #expect(boxed.count == count)
-                    box.after = boxed.nextID
-                }
-                let across = "bbox=-10,-90,-20,90&zoom=2"
-                let clusters = try ClusterSearch(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
-                #expect(view.indexedClusters(clusters) == nil)
-                let counted = try await view.clusters(clusters)
-                #expect(counted == EventClusterSearch(clusters, snapshot).result() && !counted.isEmpty)
-                // Most searches are short.
-                near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
-                #expect(view.indexedNearest(near)?.count == 100)
+        try await TestNode.with { node in
+            let (index, window) = (EventIndex(), Self.fill)
+            index.apply(window.batch, position: 1)
+            let snapshot = index.snapshot
+            let view = EventsView(snapshot: snapshot, staleFor: nil, module: node.module)
+            var near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
+            var box = BoxSearch(box: .everywhere, window: window.narrow, limit: 60)
+            for count in [60, 41] {
+                #expect(view.indexedNearest(near) == nil)
+                let page = try await view.nearest(near)
+                #expect(page.texts == texts(of: snapshot.search(near).result()))
+                #expect(page.count == count)
+                near.after = page.next
+                #expect(view.indexedEvents(in: box) == nil)
+                let boxed = try await view.events(in: box)
+                #expect(boxed.texts == texts(of: snapshot.search(box).result()))
+                #expect(boxed.count == count)
+                box.after = boxed.nextID
             }
+            let across = "bbox=-10,-90,-20,90&zoom=2"
+            let clusters = try ClusterSearch(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
+            #expect(view.indexedClusters(clusters) == nil)
+            let counted = try await view.clusters(clusters)
+            #expect(counted == EventClusterSearch(clusters, snapshot).result() && !counted.isEmpty)
+            // Most searches are short.
+            near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
+            #expect(view.indexedNearest(near)?.count == 100)
         }
     }
 

@@ -55,6 +55,23 @@ extension TestNode where Module == EventsModule {
         }
     }
 
+    /// Runs one server on a database of its own.
+    static func with(
+        limitBytes: Int = 1_000_000_000, listens: Bool = true, roomPauseSeconds: Double = 60,
+        _ body: @escaping @Sendable (TestNode) async throws -> Void
+    ) async throws {
+        try await withDatabase {
+            try await with($0, limitBytes: limitBytes, listens: listens, roomPauseSeconds: roomPauseSeconds, body)
+        }
+    }
+
+    /// Runs two servers on one database.
+    static func withTwo(_ body: @escaping @Sendable (TestNode, TestNode) async throws -> Void) async throws {
+        try await withDatabase { database in
+            try await with(database) { one in try await with(database) { two in try await body(one, two) } }
+        }
+    }
+
     @discardableResult
     func create(_ details: EventDetails = .picnic, by owner: UserID = .ann) async throws -> (id: EventID, position: Int64) {
         try await module.create(CreateEvent(details: details, owner: owner), context: CommandContext(requestID: "test"))
