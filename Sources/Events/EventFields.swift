@@ -77,7 +77,7 @@ struct EventFields {
         case .null: return .blank
         case .string(let text) where text.isBlank: return .blank
         case .string(let text):
-            guard let time = Timestamp(rfc3339: text) else { return unusable(.notATime(name)) }
+            guard let time = Timestamp(parsing: text) else { return unusable(.notATime(name)) }
             return .value(time)
         case .bool, .number, .array, .object: return unusable(.notATime(name))
         }

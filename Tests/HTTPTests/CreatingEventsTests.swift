@@ -86,6 +86,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (
+            "application/json",
+            #"{"name":"Party","lat":1,"lon":2,"started_at":"2014-04-16 17:13:47 UTC","owner":{"id":"a-token"}}"#
+        ), (form, "name=Party&lat=1&lon=2&started_at=2014-04-16+19%3A13%3A47+%2B0200&owner%5Bid%5D=a-token"),
+    ])
+    func `times as Ruby and Foundation write them are accepted, and any owner is ignored`(type: String, body: String) async throws
+    {
+        try await TestAPI.with { api in
+            try await api.signUp("owner")
+            #expect(try await api.send(.post, "/v1/events", token: "owner", type: type, body).status == 200)
+            let event = try await api.send(.get, "/v1/events/1").json
+            #expect(event?["started_at"] == "2014-04-16T17:13:47.000Z")
+            #expect(event?["owner"] == ["id": .number("1")])
+        }
+    }
+
     @Test func `coordinates keep their last digit and names their last emoji`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("owner")

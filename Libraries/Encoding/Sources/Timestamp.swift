@@ -53,6 +53,16 @@ extension Timestamp {
     /// Offsets are turned into UTC, fractions of any length are cut to the millisecond, and a leap second is the second after
     /// it. A moment that UTC would write with a year outside 0000–9999 is refused, since it could not be written back.
     public init?(rfc3339 text: String) {
+        self.init(text) { $0.offset() }
+    }
+
+    /// Any RFC 3339 date-time, and the forms in which Ruby and Foundation write a time: `2014-04-16 17:13:47 UTC` and
+    /// `2014-04-16 17:13:47 +0200`. A time without an offset is nil, since it names no moment.
+    public init?(parsing text: String) {
+        self.init(text) { $0.namedOrShortOffset() }
+    }
+
+    private init?(_ text: String, _ readOffset: (inout DigitReader) -> Int64?) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.number(digits: 4), reader.take("-"),
             let month = reader.number(digits: 2), reader.take("-"),
@@ -62,7 +72,7 @@ extension Timestamp {
             let minute = reader.number(digits: 2), reader.take(":"),
             let second = reader.number(digits: 2),
             let fraction = reader.fraction(),
-            let offsetMinutes = reader.offset(), reader.isAtEnd,
+            let offsetMinutes = readOffset(&reader), reader.isAtEnd,
             (1...12).contains(month), (1...daysIn(month: month, year: year)).contains(day),
             hour < 24, minute < 60, second <= 60
         else { return nil }
@@ -113,12 +123,23 @@ private struct DigitReader {
         return value
     }
 
+    /// Minutes east of UTC, behind a space or not, with or without a colon, or the name of UTC.
+    mutating func namedOrShortOffset() -> Int64? {
+        _ = take(" ")
+        for name in ["UTC", "GMT"] where bytes[position...].elementsEqual(name.utf8) {
+            position += name.utf8.count
+            return 0
+        }
+        return offset(needsColon: false)
+    }
+
     /// Minutes east of UTC.
-    mutating func offset() -> Int64? {
+    mutating func offset(needsColon: Bool = true) -> Int64? {
         if take("Z") || take("z") { return 0 }
         let sign: Int64
         if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
-        guard let hours = number(digits: 2), take(":"), let minutes = number(digits: 2), hours < 24, minutes < 60 else {
+        guard let hours = number(digits: 2), take(":") || !needsColon, let minutes = number(digits: 2), hours < 24, minutes < 60
+        else {
             return nil
         }
         return sign * (hours * 60 + minutes)

@@ -117,6 +117,26 @@ import Testing
     }
 }
 
+@Suite struct `Reading times of clients` {
+    @Test(arguments: [
+        "2014-04-16T17:13:47Z", "2014-04-16 17:13:47 UTC", "2014-04-16 17:13:47 GMT", "2014-04-16 17:13:47UTC",
+        "2014-04-16 17:13:47 +0000", "2014-04-16 19:13:47 +0200", "2014-04-16T19:13:47+0200", "2014-04-16 12:43:47 -04:30",
+        "2014-04-16 17:13:47 Z", "2014-04-16 17:13:47.000 UTC",
+    ])
+    func `the forms of Ruby and Foundation are the same moment as in RFC 3339`(text: String) {
+        #expect(Timestamp(parsing: text)?.description == "2014-04-16T17:13:47.000Z")
+    }
+
+    @Test(arguments: [
+        "", "2014-04-16", "2014-04-16 17:13:47", "2014-04-16T17:13:47", "2014-04-16 17:13:47 ", "2014-04-16 17:13:47  UTC",
+        "2014-04-16 17:13:47 utc", "2014-04-16 17:13:47 CET", "2014-04-16 17:13:47 UTCX", "2014-04-16 17:13:47 UTC ",
+        "2014-04-16 17:13:47 +02", "2014-04-16 17:13:47 +2400", "2014-04-16 17:13 UTC", "2014-04-31 17:13:47 UTC",
+    ])
+    func `a text without an offset or with another form is refused`(text: String) {
+        #expect(Timestamp(parsing: text) == nil)
+    }
+}
+
 @Suite struct `Comparing and limiting timestamps` {
     @Test(arguments: [
         (Int64.min, "0000-01-01T00:00:00.000Z"), (Timestamp.earliest.milliseconds - 1, "0000-01-01T00:00:00.000Z"),
