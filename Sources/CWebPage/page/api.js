@@ -74,9 +74,9 @@ export async function request(method, path, { body, signal, headers = {} } = {})
 const shortestPauseSeconds = 3;
 const longestPauseSeconds = 60;
 
-/** The pause before a read is tried again that failed this many times, in milliseconds. */
+/** The pause before a read is tried again that failed this many times, in milliseconds. A server that does not answer costs nothing. */
 export const pauseMilliseconds = (error, failures) =>
-  1000 * Math.min(longestPauseSeconds, Math.max(error.pauseSeconds, shortestPauseSeconds * 2 ** (failures - 1)));
+  1000 * Math.min(longestPauseSeconds, Math.max(error.pauseSeconds, shortestPauseSeconds * (error.status === 0 ? 1 : 2 ** (failures - 1))));
 
 const query = (fields) =>
   new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)).toString();
