@@ -3,7 +3,7 @@
 Usage: python3 checks/deployment [--short] [--soak MINUTES] [--overload] [--only PART,…] [--phones N] [--humon PATH] [--keep]
 --short runs only the tests that need nginx, two nodes and PostgreSQL, and takes three minutes. CI runs it.
 Needs Python 3, nginx, PostgreSQL, curl, openssl and Prometheus (promtool); without --short also etcd, Patroni, HAProxy, PgBouncer,
-Alertmanager and two exporters; --overload wrk.
+Alertmanager, two exporters and faketime; --overload wrk.
 """
 
 import argparse, os, shutil, sys, time
@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import proofs
 from backups import backups
 from databases import Cluster
+from members import backups_of_members, certificates
 from monitoring import monitoring, rules
 from guide import guide
 from overload import overload
@@ -64,7 +65,11 @@ def plan(options):
         yield (
             "nginx, two nodes, HAProxy, Patroni with two members, etcd",
             lambda sandbox, humon, **how: Deployment(sandbox, humon, Cluster(sandbox), **how),
-            [("fail-over", "Fail-over of PostgreSQL", proofs.fail_over)],
+            [
+                ("fail-over", "Fail-over of PostgreSQL", proofs.fail_over),
+                ("certificates", "Certificates that end", certificates),
+                ("members", "Backups of two members", backups_of_members),
+            ],
         )
 
 

@@ -1,18 +1,18 @@
 """The forms of PostgreSQL: a single server, a cluster with failover, and behind a pooler."""
 
-import os, shutil, signal
+import os, re, shutil, signal
 
 from cluster import binaries
 from sandbox import Failed, program, render
-from services import get
+from services import deployed, get
 
 # PostgreSQL's own programs are not in the PATH of Debian.
 POSTGRES = binaries()
 
 
-def query(sandbox, sql, database, host, port, environment={}, expected=(0,)):
+def query(sandbox, sql, database, host, port, environment={}, expected=(0,), user="postgres"):
     """Rows as lists of texts."""
-    how = f"-XAtq -F \t -v ON_ERROR_STOP=1 -h {host} -p {port} -U postgres -d {database}"
+    how = f"-XAtq -F \t -v ON_ERROR_STOP=1 -h {host} -p {port} -U {user} -d {database}"
     text = sandbox.run([f"{POSTGRES}/psql", *how.split(" "), "-c", sql], environment, expected=expected)
     return [line.split("\t") for line in text.splitlines()]
 
@@ -20,7 +20,8 @@ def query(sandbox, sql, database, host, port, environment={}, expected=(0,)):
 def certificate(sandbox, name, folder="etcd-tls"):
     """A server's directory with its certificate and key, made by deploy/make-certificates."""
     made = sandbox.path("certificates")
-    sandbox.run([sandbox.path("deploy/make-certificates"), made, name])
+    if not os.path.exists(f"{made}/{name}.crt"):
+        sandbox.run([sandbox.path("deploy/make-certificates"), made, name])
     own = sandbox.folder(folder, 0o700)
     for file in ("ca.pem", f"{name}.crt", f"{name}.key"):
         sandbox.give(shutil.copy(f"{made}/{file}", own))
@@ -65,6 +66,16 @@ class Postgres:
         settings = [word for name, value in own.items() for word in ("-c", f"{name}={value}")]
         self.sandbox.start("postgres", [f"{POSTGRES}/postgres", "-D", self.data, *settings], self.environment)
         self.sandbox.until("PostgreSQL", self.answers)
+        self.check_as_container()
+
+    def check_as_container(self):
+        """Runs the health check of docker-compose.yml, which must not write an error to PostgreSQL's log every two seconds."""
+        words = re.search(r'test: \["CMD", "pg_isready", (.*)\]', deployed("docker-compose.yml"))[1].replace('"', "").split(", ")
+        self.sandbox.run([f"{POSTGRES}/pg_isready", *words, "-p", self.port])
+        with open(self.sandbox.path("postgres.log")) as file:
+            errors = [line for line in file if "pg_hba.conf" in line]
+        if errors:
+            raise Failed(f"a health check makes PostgreSQL log {errors}")
 
     def answers(self):
         try:
@@ -118,7 +129,7 @@ class Member:
     def __init__(self, sandbox, name, etcd):
         self.sandbox, self.name, self.etcd = sandbox, name, etcd
         self.port, self.check_port = sandbox.port(), sandbox.port()
-        self.data = sandbox.path(name, "data")
+        self.data, self.archive = sandbox.path(name, "data"), sandbox.folder("archive")
 
     @property
     def authority(self):
@@ -127,6 +138,10 @@ class Member:
     def start(self):
         sandbox = self.sandbox
         sandbox.folder(self.name, 0o700)
+        with open(sandbox.path("deploy/patroni/patroni.yml")) as file:
+            text = file.read().replace("/var/run/postgresql", sandbox.directory).replace("shared_buffers: 2GB", "shared_buffers: 128MB")
+        # As for a single server: only root can start PostgreSQL as the account postgres.
+        sandbox.write("deploy/patroni/patroni.yml", text if sandbox.account else text.replace("peer", "trust"))
         sandbox.start(
             self.name,
             [sandbox.path("deploy/patroni/humon-patroni")],
@@ -140,7 +155,7 @@ class Member:
                 "PATRONI_POSTGRESQL_BIN_DIR": POSTGRES,
                 "PATRONI_POSTGRESQL_PGPASS": sandbox.path(f"pgpass-{self.name}"),
                 "PATRONI_ETCD3_HOSTS": f"127.0.0.1:{self.etcd.port}",
-                "WAL_ARCHIVE": sandbox.folder(f"archive-{self.name}"),
+                "WAL_ARCHIVE": self.archive,
                 "SECRETS": sandbox.path("secrets"),
                 "TLS": certificate(sandbox, "server", f"{self.name}/tls"),
                 "PATH": f"{sandbox.path('deploy/backup')}:{POSTGRES}:{os.environ['PATH']}",
@@ -205,9 +220,14 @@ class Cluster:
         self.sandbox.until("a leader", first.is_leader, 90)
         second.start()
         self.sandbox.until("a synchronous standby", second.is_synchronous, 90)
+        # Root gives its rights up; another account has none to give up.
+        with open(self.sandbox.path("deploy/haproxy/haproxy.cfg")) as file:
+            text = file.read()
+        if not self.sandbox.account:
+            text = re.sub(r"(?m)^    (user|group|chroot) .*\n", "", text)
         self.sandbox.start(
             "haproxy",
-            [program("haproxy"), "-f", self.sandbox.path("deploy/haproxy/haproxy.cfg")],
+            [program("haproxy"), "-f", self.sandbox.write("deploy/haproxy/haproxy.cfg", text)],
             {
                 "HAPROXY_LISTEN": self.hosts,
                 "MEMBER_A": f"127.0.0.1:{first.port}",
@@ -216,16 +236,26 @@ class Cluster:
                 "MEMBER_B_CHECK": second.check_port,
                 "PATRONI_CA": first.authority,
             },
+            identity={"user": 0, "group": 0} if self.sandbox.account else None,
         )
         for member in self.members:
             member.refuses_strangers()
-        self.sandbox.until("HAProxy", lambda: self.query("SELECT 1", expected=None) == [["1"]])
+        self.sandbox.until("HAProxy", lambda: self.as_client("humon_owner", "owner_password") == [["1"]])
+        if self.as_client("postgres", "postgres_password"):
+            raise Failed("the superuser may connect over the network")
+        if self.sandbox.account and os.stat(f"/proc/{self.sandbox.processes['haproxy'].pid}").st_uid == 0:
+            raise Failed("HAProxy serves as root")
 
-    def query(self, sql, database="humon", expected=(0,)):
-        with open(self.sandbox.path("secrets/postgres_password")) as file:
+    def as_client(self, user, password, database="humon", port=None):
+        """Rows of a query through HAProxy, or at the port of a member; none if it fails."""
+        with open(self.sandbox.path("secrets", password)) as file:
             environment = {"PGPASSWORD": file.read().strip(), "PGCONNECT_TIMEOUT": 5}
-            environment |= {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": self.sandbox.path("certificates/ca.pem")}
-        return query(self.sandbox, sql, database, "127.0.0.1", self.port, environment, expected)
+        environment |= {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": self.sandbox.path("certificates/ca.pem")}
+        return query(self.sandbox, "SELECT 1", database, "127.0.0.1", port or self.port, environment, None, user)
+
+    def query(self, sql, database="humon"):
+        """Queries the leader as the superuser over its socket."""
+        return query(self.sandbox, sql, database, self.sandbox.directory, self.leader.port)
 
 
 class Pooler:

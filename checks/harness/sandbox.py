@@ -177,6 +177,6 @@ def program(name, *folders):
     if not found:
         sys.exit(
             f"{name} is not installed: apt-get install nginx haproxy patroni python3-etcd python3-idna etcd-server etcd-client pgbouncer "
-            "prometheus prometheus-alertmanager prometheus-postgres-exporter prometheus-node-exporter postgresql"
+            "prometheus prometheus-alertmanager prometheus-postgres-exporter prometheus-node-exporter postgresql faketime"
         )
     return found
