@@ -42,7 +42,9 @@ import Yams
             #expect(service["cap_drop"] as? [String] == ["ALL"], "\(name)")
             #expect(service["security_opt"] as? [String] == ["no-new-privileges:true"], "\(name)")
             #expect(service["mem_limit"] is String, "\(name)")
-            #expect(service["cpus"] != nil, "\(name)")
+            // Docker refuses a limit above the processors of the machine.
+            let processors = service["cpus"].flatMap { Double("\($0)") }
+            #expect(service["cpu_shares"] is Int || processors.map { $0 <= 1 } == true, "\(name)")
             #expect(service["pids_limit"] is Int, "\(name)")
             // The database also writes outside of its volumes: its socket, and files of its entrypoint.
             #expect(service["read_only"] as? Bool == true || name == "database", "\(name)")
@@ -120,6 +122,21 @@ import Yams
         }
     }
 
+    @Test func `etcd compacts itself, and its root and Patroni have passwords of their own`() throws {
+        #expect(try Repository.text("deploy/etcd/etcd.template").contains(/(?m)^ETCD_AUTO_COMPACTION_RETENTION=\d+h$/))
+        let enabling = try Repository.text("deploy/etcd/enable-authentication")
+        #expect(enabling.contains("user add root --interactive=false <\"$1/etcd_root_password\""))
+        #expect(enabling.contains("user add patroni --interactive=false <\"$1/etcd_password\""))
+    }
+
+    @Test func `no server of the network admits PostgreSQL's superuser`() throws {
+        for file in ["deploy/patroni/patroni.yml", "deploy/postgres/pg_hba.conf"] {
+            let remote = try Repository.text(file).matches(of: /(?m)^[ -]*host\w* +\S+ +(\S+)/).map { String($0.1) }
+            #expect(remote.count > 2)
+            for users in remote { #expect(!users.split(separator: ",").contains { $0 == "postgres" || $0 == "all" }, "\(file)") }
+        }
+    }
+
     @Test func `HAProxy on two machines leaves PostgreSQL a fifth of its connections`() throws {
         let passed = try Self.number(/server a .* maxconn (\d+)/, in: "deploy/haproxy/haproxy.cfg")
         let there = try Self.number(/max_connections: (\d+)/, in: "deploy/patroni/patroni.yml")
@@ -133,8 +150,28 @@ import Yams
         let rules = try ["alerts.yml", "machine-alerts.yml"].flatMap { file in
             try Repository.text("deploy/prometheus/\(file)").matches(of: /- alert: (\w+)/).map { String($0.1) }
         }
-        #expect(rules.count > 30)
+        #expect(rules.count > 60)
         for rule in rules { #expect(seen.contains(rule), "no test sees \(rule) fire") }
+    }
+
+    @Test func `every alert has a runbook, and every runbook an alert`() throws {
+        let sections = try Repository.text("docs/runbooks.md").split(separator: "\n### ").dropFirst().map(String.init)
+        let runbooks = sections.filter { $0.contains("**Means:**") }
+        for runbook in runbooks {
+            for part in ["**Look:**", "**Type:**", "**Wake:**"] { #expect(runbook.contains(part), "\(runbook.prefix(40))") }
+        }
+        var linked: [String] = []
+        for file in ["alerts.yml", "machine-alerts.yml"] {
+            let rules = try Repository.text("deploy/prometheus/\(file)").split(separator: "- alert: ").dropFirst()
+            for rule in rules {
+                let name = String(rule.prefix { $0 != "\n" })
+                let page = "file:///usr/share/doc/humon/runbooks.md#\(name.lowercased())"
+                #expect(rule.contains("runbook_url: \"\(page)\"\n"), "\(name)")
+                linked.append(name)
+            }
+        }
+        #expect(runbooks.map { String($0.prefix { $0 != "\n" }) }.sorted() == linked.sorted())
+        #expect(try Repository.text("docs/deploying.md").contains("/usr/share/doc/humon/runbooks.md"))
     }
 
     @Test func `no unit is restarted for ever without pauses, and its documentation is installed`() throws {

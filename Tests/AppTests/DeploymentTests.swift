@@ -71,7 +71,13 @@ import Yams
             for network in joined { #expect(networks[network] != nil, "\(name) joins \(network)") }
         }
         let makes = try Self.text("deploy/make-secrets").matches(of: /(?m)^keep (\w+)/).map { String($0.1) }
-        for secret in secrets.keys { #expect(makes.contains(secret), "nobody makes \(secret)") }
+        // Nobody can make the addresses of receivers: the guide asks for them, and Compose refuses to start Alertmanager without.
+        let receivers = try Self.text("deploy/prometheus/alertmanager.yml").matches(of: /url_file: \/run\/secrets\/(\w+)/)
+            .map { String($0.1) }
+        #expect(Set((services["alertmanager"] as? [String: Any])?["secrets"] as? [String] ?? []) == Set(receivers))
+        let guide = try Self.text("docs/deploying.md")
+        for address in receivers { #expect(guide.contains("secrets/\(address)"), "\(address)") }
+        for secret in secrets.keys { #expect(makes.contains(secret) || receivers.contains(secret), "nobody makes \(secret)") }
     }
 
     @Test func `the Dockerfile copies only existing files`() throws {

@@ -1,6 +1,6 @@
 """Prometheus and Alertmanager with the files that are deployed: does each alert fire when it should, and is a page sent?"""
 
-import http.server, json, threading
+import http.server, json, re, threading
 
 from sandbox import Failed, program
 from services import get
@@ -26,8 +26,13 @@ def monitoring(deployment):
     targets(sandbox, "alertmanagers", alertmanager)
     targets(sandbox, "postgresql", postgres)
     targets(sandbox, "machines", machine)
+    prober = f"127.0.0.1:{sandbox.port()}"
+    probed = json.dumps([f"{deployment.proxy.url}/health"])
+    sandbox.write("deploy/prometheus/probes.yml", f'- targets: {probed}\n  labels: {{prober: "{prober}"}}\n')
     pages = receiver(sandbox, alertmanager)
     exporters(deployment, postgres, machine)
+    settings = f"--config.file={sandbox.path('deploy/prometheus/blackbox.yml')}"
+    sandbox.start("blackbox-exporter", [program("prometheus-blackbox-exporter"), settings, f"--web.listen-address={prober}"])
     sandbox.start(
         "prometheus",
         [
@@ -45,28 +50,34 @@ def monitoring(deployment):
     def healthy():
         return [target for target in asked("targets").get("activeTargets", []) if target["health"] == "up"]
 
-    sandbox.until("Prometheus to reach nodes and exporters", lambda: len(healthy()) == 4, 60)
+    sandbox.until("Prometheus to reach nodes and exporters", lambda: len(healthy()) == 6, 60)
 
     def evaluated():
         return [rule for group in asked("rules").get("groups", []) for rule in group["rules"]]
 
     sandbox.until("the rules to be evaluated", lambda: evaluated() and all(rule["health"] == "ok" for rule in evaluated()), 60)
     firing = [rule["name"] for rule in evaluated() if rule.get("state") == "firing"]
-    if firing:
+    if firing != ["Watchdog"]:
         raise Failed(f"{firing} fire although the deployment is healthy")
     names = asked("label/__name__/values")
-    for name in ("humon_log_position", "pg_stat_archiver_failed_count", "pg_settings_max_connections", "node_filesystem_avail_bytes"):
+    for name in ("humon_log_position", "pg_stat_archiver_failed_count", "pg_settings_max_connections", "node_filesystem_avail_bytes", "probe_success"):
         if name not in names:
             raise Failed(f"no target has {name}, which the alerts use")
 
-    node = deployment.nodes[0]
-    node.kill()
-    took = sandbox.until("a page for a node that is down", lambda: "HumonDown" in pages, 240)
-    node.start()
-    deployment.proxy.until_in_rotation(node)
+    sandbox.until("the watchdog", lambda: "Watchdog" in pages["/watch"], 120)
+    one, other = deployment.nodes
+    one.kill()
+    sandbox.until("a ticket for a node that is down", lambda: "HumonDown" in pages["/ticket"], 240)
+    other.kill()
+    took = sandbox.until("a page for two nodes that are down", lambda: "HumonNoneLeft" in pages["/page"], 240)
+    if "HumonDown" in pages["/page"]:
+        raise Failed("one node of two that is down sends a page")
+    for node in deployment.nodes:
+        node.start()
+        deployment.proxy.until_in_rotation(node)
     return (
-        f"Prometheus scrapes both nodes and two exporters; {len(evaluated())} rules are evaluated, and none fires; "
-        f"a page is sent {took:.0f} s after a node was killed"
+        f"Prometheus scrapes both nodes and three exporters; {len(evaluated())} rules are evaluated, and none fires; "
+        f"a node that is killed is a ticket; a page is sent {took:.0f} s after the other one was killed too"
     )
 
 
@@ -95,14 +106,13 @@ def exporters(deployment, postgres, machine):
 
 
 def receiver(sandbox, alertmanager):
-    """Starts Alertmanager with a pager in this process. Returns the growing list of paged alerts."""
-    pages = []
+    """Starts Alertmanager with a pager in this process. Returns the growing lists of alerts at each address."""
+    pages = {"/page": [], "/ticket": [], "/watch": []}
 
     class Pager(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if self.path == "/page":
-                pages.extend(alert["labels"]["alertname"] for alert in body["alerts"])
+            pages[self.path].extend(alert["labels"]["alertname"] for alert in body["alerts"])
             self.send_response(200)
             self.end_headers()
 
@@ -112,7 +122,9 @@ def receiver(sandbox, alertmanager):
     pager = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pager)
     threading.Thread(target=pager.serve_forever, daemon=True).start()
     with open(sandbox.path("deploy/prometheus/alertmanager.yml")) as file:
-        text = file.read().replace("http://pager.example.org", f"http://127.0.0.1:{pager.server_port}")
+        # Alertmanager of Debian 12 has no url_file.
+        address = rf"url: http://127.0.0.1:{pager.server_port}/\1"
+        text = re.sub(r"url_file: /run/secrets/(\w+)_url", address, file.read()).replace("/pager", "/page")
     sandbox.start(
         "alertmanager",
         [
