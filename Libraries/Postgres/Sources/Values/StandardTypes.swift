@@ -100,6 +100,10 @@ extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
     public static var postgresArrayType: UInt32 { Wrapped.postgresArrayType }
     public var isNull: Bool { self?.isNull ?? true }
     public func encode(into bytes: inout [UInt8]) { self?.encode(into: &bytes) }
+    /// Looks one function up for a value. The default would look four up.
+    public func encodeBehindLength(into bytes: inout [UInt8]) {
+        if let self { self.encodeBehindLength(into: &bytes) } else { bytes.append(bigEndian: Int32(-1)) }
+    }
 }
 
 extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
