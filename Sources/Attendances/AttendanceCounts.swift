@@ -8,6 +8,8 @@ internal import Synchronization
 ///
 /// Thread-safe: a lock protects the counts.
 final class AttendanceCounts: InMemoryContent {
+    typealias Event = AttendanceDomainEvent
+
     static let name = (subject: "the counts of attendances", verb: "are")
     static let source: any Projection.Type = AttendancesProjection.self
     static let pageLimit: Int64 = 1_000
@@ -64,9 +66,9 @@ final class AttendanceCounts: InMemoryContent {
         return { [self, counts] cursor in state.withLock { $0 = State(counts: counts, position: cursor.position) } }
     }
 
-    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<AttendanceDomainEvent>)>, through end: LogCursor) {
+    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<any DomainEvent>)>, through end: LogCursor) {
         state.withLock { state in
-            for (_, envelope) in events {
+            for envelope in events.lazy.compactMap({ $0.envelope.of(AttendanceDomainEvent.self) }) {
                 // Added and removed alternate in each stream, so that no count falls below 0.
                 let count = state.counts[envelope.event.key.event, default: 0] + envelope.change
                 state.counts[envelope.event.key.event] = count > 0 ? count : nil

@@ -233,9 +233,9 @@ import Users
     }
 
     /// A part of the log with attendances only. Equal attendances are the same recorded event.
-    private func segment(after: Int64, _ events: AttendanceDomainEvent...) -> LogSegment<AttendanceDomainEvent> {
+    private func segment(after: Int64, _ events: AttendanceDomainEvent...) -> LogSegment {
         let envelopes = events.map { event in
-            EventEnvelope(
+            EventEnvelope<any DomainEvent>(
                 id: event.key.domainEventID(version: 1), stream: event.key.stream, version: 1,
                 recordedAt: Timestamp(milliseconds: 0),
                 metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)

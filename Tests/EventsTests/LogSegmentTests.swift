@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `Reordering segments of the log` {
     @Test func `segments are joined once the segments before them have arrived`() throws {
-        var buffer = ReorderBuffer<EventDomainEvent>(after: cursor(0))
+        var buffer = ReorderBuffer(after: cursor(0))
         expectWaiting(segment(3...4), in: &buffer)
         expectWaiting(segment(7...9), in: &buffer)
         expectWaiting(segment(5...6), in: &buffer)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `overlapping segments are joined without repetition`() throws {
-        var buffer = ReorderBuffer<EventDomainEvent>(after: cursor(2))
+        var buffer = ReorderBuffer(after: cursor(2))
         expectWaiting(segment(4...6), in: &buffer)
         expectWaiting(segment(5...5), in: &buffer)
         let found = buffer.join(segment(1...5))
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `known segments and those before the buffer opens are dropped`() {
-        var buffer = ReorderBuffer<EventDomainEvent>()
+        var buffer = ReorderBuffer()
         expectWaiting(segment(1...2), in: &buffer)
         buffer = ReorderBuffer(after: cursor(2))
         expectWaiting(segment(1...2), in: &buffer)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `a segment disagrees if it has another recorded event at a position that was joined`() {
-        var buffer = ReorderBuffer<EventDomainEvent>(after: LogCursor(position: 2, id: UUID()))
+        var buffer = ReorderBuffer(after: LogCursor(position: 2, id: UUID()))
         let (first, second) = (segment(3...6), segment(7...8))
         #expect(buffer.join(first) != nil)
         #expect(buffer.agrees(with: first))
@@ -52,17 +52,17 @@ import Testing
         #expect(buffer.agrees(with: segment(7...7)))
     }
 
-    private func expectWaiting(_ segment: LogSegment<EventDomainEvent>, in buffer: inout ReorderBuffer<EventDomainEvent>) {
+    private func expectWaiting(_ segment: LogSegment, in buffer: inout ReorderBuffer) {
         let joined = buffer.join(segment)
         #expect(joined == nil)
     }
 
     /// One event that changes at every position; its version is the position.
-    private func segment(_ positions: ClosedRange<Int64>) -> LogSegment<EventDomainEvent> {
+    private func segment(_ positions: ClosedRange<Int64>) -> LogSegment {
         LogSegment(
             after: positions.lowerBound - 1, end: cursor(positions.upperBound),
             events: positions.map { position in
-                let envelope = EventEnvelope(
+                let envelope = EventEnvelope<any DomainEvent>(
                     id: UUID(), stream: EventID(rawValue: 1).stream, version: Int32(position),
                     recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil),
                     event: EventDomainEvent.updated(EventUpdated(details: .picnic)))
@@ -72,7 +72,7 @@ import Testing
 
     private func cursor(_ position: Int64) -> LogCursor { LogCursor(position: position, id: nil) }
 
-    private func versions(_ segment: LogSegment<EventDomainEvent>, after position: Int64) -> [Int32] {
+    private func versions(_ segment: LogSegment, after position: Int64) -> [Int32] {
         segment.events(after: position).map(\.envelope.version)
     }
 }

@@ -9,6 +9,8 @@ import Testing
 
 /// The sums of all counters in memory: the smallest content that uses everything that a model offers.
 private final class Sums: InMemoryContent {
+    typealias Event = Counted
+
     static let name = (subject: "the sums", verb: "are")
     static let source: any Projection.Type = SumProjection.self
     static let pageLimit: Int64 = 10
@@ -31,9 +33,9 @@ private final class Sums: InMemoryContent {
         return { [self] _ in sums.withLock { $0 = rows } }
     }
 
-    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<Counted>)>, through end: LogCursor) {
+    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<any DomainEvent>)>, through end: LogCursor) {
         sums.withLock { sums in
-            for (_, envelope) in events {
+            for envelope in events.compactMap({ $0.envelope.of(Counted.self) }) {
                 switch envelope.event {
                 case .counted(let number): sums[envelope.stream.key, default: 0] += number
                 }
@@ -117,7 +119,7 @@ private final class Sums: InMemoryContent {
             try await store.count(from: 10, 1)
             let envelope = AppendRequest.counting("elsewhere", after: 0).envelopes[0]
             #expect(throws: InMemoryReplacedError.self) {
-                try model.take(LogSegment(Commit.all(of: [(position: 11, envelope: envelope)])[0]))
+                try model.take(LogSegment(Commit.all(of: [(position: 11, envelope: envelope)])[0], of: Counted.category))
             }
             #expect(model.content.removals.load(ordering: .relaxed) == 1)
             try await Self.untilInUse(model)

@@ -6,6 +6,8 @@ internal import Synchronization
 
 /// The live events of a node in its index, and the hidden events beside it.
 package final class IndexedEvents: InMemoryContent {
+    package typealias Event = EventDomainEvent
+
     package static let name = (subject: "the index", verb: "is")
     package static let source: any Projection.Type = EventsProjection.self
     package static let pageLimit: Int64 = 200
@@ -56,8 +58,11 @@ package final class IndexedEvents: InMemoryContent {
     }
 
     package func apply(
-        _ events: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>, through end: LogCursor
+        _ events: ArraySlice<(position: Int64, envelope: EventEnvelope<any DomainEvent>)>, through end: LogCursor
     ) {
+        let events = events.lazy.compactMap { position, envelope in
+            envelope.of(EventDomainEvent.self).map { (position: position, envelope: $0) }
+        }
         let snapshot = index.snapshot
         let changes = hidden.withLock { hidden in
             let changes = IndexChanges(events, render: render) { hidden.events[$0] ?? snapshot.event($0).map(HeldEvent.init) }

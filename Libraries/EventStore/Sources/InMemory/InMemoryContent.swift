@@ -28,8 +28,8 @@ package protocol InMemoryContent: AnyObject, Sendable {
     /// - Throws: ``InMemoryLimitError``, and the errors of the connection
     func load(_ connection: LeasedConnection, logger: Logger) async throws -> @Sendable (LogCursor) -> Void
 
-    /// Applies the next recorded events of the log. The content then holds the log up to `end`.
-    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<Event>)>, through end: LogCursor)
+    /// Applies the next recorded events of the category of ``Event``. The content then holds the log up to `end`.
+    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<any DomainEvent>)>, through end: LogCursor)
 
     /// Removes everything. The content is out of use.
     func removeAll()

@@ -17,7 +17,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     static var longestBackOffSeconds: Double { 30 }
 
     struct Writer: Sendable {
-        var buffer = ReorderBuffer<Content.Event>()
+        var buffer = ReorderBuffer()
         /// The generation of the log before the load read anything.
         var generation = LogGeneration()
         /// The generation of the read model's tables that the content agrees with; `nil` while it is not loaded.
@@ -124,7 +124,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
             filter: LogFilter(categories: [Content.Event.category]), pageLimit: Content.pageLimit,
             reached: { [self] in self.reached })
         for try await page in tail {
-            try take(LogSegment(page))
+            try take(LogSegment(page, of: Content.Event.self))
             if let instant = page.endOfLogAt { sawEnd(page.through, at: instant) }
         }
     }
@@ -135,7 +135,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits until the missing
     /// part is read from the log. The content goes out of use if it is not of this log.
     /// - Throws: ``InMemoryReplacedError`` while the content is not loaded, ``InMemoryLimitError``
-    func take(_ segment: LogSegment<Content.Event>) throws {
+    func take(_ segment: LogSegment) throws {
         try writer.withLock { writer in
             guard let reached = writer.buffer.reached else { throw InMemoryReplacedError() }
             guard writer.generation == notifier.history.generation, writer.buffer.agrees(with: segment) else {
@@ -179,7 +179,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
 
 extension InMemoryReadModel: CommitListener {
     /// After an error the task that reads the log gets the same one, and handles it.
-    package func committed(_ commit: Commit) { try? take(LogSegment(commit)) }
+    package func committed(_ commit: Commit) { try? take(LogSegment(commit, of: Content.Event.category)) }
 }
 
 extension InMemoryReadModel {

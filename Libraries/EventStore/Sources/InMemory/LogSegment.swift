@@ -1,38 +1,44 @@
 internal import Foundation
 
-/// A part of the log without a gap, with its recorded events of one type of domain events.
-struct LogSegment<Event: DomainEvent>: Sendable {
+/// A part of the log without a gap, with its recorded events of one category.
+///
+/// Not generic over the type of domain events: the compiler cannot specialise this library for a module's type, and every commit
+/// passes through it.
+struct LogSegment: Sendable {
     /// The segment begins after this position.
     let after: Int64
     /// The last cursor of the segment.
     private(set) var end: LogCursor
-    private var events: [(position: Int64, envelope: EventEnvelope<Event>)]
+    private var events: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]
 
     var through: Int64 { end.position }
 
-    init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<Event>)]) {
+    init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]) {
         self.after = after
         self.end = end
         self.events = events
     }
 
     /// - Throws: `FormatError`
-    init(_ page: LogPage) throws {
+    init<Event: DomainEvent>(_ page: LogPage, of _: Event.Type) throws {
         after = page.after.position
         end = page.end
-        events = try page.events.map { ($0.position, try $0.decoded()) }
+        events = try page.events.map { recorded in
+            let envelope: EventEnvelope<Event> = try recorded.decoded()
+            return (recorded.position, envelope.with(envelope.event as any DomainEvent))
+        }
     }
 
-    init(_ commit: Commit) {
+    init(_ commit: Commit, of category: String) {
         after = commit.firstPosition - 1
         end = commit.end
         events = zip(commit.firstPosition..., commit.envelopes).compactMap { position, envelope in
-            envelope.of(Event.self).map { (position, $0) }
+            envelope.stream.category == category ? (position, envelope) : nil
         }
     }
 
     /// The recorded events after a position, in order.
-    func events(after position: Int64) -> ArraySlice<(position: Int64, envelope: EventEnvelope<Event>)> {
+    func events(after position: Int64) -> ArraySlice<(position: Int64, envelope: EventEnvelope<any DomainEvent>)> {
         events.drop { $0.position <= position }
     }
 
@@ -45,15 +51,15 @@ struct LogSegment<Event: DomainEvent>: Sendable {
 
 /// Segments of the log that wait until an earlier part of the log arrives. Two transactions of a process are under way, so that its
 /// commits may arrive out of order.
-struct ReorderBuffer<Event: DomainEvent>: Sendable {
+struct ReorderBuffer: Sendable {
     /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
-    private static var limit: Int { 1_000 }
+    private static let limit = 1_000
     /// Number of positions whose ids the buffer knows: twice the positions of two transactions.
-    private static var knownPositions: Int64 { 4_000 }
+    private static let knownPositions: Int64 = 4_000
 
     /// The end of the log in the reader's memory; `nil` while the reader loads, and after it gave its memory up.
     private(set) var reached: LogCursor?
-    private var segments: [LogSegment<Event>] = []
+    private var segments: [LogSegment] = []
     /// The ids of the last recorded events in the reader's memory, by position.
     private var ids: [Int64: UUID] = [:]
 
@@ -68,7 +74,7 @@ struct ReorderBuffer<Event: DomainEvent>: Sendable {
 
     /// Whether the segment has no other recorded event at a known position. If it has, the log lost its end, for example in a fail-over,
     /// and gave the position again.
-    func agrees(with segment: LogSegment<Event>) -> Bool {
+    func agrees(with segment: LogSegment) -> Bool {
         guard let reached, segment.after < reached.position else { return true }
         let cursors = segment.events(after: 0).map { LogCursor(position: $0, id: $1.id) } + [segment.end]
         return !cursors.contains { cursor in cursor.id.map { $0 != ids[cursor.position, default: $0] } ?? false }
@@ -76,7 +82,7 @@ struct ReorderBuffer<Event: DomainEvent>: Sendable {
 
     /// Joins a segment with the waiting segments that follow it.
     /// - Returns: `nil` if the segment holds no new position, or if an earlier part is missing and the segment waits
-    mutating func join(_ segment: LogSegment<Event>) -> LogSegment<Event>? {
+    mutating func join(_ segment: LogSegment) -> LogSegment? {
         guard let position = reached?.position, segment.through > position else { return nil }
         guard segment.after <= position else {
             if segments.count < Self.limit { segments.append(segment) }
