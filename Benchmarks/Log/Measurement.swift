@@ -48,7 +48,7 @@ struct Observation: Sendable {
             return (tail, try await client.query("SELECT wal_sync_time FROM pg_stat_wal").decode(Double.self)[0])
         }
         var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         cpuSeconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 

@@ -101,7 +101,7 @@ import Testing
         let lookup = lookup()
         table.set(isOpen: false)
         let caller = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             return try await lookup.user(of: device(1))
         }
         await #expect(throws: CancellationError.self) { try await caller.value }

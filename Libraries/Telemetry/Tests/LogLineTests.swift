@@ -14,7 +14,7 @@ final class Pipe: Sendable {
 
     init() {
         var ends: [Int32] = [0, 0]
-        _ = pipe(&ends)
+        _ = unsafe pipe(&ends)
         self.ends = (ends[0], ends[1])
         sink = LogSink(descriptor: ends[1])
     }
@@ -30,7 +30,7 @@ final class Pipe: Sendable {
         _ = fcntl(ends.read, F_SETFL, O_NONBLOCK)
         return text.withLock { text in
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            while case let count = read(ends.read, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
+            while case let count = unsafe read(ends.read, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
             return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
         }
     }
@@ -126,7 +126,7 @@ final class Pipe: Sendable {
 
     @Test func `lines that a full disk loses are counted, and the next line names their number`() throws {
         // Every write to this device fails as on a full disk.
-        let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        let descriptor = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         try #require(descriptor >= 0)
         let sink = LogSink(descriptor: descriptor)
         let logger = Logger(label: "test") { _ in LineLogHandler(.json, sink: sink) }
