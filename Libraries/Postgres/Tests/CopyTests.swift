@@ -6,19 +6,15 @@ import Testing
 
 @Suite struct `Copying rows` {
     @Test func `COPY TO hands each row to the closure`() async throws {
-        let lines = try await withClient { client in
-            try await client.withConnection { connection in
-                try await readLines(of: "COPY (SELECT n, 'tea ' || n FROM generate_series(1, 3) AS n) TO STDOUT", connection)
-            }
+        let lines = try await withConnection { connection in
+            try await readLines(of: "COPY (SELECT n, 'tea ' || n FROM generate_series(1, 3) AS n) TO STDOUT", connection)
         }
         #expect(lines == ["1\ttea 1\n", "2\ttea 2\n", "3\ttea 3\n"])
     }
 
     @Test func `COPY TO of an empty table hands over no row`() async throws {
-        let lines = try await withClient { client in
-            try await client.withConnection { connection in
-                try await readLines(of: "COPY (SELECT 1 WHERE false) TO STDOUT", connection)
-            }
+        let lines = try await withConnection { connection in
+            try await readLines(of: "COPY (SELECT 1 WHERE false) TO STDOUT", connection)
         }
         #expect(lines.isEmpty)
     }
@@ -64,16 +60,14 @@ import Testing
     }
 
     @Test func `COPY TO with a closure that fails throws its error, and no later statement is cancelled`() async throws {
-        try await withClient { client in
-            try await client.withConnection { connection in
-                for rows in [3, 1_000_000, 1, 10, 100, 2, 1_000, 1, 2, 3] {
-                    await #expect(throws: NoTea.self) {
-                        try await connection.copyOut("COPY (SELECT generate_series(1, \(rows))) TO STDOUT") { _ in throw NoTea() }
-                    }
-                    // Longer than a late cancel request takes to arrive.
-                    let answer = try await connection.query("SELECT 'usable'::text FROM pg_sleep(0.1)")
-                    #expect(try answer.column(String.self) == ["usable"])
+        try await withConnection { connection in
+            for rows in [3, 1_000_000, 1, 10, 100, 2, 1_000, 1, 2, 3] {
+                await #expect(throws: NoTea.self) {
+                    try await connection.copyOut("COPY (SELECT generate_series(1, \(rows))) TO STDOUT") { _ in throw NoTea() }
                 }
+                // Longer than a late cancel request takes to arrive.
+                let answer = try await connection.query("SELECT 'usable'::text FROM pg_sleep(0.1)")
+                #expect(try answer.column(String.self) == ["usable"])
             }
         }
     }
@@ -95,17 +89,15 @@ import Testing
     }
 
     @Test func `COPY of an unknown table is refused in both directions`() async throws {
-        try await withClient { client in
-            try await client.withConnection { connection in
-                let inward = await #expect(throws: PostgresError.self) {
-                    try await connection.copyIn("COPY coffees FROM STDIN") { nil }
-                }
-                #expect(inward?.sqlState == .undefinedTable)
-                let outward = await #expect(throws: PostgresError.self) {
-                    try await connection.copyOut("COPY coffees TO STDOUT") { _ in }
-                }
-                #expect(outward?.sqlState == .undefinedTable)
+        try await withConnection { connection in
+            let inward = await #expect(throws: PostgresError.self) {
+                try await connection.copyIn("COPY coffees FROM STDIN") { nil }
             }
+            #expect(inward?.sqlState == .undefinedTable)
+            let outward = await #expect(throws: PostgresError.self) {
+                try await connection.copyOut("COPY coffees TO STDOUT") { _ in }
+            }
+            #expect(outward?.sqlState == .undefinedTable)
         }
     }
 
@@ -134,11 +126,9 @@ import Testing
     }
 
     private func withTable(_ body: @Sendable (LeasedConnection) async throws -> Void) async throws {
-        try await withClient { client in
-            try await client.withConnection { connection in
-                try await connection.query("CREATE TABLE numbers (n bigint)")
-                try await body(connection)
-            }
+        try await withConnection { connection in
+            try await connection.query("CREATE TABLE numbers (n bigint)")
+            try await body(connection)
         }
     }
 }

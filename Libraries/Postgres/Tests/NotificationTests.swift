@@ -30,30 +30,26 @@ import Testing
     }
 
     @Test func `notifications arrive while the connection runs statements`() async throws {
-        try await withClient { client in
-            try await client.withConnection { connection in
-                try await connection.withNotifications(on: "teas") { notifications in
-                    var iterator = notifications.makeAsyncIterator()
-                    for number in 0..<5 {
-                        try await connection.query("SELECT pg_notify('teas', \("\(number)"))")
-                        #expect(await iterator.next()?.payload == "\(number)")
-                    }
+        try await withConnection { connection in
+            try await connection.withNotifications(on: "teas") { notifications in
+                var iterator = notifications.makeAsyncIterator()
+                for number in 0..<5 {
+                    try await connection.query("SELECT pg_notify('teas', \("\(number)"))")
+                    #expect(await iterator.next()?.payload == "\(number)")
                 }
             }
         }
     }
 
     @Test func `notifications beyond the limit replace the oldest`() async throws {
-        try await withClient { client in
-            try await client.withConnection { connection in
-                try await connection.withNotifications(on: "teas", limit: 2) { notifications in
-                    for number in 0..<5 { try await connection.query("SELECT pg_notify('teas', \("\(number)"))") }
-                    // The last notification may arrive after the answer to its statement, but not after the next answer.
-                    try await connection.query("SELECT 1")
-                    var iterator = notifications.makeAsyncIterator()
-                    #expect(await iterator.next()?.payload == "3")
-                    #expect(await iterator.next()?.payload == "4")
-                }
+        try await withConnection { connection in
+            try await connection.withNotifications(on: "teas", limit: 2) { notifications in
+                for number in 0..<5 { try await connection.query("SELECT pg_notify('teas', \("\(number)"))") }
+                // The last notification may arrive after the answer to its statement, but not after the next answer.
+                try await connection.query("SELECT 1")
+                var iterator = notifications.makeAsyncIterator()
+                #expect(await iterator.next()?.payload == "3")
+                #expect(await iterator.next()?.payload == "4")
             }
         }
     }

@@ -27,16 +27,14 @@ import Testing
     ]
 
     private static func withTable(_ body: @Sendable (LeasedConnection) async throws -> Void) async throws {
-        try await withClient { client in
-            try await client.withConnection { connection in
-                try await connection.query("CREATE SCHEMA \(identifier: "of mine")")
-                try await connection.execute(
-                    script: """
-                        CREATE TABLE "of mine"."tea 'time'" (id bigint PRIMARY KEY, name text, grams double precision,
-                            "brewed at" timestamptz, is_green boolean, note text DEFAULT 'none')
-                        """)
-                try await body(connection)
-            }
+        try await withConnection { connection in
+            try await connection.query("CREATE SCHEMA \(identifier: "of mine")")
+            try await connection.execute(
+                script: """
+                    CREATE TABLE "of mine"."tea 'time'" (id bigint PRIMARY KEY, name text, grams double precision,
+                        "brewed at" timestamptz, is_green boolean, note text DEFAULT 'none')
+                    """)
+            try await body(connection)
         }
     }
 

@@ -14,6 +14,11 @@ func withClient<Value: Sendable>(
     }
 }
 
+/// A connection of such a client.
+func withConnection<Value: Sendable>(_ body: @Sendable (LeasedConnection) async throws -> Value) async throws -> Value {
+    try await withClient { client in try await client.withConnection { try await body($0) } }
+}
+
 /// Every form in which a log line or a debugger could render a value.
 func renderings(of value: some Sendable) -> [String] {
     var dumped = ""
